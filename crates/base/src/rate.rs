@@ -1,0 +1,100 @@
+//! Rates, and the exact division of octets by them.
+
+use crate::{Bytes, Duration};
+use std::fmt;
+
+/// A rate in bits per second, above zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// `bits` per second, or nothing if that is zero.
+    #[must_use]
+    pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
+        if bits == 0 { None } else { Some(Self(bits)) }
+    }
+
+    /// `megabits` per second.
+    ///
+    /// # Panics
+    /// If `megabits` is zero.
+    #[must_use]
+    pub const fn from_mbps(megabits: u64) -> Self {
+        assert!(megabits > 0, "a rate is above zero");
+        Self(megabits * 1_000_000)
+    }
+
+    /// Bits per second.
+    #[must_use]
+    pub const fn bits_per_second(self) -> u64 {
+        self.0
+    }
+
+    /// Megabits per second.
+    #[must_use]
+    pub fn as_mbps(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (divisor, unit) = match self.0 {
+            0..1_000 => (1.0, "bps"),
+            1_000..1_000_000 => (1e3, "kbps"),
+            1_000_000..1_000_000_000 => (1e6, "Mbps"),
+            _ => (1e9, "Gbps"),
+        };
+        write!(f, "{}{unit}", self.0 as f64 / divisor)
+    }
+}
+
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Turns sizes into transmission times that add up.
+///
+/// 866.7 Mbps does not divide a nanosecond: what one division leaves over is carried into the next, so a busy serializer
+/// is never more than a nanosecond away from the exact rate, however long it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serializer {
+    /// Bits times 10⁹ that the last division left, below the rate that it divided by.
+    remainder: u64,
+}
+
+impl Serializer {
+    /// How long `size` takes at `rate`, straight after the packet before it.
+    #[must_use]
+    pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {
+        let dividend = size.0 * 8 * 1_000_000_000 + self.remainder;
+        self.remainder = dividend % rate.0;
+        Duration::from_nanos(dividend / rate.0)
+    }
+
+    /// Forget the remainder: the line fell idle, or its rate changed.
+    pub fn reset(&mut self) {
+        self.remainder = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_serializer_does_not_drift() {
+        let rate = Rate::from_bits_per_second(866_700_001).unwrap();
+        let mut serializer = Serializer::default();
+        let total: u64 = (0..1_000_000).map(|_| serializer.transmit(Bytes(1500), rate).as_nanos()).sum();
+        let exact = 1_000_000.0 * 12_000.0 / 866_700_001.0 * 1e9;
+        assert!((total as f64 - exact).abs() <= 1.0, "{total} against {exact}");
+    }
+
+    #[test]
+    fn a_round_rate_is_exact() {
+        assert_eq!(Serializer::default().transmit(Bytes(1502), Rate::from_mbps(16)), Duration::from_micros(751));
+    }
+}

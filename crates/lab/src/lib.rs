@@ -1,0 +1,1 @@
+//! From scenario to world, run, tables and captures.

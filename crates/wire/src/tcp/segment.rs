@@ -1,0 +1,192 @@
+//! A segment as a typed value.
+
+use super::{Options, SeqNumber};
+use acklab_base::{Bytes, Datagram, FlowId, PureAck};
+use std::fmt;
+use std::ops::BitOr;
+
+/// Octets of an IPv4 header without options.
+pub const IPV4_HEADER: u64 = 20;
+/// Octets of a TCP header without options.
+pub const TCP_HEADER: u64 = 20;
+
+/// The control bits of a TCP header (RFC 9293, §3.1; AE from RFC 9768).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x001);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x002);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x004);
+    /// Push.
+    pub const PSH: Self = Self(0x008);
+    /// The acknowledgment field counts.
+    pub const ACK: Self = Self(0x010);
+    /// The urgent pointer counts.
+    pub const URG: Self = Self(0x020);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x040);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x080);
+    /// Accurate ECN.
+    pub const AE: Self = Self(0x100);
+
+    /// Are all flags of `other` set here?
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Is one flag of `other` set here?
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The nine bits as they stand in the header.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Flags from the nine low bits.
+    #[must_use]
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & 0x1ff)
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    /// As tcpdump writes them: `[S.]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LETTERS: [(Flags, char); 9] = [
+            (Flags::FIN, 'F'),
+            (Flags::SYN, 'S'),
+            (Flags::RST, 'R'),
+            (Flags::PSH, 'P'),
+            (Flags::URG, 'U'),
+            (Flags::ECE, 'E'),
+            (Flags::CWR, 'W'),
+            (Flags::AE, 'e'),
+            (Flags::ACK, '.'),
+        ];
+        let letters: String =
+            LETTERS.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, letter)| letter).collect();
+        write!(f, "[{letters}]")
+    }
+}
+
+/// A TCP segment over IPv4. Payload is a length: endpoints here move counts of octets, not their values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The direction of the connection; it stands for addresses and ports.
+    pub flow: FlowId,
+    /// Sequence number of the first octet.
+    pub seq: SeqNumber,
+    /// Acknowledgment number, if [`Flags::ACK`] is set.
+    pub ack: SeqNumber,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field, unscaled.
+    pub window: u16,
+    /// Options.
+    pub options: Options,
+    /// Octets of payload.
+    pub payload: u32,
+}
+
+impl Segment {
+    /// The octets of sequence space that it takes: payload, and one each for SYN and FIN.
+    #[must_use]
+    pub fn sequence_len(&self) -> u64 {
+        u64::from(self.payload)
+            + u64::from(self.flags.contains(Flags::SYN))
+            + u64::from(self.flags.contains(Flags::FIN))
+    }
+}
+
+impl Datagram for Segment {
+    fn wire_len(&self) -> Bytes {
+        Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
+    }
+
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    fn pure_ack(&self) -> Option<PureAck> {
+        let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
+        let is_pure = self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business);
+        is_pure.then(|| PureAck {
+            ack: self.ack.0,
+            window: self.window,
+            ecn: ((self.flags.bits() & (Flags::AE | Flags::CWR | Flags::ECE).bits()) >> 6) as u8,
+            has_sack: !self.options.sack.is_empty(),
+        })
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?} seq {:?}+{}", self.flow, self.flags, self.seq, self.payload)?;
+        if self.flags.contains(Flags::ACK) {
+            write!(f, " ack {:?}", self.ack)?;
+        }
+        write!(f, " win {} {:?}", self.window, self.options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::{SackBlock, Timestamps};
+
+    fn ack() -> Segment {
+        Segment {
+            flow: FlowId::data(0).reverse(),
+            seq: SeqNumber(1),
+            ack: SeqNumber(2897),
+            flags: Flags::ACK,
+            window: 501,
+            options: Options { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..Options::default() },
+            payload: 0,
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_on_the_wire() {
+        assert_eq!(ack().wire_len(), Bytes(52));
+        assert_eq!(Segment { payload: 1448, ..ack() }.wire_len(), Bytes(1500));
+        let block = SackBlock { start: SeqNumber(4000), end: SeqNumber(5000) };
+        let mut with_sack = ack();
+        with_sack.options.sack = [block, block, block].into_iter().collect();
+        assert_eq!(with_sack.wire_len(), Bytes(80));
+    }
+
+    #[test]
+    fn a_pure_ack_carries_nothing_else() {
+        assert!(ack().pure_ack().is_some());
+        assert!(Segment { payload: 1, ..ack() }.pure_ack().is_none());
+        assert!(Segment { flags: Flags::ACK | Flags::FIN, ..ack() }.pure_ack().is_none());
+        assert!(Segment { flags: Flags::NONE, ..ack() }.pure_ack().is_none());
+        assert_eq!(Segment { flags: Flags::ACK | Flags::ECE, ..ack() }.pure_ack().unwrap().ecn, 1);
+    }
+
+    #[test]
+    fn flags_read_as_in_tcpdump() {
+        assert_eq!(format!("{:?}", Flags::SYN | Flags::ACK), "[S.]");
+        assert_eq!(format!("{:?}", Flags::PSH | Flags::ACK), "[P.]");
+    }
+}
