@@ -137,6 +137,12 @@ impl<D: Datagram> Link<D> {
         Counters { queue: self.gauge.length, ..self.counters }
     }
 
+    /// Packets that the queue has turned away.
+    #[must_use]
+    pub const fn drops(&self) -> u64 {
+        self.counters.dropped
+    }
+
     /// Open a new window: counts and sums begin again.
     pub fn reopen(&mut self, now: Instant) {
         self.counters = self.counters(now).reopened(now);
