@@ -1,1 +1,3 @@
 //! From scenario to world, run, tables and captures.
+
+pub mod scenario;
