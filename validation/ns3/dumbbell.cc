@@ -14,9 +14,9 @@
  *    FIFO placed in the device instead, the published lines do not come back.
  *  - A segment carries 1448 bytes plus the timestamp option: 1500 bytes of IP
  *    packet, 1502 on a PPP link.
- *  - Propagation: 2/15 of the one-way delay on each access link, the rest in
- *    the middle (1 ms each at an RTT of 15 ms). Where the delay sits moves the
- *    phase of samples only, never a drop.
+ *  - All propagation sits on the access links, half on each. With 1 ms on each
+ *    and the rest in the middle (`edge`) CCperf's sampled metrics come back as
+ *    well. The split moves the phase of samples only, never a drop.
  *  - The access rate does matter. It sets the spacing of a burst where it meets
  *    the FIFO, and the order of arrivals and departures there decides which
  *    segment is lost. At 1 or 100 Gbps the same flow has other drops.
@@ -63,6 +63,7 @@ struct Options
     uint32_t quota = 0; // 0: no gate
     DataRate rate = DataRate("16Mbps");
     Time rtt = MilliSeconds(15);
+    Time edge = Seconds(-1); // propagation of each access link; negative: a quarter of the RTT
     uint32_t qlen = 20;
     Time time = Seconds(15);
     uint32_t seed = 1;
@@ -659,12 +660,18 @@ Parse(int argc, char** argv)
     cmd.AddValue("quota", "packets a tick passes; 0 for no gate", o.quota);
     cmd.AddValue("rate", "bottleneck rate", o.rate);
     cmd.AddValue("rtt", "propagation, both ways together", o.rtt);
+    cmd.AddValue("edge", "propagation of each access link; a quarter of the rtt if negative", o.edge);
     cmd.AddValue("qlen", "bottleneck FIFO in packets", o.qlen);
     cmd.AddValue("time", "length of the run", o.time);
     cmd.AddValue("seed", "accepted for symmetry; the scenario is deterministic", o.seed);
     cmd.AddValue("buffer", "send and receive buffer in bytes", o.buffer);
     cmd.AddValue("trace", "write the events of the flow to this CSV file", o.trace);
     cmd.Parse(argc, argv);
+    if (o.edge.IsStrictlyNegative())
+    {
+        o.edge = o.rtt / 4;
+    }
+    NS_ABORT_MSG_IF(2 * o.edge > o.rtt / 2, "access links longer than the path");
     return o;
 }
 
@@ -706,11 +713,10 @@ main(int argc, char** argv)
     InternetStackHelper().Install(nodes);
 
     const DataRate access(kAccessRate);
-    const Time edge = o.rtt / 15;
-    const Time middle = o.rtt / 2 - 2 * edge;
-    NetDeviceContainer left = Link(src, r1, edge, access, access, kUnlimited);
+    const Time middle = o.rtt / 2 - 2 * o.edge;
+    NetDeviceContainer left = Link(src, r1, o.edge, access, access, kUnlimited);
     NetDeviceContainer core = Link(r1, r2, middle, o.rate, DataRate(kReturnRate), "1p");
-    NetDeviceContainer right = Link(r2, dst, edge, access, access, kUnlimited);
+    NetDeviceContainer right = Link(r2, dst, o.edge, access, access, kUnlimited);
 
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
     Ipv4InterfaceContainer addresses;

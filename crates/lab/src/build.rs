@@ -1,7 +1,7 @@
 //! From scenario to world.
 
 use crate::RunOptions;
-use crate::capture::{Capture, Extent};
+use crate::capture::Capture;
 use crate::error::Error;
 use crate::packet::Packet;
 use crate::probe::{FlowProbe, Records};
@@ -15,7 +15,7 @@ use acklab_path::Link;
 use acklab_path::link::Config as LinkConfig;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
-use acklab_wire::tcp::{IPV4_HEADER, TCP_HEADER};
+use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
 use std::fs;
 
 /// Octets of a timestamps option with its padding.
@@ -108,7 +108,11 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
 fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
-        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace { link: name.to_owned(), path: path.clone(), source })?;
+        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+            link: name.to_owned(),
+            path: path.clone(),
+            source,
+        })?;
         let trace = Trace::parse(&text).map_err(|source| Error::Trace { link: name.to_owned(), path, source })?;
         return Ok(Server::Trace(trace));
     }

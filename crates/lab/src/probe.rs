@@ -142,7 +142,8 @@ impl FlowProbe {
 
     /// A new window: forget what was measured, keep what is still under way.
     pub(crate) fn open(&mut self, now: Instant, sender: &Sender, receiver: &Receiver) {
-        let mut fresh = Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
+        let mut fresh =
+            Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
         fresh.opened = now;
         fresh.sender_before = *sender.counters();
         fresh.receiver_before = *receiver.counters();

@@ -22,11 +22,14 @@ pub(crate) fn tables(
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
-    let flows: Vec<flows::FlowResult> = world
+    let totals: Vec<_> =
+        world.flows.iter_mut().map(|ends| ends.probe.close(until, &ends.sender, &ends.receiver)).collect();
+    let flows: Vec<flows::FlowResult<'_>> = world
         .flows
-        .iter_mut()
+        .iter()
         .zip(&plan.flows)
-        .map(|(ends, plan)| flows::FlowResult::new(ends, plan, from, until))
+        .zip(totals)
+        .map(|((ends, plan), totals)| flows::FlowResult::new(&ends.probe, plan, totals, from, until))
         .collect();
     let mut tables = vec![
         flows::table(&flows),

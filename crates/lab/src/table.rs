@@ -46,7 +46,12 @@ impl Table {
         self
     }
 
-    pub(crate) fn count(mut self, name: &'static str, unit: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
+    pub(crate) fn count(
+        mut self,
+        name: &'static str,
+        unit: &'static str,
+        values: impl IntoIterator<Item = u64>,
+    ) -> Self {
         self.columns.push(Column { name, unit, values: Values::Count(values.into_iter().collect()) });
         self
     }

@@ -54,7 +54,8 @@ impl World {
             let back = crate::topology::reversed(route);
             let (sender, receiver) = (first_flow + 2 * flow, first_flow + 2 * flow + 1);
             for (directed, path, end) in [(2 * flow, route, receiver), (2 * flow + 1, &back, sender)] {
-                let hops: Vec<MachineId> = path.iter().chain([&end]).map(|machine| MachineId(*machine as u32)).collect();
+                let hops: Vec<MachineId> =
+                    path.iter().chain([&end]).map(|machine| MachineId(*machine as u32)).collect();
                 first_hop.push(hops[0]);
                 for (direction, next) in path.iter().zip(&hops[1..]) {
                     far_end[direction * flows.len() * 2 + directed] = *next;

@@ -3,7 +3,6 @@
 use crate::build::FlowPlan;
 use crate::probe::{FlowProbe, Totals};
 use crate::table::Table;
-use crate::world::Ends;
 use acklab_base::Instant;
 
 /// One flow's window.
@@ -18,14 +17,13 @@ pub(super) struct FlowResult<'a> {
 }
 
 impl<'a> FlowResult<'a> {
-    pub(super) fn new(ends: &'a mut Ends, plan: &'a FlowPlan, from: Instant, until: Instant) -> Self {
-        let totals = ends.probe.close(until, &ends.sender, &ends.receiver);
+    pub(super) fn new(probe: &'a FlowProbe, plan: &'a FlowPlan, totals: Totals, from: Instant, until: Instant) -> Self {
         let start = Instant::ZERO + plan.flow.start;
         let stop = plan.flow.stop.map_or(until, |stop| Instant::ZERO + stop);
-        let last = ends.probe.completed.unwrap_or(stop).min(stop).min(until);
+        let last = probe.completed.unwrap_or(stop).min(stop).min(until);
         Self {
             plan,
-            probe: &ends.probe,
+            probe,
             totals,
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
@@ -104,17 +102,17 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("mean_network_power_l4", "Mbps/s", number(|flow| flow.probe.throughput.power.mean()))
         .number("mean_one_way_delay_l4", "ms", number(|flow| flow.probe.one_way_delay.mean()))
         .number("mean_one_way_delay_l7", "ms", number(|flow| flow.probe.application_delay.mean_ms()))
-        .number("mean_recovery_time_l4", "ms", number(FlowResult::recovery_time_ms))
+        .number("mean_recovery_time_l4", "ms", number(|flow| flow.recovery_time_ms()))
         .number("mean_rtt_l4", "ms", number(|flow| flow.probe.rtt.mean()))
         .number("mean_sending_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sender.data_bytes)))
         .number("mean_sending_rate_l7", "Mbps", number(|flow| flow.rate(flow.totals.written)))
         .number("mean_srtt_l4", "ms", number(|flow| flow.probe.srtt.mean()))
-        .number("mean_throughput_l4", "Mbps", number(FlowResult::throughput))
+        .number("mean_throughput_l4", "Mbps", number(|flow| flow.throughput()))
         .number("mean_throughput_l7", "Mbps", number(|flow| flow.rate(flow.totals.delivered)))
         .number("mean_utility_mpdf_l4", "", number(|flow| flow.probe.throughput.utility_mpdf.mean()))
         .number("mean_utility_pf_l4", "", number(|flow| flow.probe.throughput.utility_pf.mean()))
-        .number("mean_utilization_bdp_l4", "", number(FlowResult::utilization_bdp))
-        .number("mean_utilization_bw_l4", "", number(FlowResult::utilization_bw))
+        .number("mean_utilization_bdp_l4", "", number(|flow| flow.utilization_bdp()))
+        .number("mean_utilization_bw_l4", "", number(|flow| flow.utilization_bw()))
         .count("total_retransmissions_l4", "packets", count(|flow| flow.totals.sender.retransmissions))
         .count("total_rtos_l4", "", count(|flow| flow.totals.sender.timeouts))
         .count("total_data_packets_l4", "packets", count(|flow| flow.totals.sender.data_segments))
@@ -124,9 +122,9 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .count("total_acks_sent_l4", "packets", count(|flow| flow.totals.acks_sent))
         .count("total_acks_delivered_l4", "packets", count(|flow| flow.probe.acks_delivered))
         .count("total_ack_bytes_l3", "B", count(|flow| flow.probe.ack_bytes))
-        .number("mean_data_per_ack_l4", "packets", number(FlowResult::data_per_ack))
+        .number("mean_data_per_ack_l4", "packets", number(|flow| flow.data_per_ack()))
         .number("mean_ack_burst_l4", "packets", number(|flow| flow.probe.bursts.lengths.mean()))
         .count("max_ack_burst_l4", "packets", count(|flow| flow.probe.bursts.longest))
         .number("mean_feedback_age_l4", "ms", number(|flow| flow.probe.feedback_age.mean()))
-        .number("mean_return_utilization_l1", "", number(FlowResult::return_utilization))
+        .number("mean_return_utilization_l1", "", number(|flow| flow.return_utilization()))
 }

@@ -12,16 +12,19 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
     let sending_rate = |counters: &Counters| counters.bytes_on_wire.get() as f64 * 8.0 / 1e6 / seconds;
     let number = |of: &dyn Fn(&Counters) -> Option<f64>| links.iter().map(of).collect::<Vec<_>>();
     let count = |of: fn(&Counters) -> u64| links.iter().map(of).collect::<Vec<_>>();
-    let utilization = links.iter().zip(&world.links).map(|(counters, link)| {
-        link.mean_rate(until).map(|rate| sending_rate(counters) * 1e6 / rate)
-    });
+    let utilization = links
+        .iter()
+        .zip(&world.links)
+        .map(|(counters, link)| link.mean_rate(until).map(|rate| sending_rate(counters) * 1e6 / rate));
     Table::new("links")
         .text("link", plan.links.iter().map(|link| link.name.clone()))
         .text("from", plan.links.iter().map(|link| link.from.clone()))
         .text("to", plan.links.iter().map(|link| link.to.clone()))
-        .number("mean_qdisc_delay_l2", "ms", number(&|counters| {
-            (counters.served > 0).then(|| counters.waited.as_millis_f64() / counters.served as f64)
-        }))
+        .number(
+            "mean_qdisc_delay_l2",
+            "ms",
+            number(&|counters| (counters.served > 0).then(|| counters.waited.as_millis_f64() / counters.served as f64)),
+        )
         .number("mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.change_mean())))
         .number("time_mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.time_mean(from, until))))
         .count("max_qdisc_length_l2", "packets", count(|counters| counters.queue.max))

@@ -77,11 +77,9 @@ fn packets(world: &World, plan: &Plan) -> Table {
 
 fn events(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world
-            .flows
-            .iter()
-            .zip(&plan.flows)
-            .flat_map(|(ends, plan)| ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event)))
+        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+            ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
+        })
     };
     Table::new("events")
         .text("flow", rows().map(|(plan, ..)| plan.flow.name.clone()))

@@ -56,9 +56,18 @@ pub struct Scoreboard {
     known_blocks: [Range<u64>; 4],
     /// Without SACK, duplicate ACKs stand for that many octets that have left the network.
     dup_credit: u64,
+    /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
+    keeps_sacked_retransmissions: bool,
 }
 
 impl Scoreboard {
+    /// Nothing outstanding. `keeps_sacked_retransmissions`: a retransmission that SACK acknowledges counts as in flight until it is
+    /// acknowledged cumulatively.
+    #[must_use]
+    pub fn new(keeps_sacked_retransmissions: bool) -> Self {
+        Self { keeps_sacked_retransmissions, ..Self::default() }
+    }
+
     /// The oldest octet that is not acknowledged: snd.una.
     #[must_use]
     pub const fn una(&self) -> u64 {
@@ -157,16 +166,15 @@ impl Scoreboard {
     fn uncount(&mut self, segment: &Sent, octets: u64) {
         if segment.sacked {
             self.sacked -= octets;
-        } else {
-            if segment.lost {
-                self.lost -= octets;
-                if !segment.in_flight_again {
-                    self.pending -= octets;
-                }
+        }
+        if segment.lost {
+            self.lost -= octets;
+            if !segment.in_flight_again {
+                self.pending -= octets;
             }
-            if segment.in_flight_again {
-                self.resent -= octets;
-            }
+        }
+        if segment.in_flight_again {
+            self.resent -= octets;
         }
     }
 
@@ -198,9 +206,11 @@ impl Scoreboard {
             let octets = segment.end - start;
             if start >= range.start && !segment.sacked {
                 self.uncount(&segment, octets);
+                let stays = segment.in_flight_again && self.keeps_sacked_retransmissions;
                 let entry = &mut self.segments[index];
-                (entry.sacked, entry.lost) = (true, false);
+                (entry.sacked, entry.lost, entry.in_flight_again) = (true, false, stays);
                 self.sacked += octets;
+                self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
             }
             start = segment.end;
