@@ -16,7 +16,7 @@
  *    packet, 1502 on a PPP link.
  *  - All propagation sits on the access links, half on each. With 1 ms on each
  *    and the rest in the middle (`edge`) CCperf's sampled metrics come back as
- *    well. The split moves the phase of samples only, never a drop.
+ *    well. In the splits tried it moved the phase of samples, never a drop.
  *  - The access rate does matter. It sets the spacing of a burst where it meets
  *    the FIFO, and the order of arrivals and departures there decides which
  *    segment is lost. At 1 or 100 Gbps the same flow has other drops.
@@ -24,6 +24,10 @@
  *  - The source keeps its send buffer full, the sink reads at once.
  *  - Published sRTT, window and queue are time-weighted; CCperf samples its
  *    series every two RTTs. Both are printed, and event averages beside them.
+ *
+ * With `trace`, a CSV of (time in ns, event, value): cwnd, ssthresh, in_flight
+ * (bytes), state, srtt, rto (ns, the doubled timer), send and retransmit
+ * (sequence:length), ack (number:SACK blocks), drop (sequence).
  *
  * Nothing here draws a random number: `seed` is accepted and changes nothing.
  */
@@ -532,7 +536,8 @@ Observer::Print()
     number("queue_time", m_queue.OverTime());
     number("queue_delay_ms", m_sojourn.Get()); // over packets that left the queue disc
 
-    // The names below are CCperf's, their definitions those which give its numbers.
+    // The names below are CCperf's. It does not publish how it computes them: these definitions
+    // were found by looking for those which give its numbers.
     number("ccperf_mean_throughput", MeanOf(s_throughput));
     number("ccperf_cov_throughput", Variation(s_throughput));
     number("ccperf_mean_cwnd", MeanOf(s_cwnd));

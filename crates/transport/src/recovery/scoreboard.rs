@@ -32,7 +32,8 @@ pub struct Advance {
     pub newly_delivered: u64,
     /// One of the segments had been sent again and was not yet selectively acknowledged.
     pub retransmission_acked: bool,
-    /// When the newest was sent, if the oldest of them was never sent again.
+    /// When the oldest was sent, if it was never sent again. Its round trip includes what the receiver waited before it
+    /// acknowledged, as the timestamp that it echoes does (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
 }
 
@@ -138,7 +139,12 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
-        let mut oldest_was_resent = None;
+        if let Some(head) = self.segments.front()
+            && head.end <= ack
+            && !head.ever_resent
+        {
+            advance.sent_at = Some(head.at);
+        }
         while let Some(head) = self.segments.front().copied()
             && self.una < ack
         {
@@ -151,13 +157,8 @@ impl Scoreboard {
             if head.end > ack {
                 break;
             }
-            oldest_was_resent.get_or_insert(head.ever_resent);
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
-            advance.sent_at = Some(head.at);
             self.segments.pop_front();
-        }
-        if oldest_was_resent != Some(false) {
-            advance.sent_at = None;
         }
         self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
         advance
