@@ -55,7 +55,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
 }
 
 fn advance(
-    driver: &mut Driver<crate::packet::Packet>,
+    driver: &mut Driver,
     world: &mut World,
     until: Instant,
     goes_on: &mut impl FnMut() -> bool,

@@ -1,6 +1,6 @@
 //! A scenario as machines and wires.
 
-use crate::packet::Packet;
+use crate::packet::{Body, Packet, Pool};
 use crate::probe::FlowProbe;
 use crate::taps::Taps;
 use acklab_base::{Datagram, Instant, Machine};
@@ -34,6 +34,7 @@ pub(crate) struct World {
     /// By directed flow, the first machine on its way.
     first_hop: Vec<MachineId>,
     pub(crate) taps: Taps,
+    pool: Pool,
 }
 
 /// Which of a world's machines an id stands for.
@@ -62,7 +63,7 @@ impl World {
                 }
             }
         }
-        Self { links, flows, far_end, first_hop, taps }
+        Self { links, flows, far_end, first_hop, taps, pool: Pool::default() }
     }
 
     fn element(&self, machine: MachineId) -> Element {
@@ -81,7 +82,7 @@ impl World {
     }
 
     fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.segment);
+        self.taps.enters(index, now, &packet.body().segment);
         let link = &mut self.links[index];
         let (drops, flow) = (link.drops(), packet.flow());
         link.accept(now, packet);
@@ -91,19 +92,19 @@ impl World {
         }
     }
 
-    fn enter_sender(&mut self, index: usize, now: Instant, packet: &Packet) {
+    fn enter_sender(&mut self, index: usize, now: Instant, packet: &Body) {
         self.taps.at_sender(index, now, &packet.segment);
         let ends = &mut self.flows[index];
         ends.sender.accept(now, packet.segment);
         if packet.segment.flags.contains(Flags::SYN) {
             ends.probe.application_delay.written(now, ends.sender.written());
         } else {
-            ends.probe.ack_arrived(now, packet.born, packet.wire_len().get(), &ends.sender);
+            ends.probe.ack_arrived(now, packet.born, packet.segment.wire_len().get(), &ends.sender);
         }
         ends.note_events(now);
     }
 
-    fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Packet) {
+    fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Body) {
         self.taps.at_receiver(index, now, &packet.segment);
         let ends = &mut self.flows[index];
         let before = ends.receiver.received();
@@ -125,7 +126,7 @@ impl World {
             ends.sent = ends.sent.max(end);
         }
         self.taps.at_sender(index, now, &segment);
-        Some(Packet { segment, born: now })
+        Some(self.pool.packet(Body { segment, born: now }))
     }
 
     fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
@@ -133,7 +134,7 @@ impl World {
         let segment = ends.receiver.poll(now)?;
         let born = ends.receiver.newest_arrival();
         self.taps.at_receiver(index, now, &segment);
-        Some(Packet { segment, born })
+        Some(self.pool.packet(Body { segment, born }))
     }
 }
 
@@ -160,8 +161,14 @@ impl SimWorld for World {
     fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) {
         match self.element(machine) {
             Element::Link(index) => self.enter_link(index, now, packet),
-            Element::Sender(index) => self.enter_sender(index, now, &packet),
-            Element::Receiver(index) => self.enter_receiver(index, now, &packet),
+            Element::Sender(index) => {
+                self.enter_sender(index, now, packet.body());
+                self.pool.take_back(packet);
+            }
+            Element::Receiver(index) => {
+                self.enter_receiver(index, now, packet.body());
+                self.pool.take_back(packet);
+            }
         }
     }
 
@@ -190,7 +197,7 @@ impl SimWorld for World {
         match self.element(machine) {
             Element::Link(index) => {
                 let packet = self.links[index].poll(now)?;
-                self.taps.leaves(index, now, &packet.segment);
+                self.taps.leaves(index, now, &packet.body().segment);
                 Some((self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet))
             }
             Element::Sender(index) => {

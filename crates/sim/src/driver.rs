@@ -2,7 +2,6 @@
 
 use crate::heap::DeadlineHeap;
 use acklab_base::Instant;
-use std::collections::VecDeque;
 
 /// How many wake-ups pass between two questions whether to go on.
 const WAKES_BETWEEN_QUESTIONS: u32 = 8192;
@@ -43,21 +42,20 @@ pub enum Outcome {
 
 /// Virtual time, for one world.
 #[derive(Clone, Debug)]
-pub struct Driver<D> {
+pub struct Driver {
     now: Instant,
     heap: DeadlineHeap,
-    hand_offs: VecDeque<(MachineId, D)>,
     wakes: u64,
 }
 
-impl<D> Driver<D> {
+impl Driver {
     /// Time zero of `world`.
     #[must_use]
-    pub fn new(world: &impl World<Datagram = D>) -> Self {
+    pub fn new(world: &impl World) -> Self {
         let machines = world.machines();
         let mut heap = DeadlineHeap::new(machines);
         (0..machines as u32).for_each(|machine| heap.set(machine, world.deadline(MachineId(machine))));
-        Self { now: Instant::ZERO, heap, hand_offs: VecDeque::new(), wakes: 0 }
+        Self { now: Instant::ZERO, heap, wakes: 0 }
     }
 
     /// How often a machine was woken.
@@ -67,12 +65,7 @@ impl<D> Driver<D> {
     }
 
     /// Let everything happen that is due at or before `until`. `goes_on` is asked now and then.
-    pub fn run(
-        &mut self,
-        world: &mut impl World<Datagram = D>,
-        until: Instant,
-        mut goes_on: impl FnMut() -> bool,
-    ) -> Outcome {
+    pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
         let mut unasked = 0;
         while let Some((at, machine)) = self.heap.peek()
             && at <= until
@@ -82,10 +75,6 @@ impl<D> Driver<D> {
             let machine = MachineId(machine);
             world.wake(machine, self.now);
             self.drain(world, machine);
-            while let Some((to, datagram)) = self.hand_offs.pop_front() {
-                world.accept(to, self.now, datagram);
-                self.drain(world, to);
-            }
             self.wakes += 1;
             unasked += 1;
             if unasked == WAKES_BETWEEN_QUESTIONS {
@@ -99,9 +88,11 @@ impl<D> Driver<D> {
         Outcome::Done
     }
 
-    fn drain(&mut self, world: &mut impl World<Datagram = D>, machine: MachineId) {
-        while let Some(hand_off) = world.poll(machine, self.now) {
-            self.hand_offs.push_back(hand_off);
+    /// Takes all that leaves `machine` now to where it goes, and follows each datagram as far as it gets at this instant.
+    fn drain<W: World>(&mut self, world: &mut W, machine: MachineId) {
+        while let Some((to, datagram)) = world.poll(machine, self.now) {
+            world.accept(to, self.now, datagram);
+            self.drain(world, to);
         }
         self.heap.set(machine.0, world.deadline(machine));
     }
