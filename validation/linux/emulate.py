@@ -220,6 +220,12 @@ class Emulator:
 # ---- Namespaces and ends ------------------------------------------------------------------------------------------------------
 
 
+def first_in_line(priority):
+    """Real time, so that packets are not late on a busy machine. Nothing here spins."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
 def run_command(*words):
     subprocess.run(words, check=True)
 
@@ -237,6 +243,8 @@ def in_child(namespace, function, *arguments):
         return child
     status = 1
     try:
+        # Above the emulator: whoever is interrupted while it holds the socket makes the ACKs of that time wait for it.
+        first_in_line(11)
         enter_namespace(namespace)
         function(*arguments)
         status = 0
@@ -310,8 +318,8 @@ def send(options, report):
             file.write("time_ns," + ",".join(rows[0][1]) + "\n")
             file.writelines(f"{at}," + ",".join(map(str, row.values())) + "\n" for at, row in rows)
     mean = sum(row["rtt"] for _, row in rows) / len(rows) / 1000
-    report.write(json.dumps({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}))
-    report.close()
+    with os.fdopen(report, "w") as file:
+        json.dump({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}, file)
     os._exit(0)  # What still waits in the socket no longer counts.
 
 
@@ -319,13 +327,10 @@ def receive(report):
     with socket.create_server((RECEIVER, PORT)) as server:
         os.write(report, b"!")
         connection, _ = server.accept()
-        total, buffer = 0, bytearray(1 << 20)
-        while True:
-            octets = connection.recv_into(buffer)
-            if octets == 0:
-                return
-            total += octets
-            # The parent reads how far it was at the end of the run in the trace; this is only to keep the window open.
+        buffer = bytearray(1 << 20)
+        # How far it came is in the trace; this only keeps the window open.
+        while connection.recv_into(buffer):
+            pass
 
 
 # ---- What came of it ----------------------------------------------------------------------------------------------------------
@@ -379,10 +384,8 @@ def summarise(options, emulator, sender, begin, end):
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
     retransmitted = len(data_sent) - len({row[1] for row in data_sent})
-    # Goodput: how far the receiver acknowledged, which counts a hole's later half only once it is filled.
+    # How far the receiver acknowledged; 15 s of 16 Mbps are far below 2^31 octets.
     first = next((row[1] for row in data_sent), 0)
-    goodput = max(((row[3] - first) & 0xFFFFFFFF for row in parsed[1] if not row[0]), default=0)
-    # 15 s of 16 Mbps are far below 2^31 octets.
     goodput = max((value for row in parsed[1] if not row[0] and (value := (row[3] - first) & 0xFFFFFFFF) < 1 << 31), default=0)
     samples = round_trips(within[0])
     late = sorted(emulator.lateness)
@@ -436,11 +439,11 @@ def main():
     parser.add_argument("--gso-max-segs", type=int, default=1, help="0: leave the kernel's")
     parser.add_argument("--keeps-sack", type=int, default=1, help="may the filter overwrite an ACK with SACK blocks? 1: no")
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE under net.ipv4 at both ends")
-    parser.add_argument("--cpu", type=int, default=0)
+    parser.add_argument("--cpu", type=int, help="stay on this one")
     options = parser.parse_args()
 
-    # One core, so that a busy neighbour is not disturbed; this process first, so that packets are not late.
-    os.sched_setaffinity(0, {options.cpu})
+    if options.cpu is not None:
+        os.sched_setaffinity(0, {options.cpu})
     libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
     names = [f"acklab{os.getpid()}{side}" for side in "sr"]
     children, tuns, made = [], [], []
@@ -453,17 +456,17 @@ def main():
             settings = [f"tcp_congestion_control={options.congestion}", *options.set]
             for setting in settings:
                 run_command("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{setting}")
-        report_in, report_out = os.pipe()
         ready_in, ready_out = os.pipe()
         children.append(in_child(names[1], receive, ready_out))
-        os.read(ready_in, 1)
-        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
         os.close(ready_out)
-        children.append(in_child(names[0], lambda: send(options, os.fdopen(report_out, "w"))))
+        os.read(ready_in, 1)
+        # Made only now: if the receiver held its other end, the report would never end.
+        report_in, report_out = os.pipe()
+        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
+        children.append(in_child(names[0], send, options, report_out))
         os.close(report_out)
         gc.disable()
-        with contextlib.suppress(PermissionError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        first_in_line(10)
         emulator.run(report_in)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         with os.fdopen(report_in) as file:

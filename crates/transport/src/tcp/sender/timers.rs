@@ -59,9 +59,12 @@ impl Sender {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let start = (self.phase == Phase::Closed).then_some(self.start);
-        let stop = self.stop.filter(|_| self.phase != Phase::Finished);
-        let write = self.source.deadline().filter(|_| self.phase == Phase::Established);
-        [start, stop, self.rto.deadline(), write].into_iter().flatten().min()
+        let own = match self.phase {
+            Phase::Closed => Some(self.start),
+            Phase::SynSent => None,
+            Phase::Established => self.source.deadline(),
+            Phase::Finished => return None,
+        };
+        Instant::earliest(Instant::earliest(own, self.stop), self.rto.deadline())
     }
 }
