@@ -111,12 +111,12 @@ def pure_ack(packet):
 class AckFilter:
     """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
 
-    `keeps_sack`: an older one with SACK blocks, and one of two with equal numbers, stay, as acklab's filter has it. Without it
-    only the numbers decide.
+    `keeps`: which older ones stay. "sack": those with SACK blocks and those with the same number, as acklab's filter has it;
+    "equal": those with the same number; "nothing": only the newest stays, whatever it says.
     """
 
-    def __init__(self, bits_per_second, keeps_sack):
-        self.bits_per_second, self.keeps_sack = bits_per_second, keeps_sack
+    def __init__(self, bits_per_second, keeps):
+        self.bits_per_second, self.keeps = bits_per_second, keeps
         self.waiting = deque()  # [packet, its pure ACK, is it a duplicate of the one before]
         self.free_at = 0
         self.filtered = 0
@@ -130,7 +130,8 @@ class AckFilter:
             older = last[1]
             duplicate = newer[0] == older[0]
             after = 0 < (newer[0] - older[0]) & 0xFFFFFFFF < 1 << 31
-            if after and not (self.keeps_sack and (older[1] or last[2])):
+            keep = not after or (self.keeps == "sack" and (older[1] or last[2]))
+            if self.keeps == "nothing" or not keep:
                 last[0], last[1] = packet, newer
                 self.filtered += 1
                 return None
@@ -337,13 +338,14 @@ def receive(report):
 
 
 def parse(head, length):
-    """(is data, sequence number, payload, acknowledgment number) of a TCP packet, else None."""
+    """(is data, sequence number, payload, acknowledgment number) of a data packet or one of the receiver's, else None."""
     ip_length = (head[0] & 15) * 4
     if head[9] != 6:
         return None
     seq, ack = struct.unpack_from("!II", head, ip_length + 4)
     payload = length - ip_length - (head[ip_length + 12] >> 4) * 4
-    return payload > 0, seq, payload, ack
+    # The sender's own bare ACK, that of the handshake, is neither.
+    return (payload > 0, seq, payload, ack) if payload > 0 or head[12:16] == socket.inet_aton(RECEIVER) else None
 
 
 def round_trips(seen):
@@ -427,7 +429,7 @@ def make_reverse(options):
         case "gate":
             return Gate(5 * MS, 10)
         case "filter":
-            return AckFilter(64_000, options.keeps_sack)
+            return AckFilter(64_000, options.keeps)
 
 
 def main():
@@ -437,7 +439,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--out", help="prefix of traces")
     parser.add_argument("--gso-max-segs", type=int, default=1, help="0: leave the kernel's")
-    parser.add_argument("--keeps-sack", type=int, default=1, help="may the filter overwrite an ACK with SACK blocks? 1: no")
+    parser.add_argument("--keeps", choices=("sack", "equal", "nothing"), default="sack", help="what the filter may not overwrite")
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE under net.ipv4 at both ends")
     parser.add_argument("--cpu", type=int, help="stay on this one")
     options = parser.parse_args()

@@ -122,7 +122,7 @@ impl World {
         if segment.payload > 0 {
             let offset = ends.sender.offset_of(segment.seq);
             let end = offset + u64::from(segment.payload);
-            ends.probe.departs(now, offset, end <= ends.sent);
+            ends.probe.departs(now, offset, end <= ends.sent, &ends.sender);
             ends.sent = ends.sent.max(end);
         }
         self.taps.at_sender(index, now, &segment);
