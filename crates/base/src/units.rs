@@ -28,6 +28,14 @@ pub struct UnitError {
     expected: String,
 }
 
+impl UnitError {
+    /// What was expected, and why this is not it.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+}
+
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "found \"{}\", expected {}", self.found, self.expected)
@@ -77,9 +85,12 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
 }
 
+/// The keyword by which the schema of a value with a unit says which of these types it is.
+pub const QUANTITY: &str = "x-acklab-quantity";
+
 /// Gives a type with `FromStr` and `Display` its place in a scenario: a string with a unit, read and written.
 macro_rules! in_scenarios_as_text {
-    ($type:ty, $name:literal, $description:literal, $pattern:expr) => {
+    ($type:ty, $name:literal, $description:literal, $pattern:expr, $examples:expr) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -107,7 +118,13 @@ macro_rules! in_scenarios_as_text {
                 $name.into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": $description,
+                    "pattern": $pattern,
+                    "examples": $examples,
+                    QUANTITY: $name,
+                })
             }
         }
     };
@@ -140,19 +157,22 @@ in_scenarios_as_text!(
     Duration,
     "Duration",
     "a duration with its unit, such as \"15ms\"",
-    r"^\d+(\.\d+)?\s*(ns|us|µs|ms|s|min)$"
+    r"^\d+(\.\d+)?\s*(ns|us|µs|ms|s|min)$",
+    ["15ms", "1.5s", "100us"]
 );
 in_scenarios_as_text!(
     Rate,
     "Rate",
     "a rate above zero with its unit, such as \"16Mbps\"",
-    r"^\d+(\.\d+)?\s*(bps|kbps|Mbps|Gbps)$"
+    r"^\d+(\.\d+)?\s*(bps|kbps|Mbps|Gbps)$",
+    ["16Mbps", "866.7Mbps", "1Gbps"]
 );
 in_scenarios_as_text!(
     Bytes,
     "Bytes",
     "a size with its unit, such as \"1448B\"",
-    r"^\d+(\.\d+)?\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
+    r"^\d+(\.\d+)?\s*(B|kB|MB|GB|KiB|MiB|GiB)$",
+    ["1448B", "30kB", "4MiB"]
 );
 
 /// How much a queue may hold: `"20packets"` or `"30kB"`.
@@ -179,10 +199,9 @@ impl FromStr for Limit {
         if let Ok(packets) = parse(text, "", "", COUNT) {
             return Ok(Self::Packets(packets));
         }
-        text.parse().map(Self::Bytes).map_err(|_| UnitError {
-            found: text.to_owned(),
-            expected: "a limit such as \"20packets\" or \"30kB\"".to_owned(),
-        })
+        let units: Vec<(&str, u64)> = COUNT.iter().chain(BYTES).copied().collect();
+        parse(text, "a limit", "20packets\" or \"30kB", &units)?;
+        text.parse().map(Self::Bytes)
     }
 }
 
@@ -190,7 +209,8 @@ in_scenarios_as_text!(
     Limit,
     "Limit",
     "a limit in packets or octets, such as \"20packets\" or \"30kB\"",
-    r"^\d+(\.\d+)?\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
+    r"^\d+(\.\d+)?\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$",
+    ["20packets", "30kB"]
 );
 
 /// A whole number of full-sized segments: `"10segments"`.
@@ -217,7 +237,8 @@ in_scenarios_as_text!(
     Segments,
     "Segments",
     "a number of full-sized segments, such as \"10segments\"",
-    r"^\d+\s*segments?$"
+    r"^\d+\s*segments?$",
+    ["10segments"]
 );
 
 #[cfg(test)]

@@ -240,15 +240,20 @@ impl Flow {
         }
     }
 
-    /// Its copies, each by itself. `before` flows come before it in the scenario.
+    /// The names of its copies. `before` flows come before it in the scenario.
+    pub(super) fn copy_names(&self, before: usize) -> impl Iterator<Item = String> {
+        (0..self.count).map(move |index| match (self.name.is_empty(), self.count) {
+            (true, _) => format!("flow_{}", before + index as usize + 1),
+            (false, 1) => self.name.clone(),
+            (false, _) => format!("{}_{}", self.name, index + 1),
+        })
+    }
+
+    /// Its copies, each by itself.
     pub(super) fn copies(&self, before: usize) -> impl Iterator<Item = Self> {
-        (0..self.count).map(move |index| Self {
-            name: match (self.name.is_empty(), self.count) {
-                (true, _) => format!("flow_{}", before + index as usize + 1),
-                (false, 1) => self.name.clone(),
-                (false, _) => format!("{}_{}", self.name, index + 1),
-            },
-            start: self.start + self.spacing.saturating_mul(u64::from(index)),
+        self.copy_names(before).zip(0_u64..).map(|(name, index)| Self {
+            name,
+            start: self.start + self.spacing.saturating_mul(index),
             count: 1,
             spacing: Duration::ZERO,
             ..self.clone()
