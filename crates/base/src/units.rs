@@ -26,19 +26,26 @@ const SEGMENTS: &[(&str, u64)] = &[("segments", 1), ("segment", 1)];
 pub struct UnitError {
     found: String,
     expected: String,
+    why: String,
 }
 
 impl UnitError {
-    /// What was expected, and why this is not it.
+    /// What was expected.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
+    }
+
+    /// Why this is not it.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
     }
 }
 
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "found \"{}\", expected {}", self.found, self.expected)
+        write!(f, "found \"{}\", expected {}; {}", self.found, self.expected, self.why)
     }
 }
 
@@ -50,7 +57,8 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         UnitError {
             found: text.to_owned(),
-            expected: format!("{what} such as \"{example}\" (units: {}); {why}", names.join(", ")),
+            expected: format!("{what} such as \"{example}\" (units: {})", names.join(", ")),
+            why: why.to_owned(),
         }
     };
     let trimmed = text.trim();
@@ -73,7 +81,7 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     let is_decimal = !whole.is_empty()
         && whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
         && (number.contains('.') != fraction.is_empty());
-    if !is_decimal || fraction.len() > 18 || whole.len() > 19 {
+    if !is_decimal || fraction.len() > 18 || whole.len() > 20 {
         return Err(refuse("the number is not a plain decimal"));
     }
     let scale = 10u128.pow(fraction.len() as u32);
@@ -83,6 +91,18 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
         return Err(refuse("it is finer than the smallest unit"));
     }
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
+}
+
+/// Writes `value` in multiples of the largest of `units` that it reaches, which parses back to the same; of the first, if it is zero.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let reached = units.iter().find(|(_, factor)| value >= *factor);
+    let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));
+    let (whole, fraction) = (value / factor, value % factor);
+    if fraction == 0 {
+        return write!(f, "{whole}{unit}");
+    }
+    let digits = format!("{fraction:0width$}", width = factor.ilog10() as usize);
+    write!(f, "{whole}.{}{unit}", digits.trim_end_matches('0'))
 }
 
 /// The keyword by which the schema of a value with a unit says which of these types it is.
@@ -141,8 +161,11 @@ impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let bits = parse(text, "a rate", "16Mbps", RATE)?;
-        Self::from_bits_per_second(bits)
-            .ok_or_else(|| UnitError { found: text.to_owned(), expected: "a rate above zero".to_owned() })
+        Self::from_bits_per_second(bits).ok_or_else(|| UnitError {
+            found: text.to_owned(),
+            expected: "a rate above zero".to_owned(),
+            why: "nothing would ever be sent".to_owned(),
+        })
     }
 }
 
@@ -227,9 +250,11 @@ impl FromStr for Segments {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let count = parse(text, "a number of segments", "10segments", SEGMENTS)?;
-        u32::try_from(count)
-            .map(Self)
-            .map_err(|_| UnitError { found: text.to_owned(), expected: "at most 4294967295 segments".to_owned() })
+        u32::try_from(count).map(Self).map_err(|_| UnitError {
+            found: text.to_owned(),
+            expected: format!("at most {} segments", u32::MAX),
+            why: "it is too large".to_owned(),
+        })
     }
 }
 
@@ -271,7 +296,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(nanos in 0..1u64 << 52, bits in 1..1u64 << 52, octets in 0..1u64 << 60) {
+        fn what_is_written_reads_back(nanos: u64, bits in 1..=u64::MAX, octets: u64) {
             let (duration, rate, bytes) = (Duration::from_nanos(nanos), Rate::from_bits_per_second(bits).unwrap(), Bytes(octets));
             prop_assert_eq!(duration.to_string().parse(), Ok(duration));
             prop_assert_eq!(rate.to_string().parse(), Ok(rate));

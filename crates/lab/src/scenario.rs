@@ -15,7 +15,7 @@
 //! | [`schema`] | the JSON Schema of the types |
 //! | [`check`] | the document against the schema |
 //! | [`validate`] | what types cannot say |
-//! | [`refuse`] | the message to a person |
+//! | [`refuse`], [`snippet`] | the message to a person |
 
 mod check;
 mod document;
@@ -24,6 +24,7 @@ mod measure;
 mod refuse;
 mod schema;
 mod sets;
+mod snippet;
 mod validate;
 
 pub use flow::{Flow, Transport};
@@ -39,20 +40,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Names stand in paths, tables and file names: a letter, then letters, digits, `_` and `-`.
+const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
+
 /// A run: nodes joined by links, flows between them, and what is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "acklab scenario")]
 pub struct Scenario {
     /// What a person calls it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(example = "CCperf experiment #55")]
     pub title: String,
     /// Simulated time from start to end.
+    #[schemars(example = "15s")]
     pub duration: Duration,
     /// Where all chance of the run comes from. The same scenario with the same seed gives the same results.
+    #[schemars(example = 42)]
     pub seed: u64,
     /// The links. Nodes exist because links name them.
+    #[schemars(length(min = 1))]
     pub link: Vec<Link>,
     /// The flows.
+    #[schemars(length(min = 1))]
     pub flow: Vec<Flow>,
     /// What is measured, and when.
     #[serde(default)]
@@ -67,10 +77,13 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Its name.
+    #[schemars(regex(pattern = NAME), example = &"btl")]
     pub name: String,
     /// The node where `forward` begins.
+    #[schemars(regex(pattern = NAME), example = &"r1")]
     pub from: String,
     /// The node where `forward` ends.
+    #[schemars(regex(pattern = NAME), example = &"r2")]
     pub to: String,
     /// From `from` to `to`.
     pub forward: link::Config,
@@ -123,7 +136,11 @@ impl Scenario {
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
         full.measure.until.get_or_insert(self.duration);
-        full.flow = self.flow.iter().map(Flow::in_full).collect();
+        let mut before = 0;
+        for flow in &mut full.flow {
+            *flow = flow.in_full(before);
+            before += flow.count as usize;
+        }
         serde_json::to_value(full).unwrap_or_default()
     }
 }

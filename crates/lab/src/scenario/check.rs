@@ -48,16 +48,15 @@ impl Check {
 
     /// A value with a unit.
     fn quantity(&self, value: &Value, quantity: &str) -> Result<(), Problem> {
-        let expected = match value {
-            Value::Text(text) => refusal_of(text, quantity),
-            Value::Integer(number) => refusal_of(&number.to_string(), quantity),
-            Value::Float(number) => refusal_of(&number.to_string(), quantity),
-            _ => refusal_of("", quantity),
+        let (written, is_nearly) = match value {
+            Value::Text(text) => (text.clone(), true),
+            Value::Integer(number) => (number.to_string(), true),
+            Value::Float(number) => (number.to_string(), true),
+            _ => (String::new(), false),
         };
-        match expected {
-            Some(error) => Err(Problem::expected(&self.path, error.expected())),
-            None => Ok(()),
-        }
+        let Some(error) = refusal_of(&written, quantity) else { return Ok(()) };
+        let why = if is_nearly { format!("; {}", error.why()) } else { String::new() };
+        Err(Problem::expected(&self.path, format!("{}{why}", error.expected())))
     }
 
     fn choice(&self, value: &Value, choices: &[Json]) -> Result<(), Problem> {
@@ -100,10 +99,9 @@ impl Check {
     }
 
     fn array(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
-        let is_of_tables = schema.pointer("/items/type").is_some_and(|name| name == "object");
         let Value::Array(items) = &mut node.value else {
             let hint = match self.path.last() {
-                Some(key) if is_of_tables => format!(" of tables, each written [[{key}]]"),
+                Some(key) if is_of_tables(schema) => format!(" of tables, each written [[{key}]]"),
                 _ => String::new(),
             };
             return Err(Problem::expected(&self.path, format!("a list{hint}")));
@@ -121,6 +119,10 @@ impl Check {
         let Value::Table(table) = &mut node.value else {
             return Err(Problem::expected(&self.path, format!("a table with {}", keys(properties(schema)))));
         };
+        self.keys(table, schema)?;
+        if let Some(missing) = missing(table, schema) {
+            return Err(Problem::key(&self.path, missing));
+        }
         self.members(table, schema)
     }
 
@@ -152,28 +154,36 @@ impl Check {
             let choices: Vec<Json> = names.iter().map(|name| (*name).into()).collect();
             return self.choice(&chosen.node.value, &choices);
         };
-        if matches!(chosen.node.origin, Origin::Set(_)) {
+        let is_chosen_outside = matches!(chosen.node.origin, Origin::Set(_));
+        if is_chosen_outside {
             table.retain(|key, member| {
                 let is_known = |kind: &Json| properties(kind).is_some_and(|known| known.contains_key(key));
                 !matches!(member.key, Origin::Text(_)) || is_known(kind) || !kinds.iter().any(is_known)
             });
         }
+        self.keys(table, kind)?;
+        if let Some(missing) = missing(table, kind) {
+            if is_chosen_outside {
+                self.path.push(tag.to_owned());
+            }
+            return Err(Problem::key(&self.path, missing));
+        }
         self.members(table, kind)
+    }
+
+    fn keys(&mut self, table: &Table, schema: &Json) -> Result<(), Problem> {
+        let Some(known) = properties(schema) else { return Ok(()) };
+        match table.keys().find(|key| !known.contains_key(*key)) {
+            None => Ok(()),
+            Some(key) => {
+                self.path.push(key.clone());
+                Err(Problem::unknown_key(&self.path, known.keys().map(String::as_str)))
+            }
+        }
     }
 
     fn members(&mut self, table: &mut Table, schema: &Json) -> Result<(), Problem> {
         let Some(known) = properties(schema) else { return Ok(()) };
-        if let Some(key) = table.keys().find(|key| !known.contains_key(*key)) {
-            let hint = suggestion(key, known.keys().map(String::as_str));
-            self.path.push(key.clone());
-            return Err(Problem::key(&self.path, format!("unknown key{hint} (known: {})", keys(Some(known)))));
-        }
-        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-        if let Some(key) = required.into_iter().find(|key| !table.contains_key(*key)) {
-            let example =
-                known.get(key).and_then(example).map_or_else(String::new, |it| format!(", such as {key} = {it}"));
-            return Err(Problem::key(&self.path, format!("the key `{key}` is missing{example}")));
-        }
         for (key, member) in table.iter_mut() {
             if let Some(schema) = known.get(key) {
                 self.path.push(key.clone());
@@ -183,6 +193,25 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// What is said of a table that lacks a key.
+fn missing(table: &Table, schema: &Json) -> Option<String> {
+    let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let key = required.into_iter().find(|key| !table.contains_key(*key))?;
+    let known = properties(schema)?;
+    let kind = tag_of(schema).map(|tag| format!(", which {tag} = {} needs", known[tag]["const"])).unwrap_or_default();
+    let wanted = known.get(key).and_then(|schema| match schema.get("type").and_then(Json::as_str) {
+        Some("object") => Some(format!("a table `{key}`")),
+        Some("array") if is_of_tables(schema) => Some(format!("at least one table [[{key}]]")),
+        _ => example(schema).map(|value| format!("{key} = {value}, for example")),
+    });
+    let expected = wanted.map(|wanted| format!("; expected {wanted}")).unwrap_or_default();
+    Some(format!("the key `{key}` is missing{kind}{expected}"))
+}
+
+fn is_of_tables(array: &Json) -> bool {
+    array.pointer("/items/type").is_some_and(|name| name == "object")
 }
 
 /// Why `text` is not of the type of this name.

@@ -69,10 +69,27 @@ fn parse_toml(text: &str) -> Result<Node, SyntaxError> {
             let span = table.span();
             Ok(Node { origin: Origin::Text(Some(span)), value: from_table(table.into_inner())? })
         }
-        Err(error) => {
-            Err(SyntaxError { span: error.span(), message: format!("this is not TOML: {}", error.message()) })
-        }
+        Err(error) => Err(error.span().and_then(|span| bare_value(text, span.start)).unwrap_or_else(|| SyntaxError {
+            span: error.span(),
+            message: format!("this is not TOML: {}", error.message()),
+        })),
     }
+}
+
+/// What is most often wrong: a value without quotes, which the parser of TOML takes for many things, or none at all.
+fn bare_value(text: &str, fault: usize) -> Option<SyntaxError> {
+    let line_start = text.get(..fault)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let start = line_start + text[line_start..fault].rfind('=')? + 1;
+    let value = text[start..].split(['\n', ',', '}', ']', '#']).next().unwrap_or_default();
+    let start = start + (value.len() - value.trim_start().len());
+    let value = value.trim();
+    let message = match value.chars().next() {
+        None => "the value is missing".to_owned(),
+        Some('"' | '\'' | '[' | '{') => return None,
+        Some(_) if parse_toml_value(value).is_ok() || value.contains('"') => return None,
+        Some(_) => format!("found {value} without quotes, expected \"{value}\""),
+    };
+    Some(SyntaxError { span: Some(start..start + value.len()), message })
 }
 
 fn parse_json(text: &str) -> Result<Node, SyntaxError> {

@@ -21,7 +21,24 @@ fn generate() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
+    schema["examples"] = json!([example()]);
     schema
+}
+
+/// One link and one flow, with what must be said of them.
+fn example() -> Value {
+    json!({
+        "duration": "15s",
+        "seed": 42,
+        "link": [{
+            "name": "btl",
+            "from": "src_0",
+            "to": "dst_0",
+            "forward": { "rate": "16Mbps", "delay": "7.5ms", "queue": { "discipline": "fifo", "limit": "20packets" } },
+            "reverse": { "rate": "1Gbps", "delay": "7.5ms", "gate": { "interval": "5ms", "quota": 10 } },
+        }],
+        "flow": [{ "from": "src_0", "to": "dst_0", "preset": "linux" }],
+    })
 }
 
 /// Tidies a schema from the inside out.
@@ -32,6 +49,8 @@ fn tidy(schema: &mut Value) {
             object.values_mut().for_each(tidy);
             forget_null(object);
             list_choices(object);
+            join_lines(object);
+            describe_tag(object);
         }
         _ => {}
     }
@@ -76,4 +95,21 @@ fn list_choices(object: &mut Map<String, Value>) {
     object.insert("type".to_owned(), "string".into());
     object.insert("enum".to_owned(), values.into());
     object.insert("x-taplo".to_owned(), json!({ "docs": { "enumValues": docs } }));
+}
+
+/// A description's lines are broken for those who read the source.
+fn join_lines(object: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+        *text = paragraphs.join("\n\n");
+    }
+}
+
+/// The key that says which kind of table this is shows what that kind does.
+fn describe_tag(object: &mut Map<String, Value>) {
+    let Some(description) = object.get("description").cloned() else { return };
+    let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
+    for property in properties.values_mut().filter(|property| property.get("const").is_some()) {
+        property["description"] = description.clone();
+    }
 }

@@ -1,4 +1,4 @@
-//! What types cannot say: values that make no sense, alone or together.
+//! What the schema cannot say: values that make no sense, alone or together.
 
 mod flows;
 mod links;
@@ -35,14 +35,14 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     captures(scenario)
 }
 
-/// Names stand in paths, tables and file names: a letter, then letters, digits, `_` and `-`.
+/// Is this a name as [`NAME`](super::NAME) describes it?
 fn name(path: &str, name: &str) -> Result<(), Problem> {
     let mut characters = name.chars();
     let begins_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     if begins_well && characters.all(|rest| rest.is_ascii_alphanumeric() || rest == '_' || rest == '-') {
         return Ok(());
     }
-    Err(Problem::at(path, "a name of letters, digits, `_` and `-` that begins with a letter"))
+    Err(Problem::at(path, "a name of letters, digits, `_` and `-` that begins with a letter or `_`"))
 }
 
 fn not_too_long(path: &str, duration: Duration) -> Result<(), Problem> {
@@ -75,12 +75,12 @@ fn measure(scenario: &Scenario) -> Result<(), Problem> {
 }
 
 fn captures(scenario: &Scenario) -> Result<(), Problem> {
-    let points = scenario.capture_points();
+    let (points, nodes) = (scenario.capture_points(), scenario.node_names());
     let mut files = BTreeSet::new();
     for (index, capture) in scenario.capture.iter().enumerate() {
         let at = |key: &str| format!("capture.{index}.{key}");
         let direction = capture.point.strip_suffix(".out").unwrap_or(&capture.point);
-        let is_node = scenario.node_names().contains(&direction);
+        let is_node = nodes.contains(&direction);
         if !points.iter().any(|point| point == direction) || (is_node && direction != capture.point) {
             let hint = suggestion(direction, points.iter().map(String::as_str));
             let expected = format!(

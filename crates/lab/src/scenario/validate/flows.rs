@@ -25,9 +25,6 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     let mut total = 0_u64;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let at = |key: &str| format!("flow.{index}.{key}");
-        if flow.count == 0 {
-            return Err(Problem::at(at("count"), "at least one flow"));
-        }
         total += u64::from(flow.count);
         if total > MOST_FLOWS {
             return Err(Problem::says(
@@ -97,7 +94,7 @@ fn times(path: &str, flow: &Flow, end: Duration) -> Result<(), Problem> {
         return Err(Problem::at(at("start"), format!("a time before the run's end at {end}")));
     }
     not_too_long(&at("spacing"), flow.spacing)?;
-    let last_start = flow.start + flow.spacing.saturating_mul(u64::from(flow.count - 1));
+    let last_start = flow.start + flow.spacing.saturating_mul(u64::from(flow.count.saturating_sub(1)));
     if last_start >= end {
         let message =
             format!("the last of {} flows would start at {last_start}, after the run's end at {end}", flow.count);
@@ -163,10 +160,7 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;
     }
-    if let ack::Config::Delayed { segments, timer } = tcp.ack {
-        if segments == 0 {
-            return Err(Problem::at(at("ack.segments"), "at least one segment"));
-        }
+    if let ack::Config::Delayed { timer, .. } = tcp.ack {
         above_zero(&at("ack.timer"), timer)?;
     }
     Ok(())

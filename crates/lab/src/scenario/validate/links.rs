@@ -6,7 +6,7 @@ use crate::scenario::refuse::Problem;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Rate};
 use acklab_path::server::ScheduleError;
-use acklab_path::{jitter, link, loss, queue, server};
+use acklab_path::{jitter, link, queue, server};
 use std::collections::BTreeSet;
 
 /// The fastest link: 10 Tbps.
@@ -49,8 +49,8 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
         [("rate", config.rate.is_some()), ("steps", config.steps.is_some()), ("trace", config.trace.is_some())];
     let mut given = speeds.iter().filter(|(_, is_given)| *is_given).map(|(key, _)| *key);
     if let (Some(first), Some(second)) = (given.next(), given.next()) {
-        let expected = format!("only one of `rate`, `steps` and `trace`, but `{first}` is given too");
-        return Err(Problem::says(at(second), expected));
+        let message = format!("expected only one of `rate`, `steps` and `trace`; `{first}` is given too");
+        return Err(Problem::says(at(second), message));
     }
     if let Some(speed) = config.rate {
         rate(&at("rate"), speed)?;
@@ -77,12 +77,6 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     }
     if let Some(gate) = config.gate {
         above_zero(&at("gate.interval"), gate.interval)?;
-        if gate.quota == 0 {
-            return Err(Problem::at(at("gate.quota"), "at least one packet"));
-        }
-    }
-    if let Some(loss) = &config.loss {
-        losses(&at("loss"), loss)?;
     }
     if let Some(jitter) = config.jitter {
         match jitter {
@@ -95,7 +89,6 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
         }
     }
     if let Some(reorder) = config.reorder {
-        probability(&at("reorder.probability"), reorder.probability)?;
         above_zero(&at("reorder.by"), reorder.by)?;
     }
     Ok(())
@@ -123,20 +116,4 @@ fn schedule(path: &str, steps: &[server::Step]) -> Result<(), Problem> {
             format!("a time after the step before it, which is at {}", steps[index - 1].at),
         )),
     }
-}
-
-fn losses(path: &str, loss: &loss::Config) -> Result<(), Problem> {
-    for (key, value) in loss.probabilities() {
-        probability(&format!("{path}.{key}"), value)?;
-    }
-    if let loss::Config::List { packets } = loss
-        && let Some(index) = packets.iter().position(|packet| *packet == 0)
-    {
-        return Err(Problem::at(format!("{path}.packets.{index}"), "a packet's number, counted from 1"));
-    }
-    Ok(())
-}
-
-fn probability(path: &str, value: f64) -> Result<(), Problem> {
-    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(Problem::at(path, "a number from 0 to 1")) }
 }
