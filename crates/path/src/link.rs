@@ -33,6 +33,10 @@ pub struct Config {
     pub overhead: Bytes,
     /// Who waits, and who is turned away.
     pub queue: queue::Config,
+    /// Packets that the device takes from the queue ahead of sending them, as drivers and ns-3 do. They wait, but not in the queue:
+    /// neither its limit nor its length counts them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub device_queue: u32,
     /// Sends in bursts, as an ACK-compressing link does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<gate::Config>,
@@ -45,6 +49,11 @@ pub struct Config {
     /// Packets that are held back and overtaken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<jitter::Reorder>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Where a recorded link is read from.
@@ -63,6 +72,7 @@ pub struct TraceFile {
 pub struct Link<D> {
     queue: Queue<D>,
     gauge: Gauge,
+    device: Device,
     gate: Option<Gate>,
     server: Server,
     free_at: Instant,
@@ -75,6 +85,34 @@ pub struct Link<D> {
 enum Queue<D> {
     Fifo(Fifo),
     AckFilter(AckFilter<D>),
+}
+
+/// The places between queue and server. A packet takes one when the packet that many before it begins its service.
+#[derive(Clone, Debug)]
+struct Device {
+    places: usize,
+    /// When those last taken begin their service, oldest first.
+    starts: VecDeque<Instant>,
+}
+
+impl Device {
+    /// When a packet leaves the queue that is at its head at `ready` and begins its service at `start`.
+    fn entry(&self, ready: Instant, start: Instant) -> Instant {
+        match self.places {
+            0 => start,
+            places if self.starts.len() < places => ready,
+            _ => self.starts.front().map_or(ready, |vacated| ready.max(*vacated)),
+        }
+    }
+
+    fn enter(&mut self, start: Instant) {
+        if self.places > 0 {
+            if self.starts.len() == self.places {
+                self.starts.pop_front();
+            }
+            self.starts.push_back(start);
+        }
+    }
 }
 
 /// What lies behind the server: packets on their way, in the order in which they will arrive.
@@ -125,6 +163,7 @@ impl<D: Datagram> Link<D> {
                 queue::Config::AckFilter { limit } => Queue::AckFilter(AckFilter::new(limit)),
             },
             gauge: Gauge::default(),
+            device: Device { places: config.device_queue as usize, starts: VecDeque::new() },
             gate: config.gate.map(Gate::new),
             server,
             free_at: Instant::ZERO,
@@ -138,6 +177,12 @@ impl<D: Datagram> Link<D> {
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.advance(now);
         Counters { queue: self.gauge.length, ..self.counters }
+    }
+
+    /// Packets that the queue has turned away.
+    #[must_use]
+    pub const fn drops(&self) -> u64 {
+        self.counters.dropped
     }
 
     /// Open a new window: counts and sums begin again.
@@ -184,6 +229,7 @@ impl<D: Datagram> Link<D> {
         if let Some(gate) = &mut self.gate {
             gate.pass(gate.slot_for(ready));
         }
+        self.device.enter(start);
         let on_wire = packet.wire_len() + self.overhead;
         self.free_at = self.server.finish(start, on_wire, start == self.free_at);
         self.channel.send(self.free_at, packet, &mut self.counters);
@@ -194,22 +240,26 @@ impl<D: Datagram> Link<D> {
             fifo.advance(now, &mut self.counters, &mut self.gauge);
             return;
         }
-        while let Some((ready, start)) = self.next_start()
-            && start <= now
+        while let Some((ready, leaves)) = self.next_departure()
+            && leaves <= now
         {
+            let start = self.start_of(ready);
             let Queue::AckFilter(filter) = &mut self.queue else { return };
-            let Some(packet) = filter.take_head(start, &mut self.gauge) else { return };
+            let Some(packet) = filter.take_head(leaves, &mut self.gauge) else { return };
             self.counters.serve(packet.wire_len(), packet.wire_len() + self.overhead);
-            self.counters.waited += start.since(ready);
+            self.counters.waited += leaves.since(ready);
             self.serve(ready, start, packet);
         }
     }
 
-    /// The head of a queue that holds packets: when it came, and when it begins.
-    fn next_start(&self) -> Option<(Instant, Instant)> {
+    /// The head of a queue that holds packets: when it came, and when it leaves the queue.
+    fn next_departure(&self) -> Option<(Instant, Instant)> {
         match &self.queue {
             Queue::Fifo(_) => None,
-            Queue::AckFilter(filter) => filter.head_arrived().map(|ready| (ready, self.start_of(ready))),
+            Queue::AckFilter(filter) => {
+                let ready = filter.head_arrived()?;
+                Some((ready, self.device.entry(ready, self.start_of(ready))))
+            }
         }
     }
 
@@ -229,19 +279,20 @@ impl<D: Datagram> Machine for Link<D> {
         self.counters.packets_in += 1;
         self.counters.bytes_in += size;
         let start = self.start_of(now);
-        let begins_at_once = start == now;
+        let leaves_queue = self.device.entry(now, start);
+        let passes_queue = leaves_queue == now;
         match &mut self.queue {
-            Queue::Fifo(_) if begins_at_once => {
+            Queue::Fifo(_) if passes_queue => {
                 self.counters.serve(size, on_wire);
                 self.serve(now, start, packet);
             }
             Queue::Fifo(fifo) if fifo.has_room(size) => {
-                fifo.join(now, start, size, on_wire, &mut self.gauge);
-                self.counters.waited += start.since(now);
+                fifo.join(now, leaves_queue, size, on_wire, &mut self.gauge);
+                self.counters.waited += leaves_queue.since(now);
                 self.serve(now, start, packet);
             }
             Queue::Fifo(_) => self.drop_at_tail(size),
-            Queue::AckFilter(filter) if begins_at_once && filter.len() == 0 => {
+            Queue::AckFilter(filter) if passes_queue && filter.len() == 0 => {
                 self.counters.serve(size, on_wire);
                 self.serve(now, start, packet);
             }
@@ -266,8 +317,8 @@ impl<D: Datagram> Machine for Link<D> {
         if arrival.is_some() && !self.channel.can_overtake {
             return arrival;
         }
-        let start = self.next_start().map(|(_, start)| start);
-        arrival.into_iter().chain(start).min()
+        let departure = self.next_departure().map(|(_, leaves)| leaves);
+        arrival.into_iter().chain(departure).min()
     }
 
     fn poll(&mut self, now: Instant) -> Option<D> {

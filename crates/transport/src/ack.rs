@@ -32,6 +32,9 @@ pub enum Config {
         /// Acknowledge at the latest after this time, at most 500 ms in RFC 5681.
         #[serde(default = "two_hundred_milliseconds")]
         timer: Duration,
+        /// Acknowledge this many segments at the start of the connection one by one.
+        #[serde(default)]
+        quick: u32,
     },
     /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
     Linux {},
@@ -141,7 +144,7 @@ impl Policy {
     pub fn new(config: Config) -> Self {
         match config {
             Config::PerPacket {} => Self::PerPacket,
-            Config::Delayed { segments, timer } => Self::Delayed(Delayed::new(segments, timer)),
+            Config::Delayed { segments, timer, quick } => Self::Delayed(Delayed::new(segments, timer, quick)),
             Config::Linux {} => Self::Linux(Linux::default()),
         }
     }
@@ -157,8 +160,10 @@ impl Policy {
 
     /// An ACK has been sent, for whatever reason.
     pub fn on_ack_sent(&mut self) {
-        if let Self::Linux(policy) = self {
-            policy.on_ack_sent();
+        match self {
+            Self::PerPacket => {}
+            Self::Delayed(policy) => policy.on_ack_sent(),
+            Self::Linux(policy) => policy.on_ack_sent(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::NAME;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::recovery::{prr, rto};
-use acklab_transport::tcp::config::{Preset, RttClock};
+use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
 use acklab_transport::{ack, cc, recovery, source, tcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,12 +115,9 @@ pub struct Flow {
     /// New segments on the first two duplicate ACKs (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// A partial ACK sends the next lost segment whatever the window says (RFC 6582, §3.2, step 3).
+    /// Whose reading of loss recovery is followed (RFC 6675, §5).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub partial_ack_retransmits: Option<bool>,
-    /// An ACK that ends a recovery also grows the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub grows_on_exit: Option<bool>,
+    pub dialect: Option<Dialect>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -186,8 +183,7 @@ impl Flow {
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
-            partial_ack_retransmits: self.partial_ack_retransmits.unwrap_or(preset.partial_ack_retransmits),
-            grows_on_exit: self.grows_on_exit.unwrap_or(preset.grows_on_exit),
+            dialect: self.dialect.unwrap_or(preset.dialect),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -220,8 +216,7 @@ impl Flow {
             prr_basis,
             prr_bound,
             limited_transmit,
-            partial_ack_retransmits,
-            grows_on_exit,
+            dialect,
             rto,
             ack,
         } = self.tcp();
@@ -245,8 +240,7 @@ impl Flow {
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),
             limited_transmit: Some(limited_transmit),
-            partial_ack_retransmits: Some(partial_ack_retransmits),
-            grows_on_exit: Some(grows_on_exit),
+            dialect: Some(dialect),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

@@ -1,6 +1,6 @@
 //! First in, first out, with the end known at the beginning.
 //!
-//! In a FIFO nothing that comes later changes when a packet begins its service. So a link computes that instant on arrival and
+//! In a FIFO nothing that comes later changes when a packet leaves it. So a link computes that instant on arrival and
 //! puts the packet on the wire at once; what stays here is who is still waiting, which only matters when the next one asks.
 
 use super::{Gauge, has_room};
@@ -18,7 +18,7 @@ pub(crate) struct Fifo {
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    start: Instant,
+    leaves: Instant,
     size: Bytes,
     on_wire: Bytes,
 }
@@ -30,13 +30,13 @@ impl Fifo {
 
     /// Those whose service has begun by `now` no longer wait.
     pub(crate) fn advance(&mut self, now: Instant, counters: &mut Counters, gauge: &mut Gauge) {
-        while let Some(&Waiting { start, size, on_wire }) = self.waiting.front()
-            && start <= now
+        while let Some(&Waiting { leaves, size, on_wire }) = self.waiting.front()
+            && leaves <= now
         {
             self.waiting.pop_front();
             self.bytes -= size;
             counters.serve(size, on_wire);
-            gauge.set(start, self.waiting.len());
+            gauge.set(leaves, self.waiting.len());
         }
     }
 
@@ -44,8 +44,8 @@ impl Fifo {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
-    pub(crate) fn join(&mut self, now: Instant, start: Instant, size: Bytes, on_wire: Bytes, gauge: &mut Gauge) {
-        self.waiting.push_back(Waiting { start, size, on_wire });
+    pub(crate) fn join(&mut self, now: Instant, leaves: Instant, size: Bytes, on_wire: Bytes, gauge: &mut Gauge) {
+        self.waiting.push_back(Waiting { leaves, size, on_wire });
         self.bytes += size;
         gauge.set(now, self.waiting.len());
     }

@@ -32,7 +32,8 @@ pub struct Advance {
     pub newly_delivered: u64,
     /// One of the segments had been sent again and was not yet selectively acknowledged.
     pub retransmission_acked: bool,
-    /// When the newest was sent, if the oldest of them was never sent again.
+    /// When the oldest was sent, if it was never sent again. Its round trip includes what the receiver waited before it
+    /// acknowledged, as the timestamp that it echoes does (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
 }
 
@@ -56,9 +57,18 @@ pub struct Scoreboard {
     known_blocks: [Range<u64>; 4],
     /// Without SACK, duplicate ACKs stand for that many octets that have left the network.
     dup_credit: u64,
+    /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
+    keeps_sacked_retransmissions: bool,
 }
 
 impl Scoreboard {
+    /// Nothing outstanding. `keeps_sacked_retransmissions`: a retransmission that SACK acknowledges counts as in flight until it is
+    /// acknowledged cumulatively.
+    #[must_use]
+    pub fn new(keeps_sacked_retransmissions: bool) -> Self {
+        Self { keeps_sacked_retransmissions, ..Self::default() }
+    }
+
     /// The oldest octet that is not acknowledged: snd.una.
     #[must_use]
     pub const fn una(&self) -> u64 {
@@ -129,7 +139,12 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
-        let mut oldest_was_resent = None;
+        if let Some(head) = self.segments.front()
+            && head.end <= ack
+            && !head.ever_resent
+        {
+            advance.sent_at = Some(head.at);
+        }
         while let Some(head) = self.segments.front().copied()
             && self.una < ack
         {
@@ -142,13 +157,8 @@ impl Scoreboard {
             if head.end > ack {
                 break;
             }
-            oldest_was_resent.get_or_insert(head.ever_resent);
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
-            advance.sent_at = Some(head.at);
             self.segments.pop_front();
-        }
-        if oldest_was_resent != Some(false) {
-            advance.sent_at = None;
         }
         self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
         advance
@@ -157,16 +167,15 @@ impl Scoreboard {
     fn uncount(&mut self, segment: &Sent, octets: u64) {
         if segment.sacked {
             self.sacked -= octets;
-        } else {
-            if segment.lost {
-                self.lost -= octets;
-                if !segment.in_flight_again {
-                    self.pending -= octets;
-                }
+        }
+        if segment.lost {
+            self.lost -= octets;
+            if !segment.in_flight_again {
+                self.pending -= octets;
             }
-            if segment.in_flight_again {
-                self.resent -= octets;
-            }
+        }
+        if segment.in_flight_again {
+            self.resent -= octets;
         }
     }
 
@@ -198,9 +207,11 @@ impl Scoreboard {
             let octets = segment.end - start;
             if start >= range.start && !segment.sacked {
                 self.uncount(&segment, octets);
+                let stays = segment.in_flight_again && self.keeps_sacked_retransmissions;
                 let entry = &mut self.segments[index];
-                (entry.sacked, entry.lost) = (true, false);
+                (entry.sacked, entry.lost, entry.in_flight_again) = (true, false, stays);
                 self.sacked += octets;
+                self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
             }
             start = segment.end;

@@ -32,6 +32,25 @@ pub enum RttClock {
     Timestamps,
 }
 
+/// Whose reading of loss recovery (RFC 6675, §5) is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// The RFC's.
+    Rfc,
+    /// ns-3.37's, which differs in these points, all of which move its results:
+    ///
+    /// 1. A retransmission that SACK acknowledges stays in flight until it is acknowledged cumulatively (`TcpTxBuffer::Update`
+    ///    leaves `m_retrans` alone).
+    /// 2. A partial ACK sends a segment whatever the window says, unless the head was sent again already (`ProcessAck`).
+    /// 3. An ACK that is partial and brings SACK news counts its delivery twice in PRR (`DupAck` and then `ProcessAck`).
+    /// 4. An ACK with SACK news outside recovery neither grows the window nor restarts the timer (`ProcessAck`, `CA_DISORDER`).
+    /// 5. The ACK that ends a fast recovery also grows the window; one that ends the recovery of a timeout grows it only by what
+    ///    lies beyond the recovery point.
+    /// 6. Each timeout lowers the threshold, also a repeated one.
+    Ns3,
+}
+
 /// One connection's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
@@ -67,10 +86,8 @@ pub struct Config {
     pub prr_bound: prr::Bound,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// A partial ACK sends the next lost segment whatever the window says (RFC 6582, §3.2, step 3).
-    pub partial_ack_retransmits: bool,
-    /// An ACK that ends a recovery also grows the window (ns-3's `ProcessAck`).
-    pub grows_on_exit: bool,
+    /// How RFC 6675, §5, is read.
+    pub dialect: Dialect,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -118,8 +135,7 @@ const RFC: Config = Config {
     prr_basis: prr::Basis::Pipe,
     prr_bound: prr::Bound::SafeAck,
     limited_transmit: true,
-    partial_ack_retransmits: false,
-    grows_on_exit: false,
+    dialect: Dialect::Rfc,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
@@ -128,7 +144,7 @@ const RFC: Config = Config {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAck,
     },
-    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200) },
+    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 },
 };
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
@@ -163,9 +179,7 @@ const NS3: Config = Config {
     // EnterRecovery: UnAckDataCount().
     prr_basis: prr::Basis::FlightSize,
     prr_bound: prr::Bound::RetransmissionAcked,
-    // ProcessAck: DoRetransmit() on a partial ACK whose head was not yet sent again.
-    partial_ack_retransmits: true,
-    grows_on_exit: true,
+    dialect: Dialect::Ns3,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
@@ -175,5 +189,7 @@ const NS3: Config = Config {
         // NewAck(ackNumber, m_isFirstPartialAck).
         restart: rto::Restart::FirstPartialAck,
     },
+    // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
+    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 },
     ..RFC
 };

@@ -84,6 +84,12 @@ impl Receiver {
         }
     }
 
+    /// Octets of the stream that have arrived, in order or not, each counted once; the FIN counts as one.
+    #[must_use]
+    pub const fn received(&self) -> u64 {
+        self.stream.received()
+    }
+
     /// Octets handed to the application, in order.
     #[must_use]
     pub fn delivered(&self) -> u64 {

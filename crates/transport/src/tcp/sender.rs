@@ -6,7 +6,7 @@ mod timers;
 
 pub(in crate::tcp) use output::announced_mss;
 
-use super::config::Config;
+use super::config::{Config, Dialect};
 use crate::cc::{Controller, Window};
 use crate::event::Event;
 use crate::recovery::prr::Prr;
@@ -139,7 +139,7 @@ impl Sender {
             syn_due: false,
             ack_due: false,
             timestamp_to_echo: 0,
-            board: Scoreboard::default(),
+            board: Scoreboard::new(config.dialect == Dialect::Ns3),
             window_end: 0,
             window_shift: 0,
             window,

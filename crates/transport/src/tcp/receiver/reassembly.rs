@@ -14,12 +14,19 @@ pub(super) struct Reassembly {
     beyond: Vec<Range<u64>>,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
+    /// Octets in `beyond`.
+    waiting: u64,
 }
 
 impl Reassembly {
     /// The next octet expected: rcv.nxt.
     pub(super) const fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Octets that have arrived, each counted once.
+    pub(super) const fn received(&self) -> u64 {
+        self.next + self.waiting
     }
 
     /// The ranges that changed last, newest first.
@@ -44,7 +51,7 @@ impl Reassembly {
         if let Some(last) = self.beyond[..joined].last() {
             self.next = self.next.max(last.end);
         }
-        self.beyond.drain(..joined);
+        self.waiting -= self.beyond.drain(..joined).map(|range| range.end - range.start).sum::<u64>();
         let next = self.next;
         self.recent.retain(|range| range.start > next);
         Arrival::FillsGap { closed: self.beyond.is_empty() }
@@ -59,6 +66,8 @@ impl Reassembly {
         }
         let start = touched.first().map_or(range.start, |held| held.start.min(range.start));
         let end = touched.last().map_or(range.end, |held| held.end.max(range.end));
+        let merged: u64 = touched.iter().map(|held| held.end - held.start).sum();
+        self.waiting += end - start - merged;
         self.beyond.splice(first..last, std::iter::once(start..end));
         self.recent.retain(|held| held.end < start || held.start > end);
         self.recent.insert(0, start..end);
@@ -102,6 +111,7 @@ mod tests {
                 held[range.start as usize..range.end as usize].fill(true);
                 let next = held.iter().position(|octet| !octet).unwrap_or(held.len());
                 prop_assert_eq!(stream.next(), next as u64);
+                prop_assert_eq!(stream.received(), held.iter().filter(|octet| **octet).count() as u64);
                 for block in stream.recent() {
                     prop_assert!(held[block.start as usize..block.end as usize].iter().all(|octet| *octet));
                     prop_assert!(!held[block.end as usize] && !held[block.start as usize - 1]);

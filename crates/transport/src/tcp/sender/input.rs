@@ -1,6 +1,6 @@
 //! What an ACK does.
 
-use super::super::config::RttClock;
+use super::super::config::{Dialect, RttClock};
 use super::{CongestionState, Phase, Sender};
 use crate::cc::{Acked, FlightMeasure};
 use crate::event::Event;
@@ -53,7 +53,7 @@ impl Sender {
         self.note_timestamp(segment);
         // RFC 6298, §3: a SYN that was sent twice gives no sample.
         if !self.rto.is_backed_off() {
-            self.rtt.sample(now.since(self.syn_sent_at));
+            self.rtt.sample(self.measure(now, self.syn_sent_at, segment));
         }
         self.rto.stop();
         self.source.begin(now);
@@ -139,15 +139,19 @@ impl Sender {
     /// Karn: only if the oldest segment that this acknowledges was never sent again.
     fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance) {
         let Some(sent_at) = advance.sent_at else { return };
-        let rtt = match (self.config.rtt_clock, segment.options.timestamps, self.config.timestamps) {
+        self.rtt.sample(self.measure(now, sent_at, segment));
+    }
+
+    /// The time since what `segment` acknowledges was sent.
+    fn measure(&self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
+        match (self.config.rtt_clock, segment.options.timestamps, self.config.timestamps) {
             (RttClock::Timestamps, Some(timestamps), Some(tick)) => {
                 let clock = (now.as_nanos() / tick.as_nanos()) as u32;
                 // Less than a tick is not nothing.
                 (tick * u64::from(clock.wrapping_sub(timestamps.echo))).max(Duration::from_micros(1))
             }
             _ => now.since(sent_at),
-        };
-        self.rtt.sample(rtt);
+        }
     }
 
     fn react(&mut self, now: Instant, news: &News) {
@@ -171,11 +175,13 @@ impl Sender {
         if self.board.lost() > 0 || self.duplicates >= DUP_THRESH {
             self.enter_recovery(now, news);
             if news.advance.bytes > 0 {
+                self.seen_partial_ack = true;
                 self.rto.restart(now, &self.rtt);
             }
             return;
         }
-        if news.advance.bytes > 0 {
+        let stays_in_disorder = news.is_duplicate && self.config.dialect == Dialect::Ns3;
+        if news.advance.bytes > 0 && !stays_in_disorder {
             self.grow(news.advance.bytes, news.prior_flight);
             self.rto.restart(now, &self.rtt);
         }
@@ -214,15 +220,21 @@ impl Sender {
 
     /// The window on an ACK of a recovery.
     fn reduce(&mut self, news: &News) {
+        let progress = Progress {
+            delivered: news.delivered,
+            pipe: self.board.pipe(),
+            ssthresh: self.window.ssthresh,
+            is_safe: news.advance.bytes > 0 && news.lost == 0,
+            retransmission_acked: news.advance.retransmission_acked,
+        };
+        let counts_twice = self.config.dialect == Dialect::Ns3 && news.is_duplicate && news.advance.bytes > 0;
         self.window.cwnd = match self.config.recovery {
             recovery::Algorithm::Classic => self.window.ssthresh,
-            recovery::Algorithm::Prr => self.prr.on_ack(Progress {
-                delivered: news.delivered,
-                pipe: self.board.pipe(),
-                ssthresh: self.window.ssthresh,
-                is_safe: news.advance.bytes > 0 && news.lost == 0,
-                retransmission_acked: news.advance.retransmission_acked,
-            }),
+            recovery::Algorithm::Prr if counts_twice => {
+                let _ = self.prr.on_ack(progress);
+                self.prr.on_ack(progress)
+            }
+            recovery::Algorithm::Prr => self.prr.on_ack(progress),
         };
     }
 
@@ -235,7 +247,7 @@ impl Sender {
             self.reduce(news);
         }
         if is_partial {
-            if self.config.partial_ack_retransmits && !self.board.head_resent() {
+            if self.config.dialect == Dialect::Ns3 && !self.board.head_resent() {
                 self.forced = 1;
             }
             if self.config.rto.restart == Restart::EveryAck || !self.seen_partial_ack {
@@ -252,7 +264,7 @@ impl Sender {
         self.counters.recoveries += 1;
         self.counters.recovery_time += now.since(self.recovery_began);
         self.events.push(Event::RecoveryExited);
-        if self.config.grows_on_exit {
+        if self.config.dialect == Dialect::Ns3 {
             self.grow(news.advance.bytes, news.prior_flight);
         }
         self.rto.restart(now, &self.rtt);
@@ -262,11 +274,15 @@ impl Sender {
         if news.advance.bytes == 0 {
             return;
         }
+        let mut bytes = news.advance.bytes;
         if passes_recover {
+            if self.config.dialect == Dialect::Ns3 {
+                bytes = self.board.una() - self.recover;
+            }
             self.state = CongestionState::Open;
             self.events.push(Event::RecoveryExited);
         }
-        self.grow(news.advance.bytes, news.prior_flight);
+        self.grow(bytes, news.prior_flight);
         self.rto.restart(now, &self.rtt);
     }
 

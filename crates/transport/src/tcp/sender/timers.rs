@@ -1,5 +1,6 @@
 //! What time does.
 
+use super::super::config::Dialect;
 use super::{CongestionState, Phase, Sender};
 use crate::cc::FlightMeasure;
 use crate::event::Event;
@@ -42,8 +43,8 @@ impl Sender {
             FlightMeasure::Pipe => self.board.pipe(),
             FlightMeasure::Window => self.window.cwnd,
         };
-        // The threshold falls once for a segment, not once for each of its timeouts.
-        if self.state != CongestionState::Loss || backoff == 1 {
+        // RFC 5681, §3.1: the threshold falls once for a segment, not once for each of its timeouts.
+        if self.config.dialect == Dialect::Ns3 || self.state != CongestionState::Loss || backoff == 1 {
             self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
         }
         self.controller.on_reduction();
