@@ -1,6 +1,6 @@
 //! Rates, and the exact division of octets by them.
 
-use crate::{Bytes, Duration};
+use crate::{Bytes, Duration, units};
 use std::fmt;
 
 /// A rate in bits per second, above zero.
@@ -39,13 +39,7 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (divisor, unit) = match self.0 {
-            0..1_000 => (1.0, "bps"),
-            1_000..1_000_000 => (1e3, "kbps"),
-            1_000_000..1_000_000_000 => (1e6, "Mbps"),
-            _ => (1e9, "Gbps"),
-        };
-        write!(f, "{}{unit}", self.0 as f64 / divisor)
+        units::write(f, self.0, &[("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)])
     }
 }
 

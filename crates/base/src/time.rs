@@ -2,6 +2,7 @@
 //!
 //! A run starts at [`Instant::ZERO`]. 64 bits of nanoseconds last for 584 years.
 
+use crate::units;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -199,13 +200,7 @@ impl Div<u64> for Duration {
 impl fmt::Display for Duration {
     /// The largest unit that leaves no zero before the point: `15ms`, `1.5s`, `751us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (divisor, unit) = match self.0 {
-            0..1_000 => (1.0, "ns"),
-            1_000..1_000_000 => (1e3, "us"),
-            1_000_000..1_000_000_000 => (1e6, "ms"),
-            _ => (1e9, "s"),
-        };
-        write!(f, "{}{unit}", self.0 as f64 / divisor)
+        units::write(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }
 
@@ -251,5 +246,6 @@ mod tests {
         assert_eq!(Duration::from_millis(15).to_string(), "15ms");
         assert_eq!(Duration::from_millis(1500).to_string(), "1.5s");
         assert_eq!(Duration::from_micros(751).to_string(), "751us");
+        assert_eq!(Duration::ZERO.to_string(), "0s");
     }
 }

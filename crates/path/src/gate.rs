@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Time from one slot to the next, above zero.
+    #[schemars(example = "5ms")]
     pub interval: Duration,
     /// Packets that may pass in one slot, at least one.
     #[schemars(range(min = 1))]
+    #[schemars(example = 10)]
     pub quota: u32,
 }
 
