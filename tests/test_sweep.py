@@ -79,9 +79,7 @@ def test_a_damaged_point_is_named(fake, scenario, tmp_path):
 
 def test_values_drawn_by_seed_leave_the_first_seed_as_written(fake, scenario, tmp_path):
     acklab.sweep(scenario, seeds=3, vary={"flow.0.start": "0ms..5ms"}, out=tmp_path / "out", quiet=True)
-    starts = {
-        acklab.load_result(path).scenario["flow"][0]["start"] for path in (tmp_path / "out" / "points").iterdir()
-    }
+    starts = {acklab.load_result(path).scenario["flow"][0]["start"] for path in (tmp_path / "out" / "points").iterdir()}
     assert starts == {"0s", *(Variation.parse("flow.0.start", "0ms..5ms").draw(seed) for seed in (43, 44))}
 
 

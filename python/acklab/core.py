@@ -56,9 +56,7 @@ def run(
     Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
     Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
     """
-    result = _core.run(
-        text, name, list(sets), str(base), captures=None if captures is None else str(captures), cancel=cancel
-    )
+    result = _core.run(text, name, list(sets), str(base), captures=None if captures is None else str(captures), cancel=cancel)
     tables = {table: pa.table(batch) for table, batch in result.tables.items()}
     return json.loads(result.scenario), tables
 

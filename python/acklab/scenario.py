@@ -67,7 +67,11 @@ def literal(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {json.dumps(item) if isinstance(item, str) else literal(item)}" for key, item in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{key} = {json.dumps(item) if isinstance(item, str) else literal(item)}" for key, item in value.items())
+            + "}"
+        )
     if isinstance(value, Sequence):
         return "[" + ", ".join(json.dumps(item) if isinstance(item, str) else literal(item) for item in value) + "]"
     return str(value)

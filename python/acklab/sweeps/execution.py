@@ -68,11 +68,7 @@ def execute(points: Sequence[Point], store: Path, jobs: int | None = None, watch
 
     def report() -> None:
         if watch is not None:
-            watch(
-                Progress(
-                    len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed), time.monotonic() - start
-                )
-            )
+            watch(Progress(len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed), time.monotonic() - start))
 
     report()
     if not waiting:

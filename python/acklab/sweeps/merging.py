@@ -36,9 +36,7 @@ class _Merged:
         self.waiting, self.rows = [], 0
 
 
-def merge(
-    points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metadata: Mapping[str, str]
-) -> dict[str, Path]:
+def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metadata: Mapping[str, str]) -> dict[str, Path]:
     """Writes each table of the finished points as one Parquet file into `store`.
 
     Each point comes with the columns that tell it from the others, by name; the columns `point` and `seed` are added. Raises
@@ -78,6 +76,4 @@ def _with_columns(table: pa.Table, index: int, seed: int, columns: Mapping[str, 
         "seed": pa.array([seed] * rows, pa.uint64()),
     }
     fields = [pa.field(name, array.type) for name, array in front.items()]
-    return pa.Table.from_arrays(
-        [*front.values(), *table.columns], schema=pa.schema([*fields, *table.schema])
-    )
+    return pa.Table.from_arrays([*front.values(), *table.columns], schema=pa.schema([*fields, *table.schema]))

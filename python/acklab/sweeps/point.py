@@ -52,9 +52,7 @@ class Point:
         """Reads the tables of the finished point. Raises StoreError."""
         files = table_files(self.folder(store))
         first = next(iter(files.values()))
-        return Result(
-            {name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first)
-        )
+        return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
 
 
 def digest(scenario: dict[str, Any], base: Path) -> str:

@@ -129,7 +129,9 @@ def load_sweep(directory: str | Path) -> SweepResult:
             failures=tuple((point["command"], point["error"]) for point in document["points"] if "error" in point),
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: found a document without {error}, expected the summary of a sweep that acklab wrote") from error
+        raise StoreError(
+            f"{path}: found a document without {error}, expected the summary of a sweep that acklab wrote"
+        ) from error
 
 
 def _columns(plan: Plan, directory: Path) -> dict[str, str]:
