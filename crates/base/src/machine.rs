@@ -8,7 +8,8 @@ use crate::{Datagram, Instant};
 ///
 /// 1. At an instant `now`, call [`accept`](Machine::accept) for a datagram that has arrived, or [`wake`](Machine::wake)
 ///    once [`deadline`](Machine::deadline) has come.
-/// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may yield many datagrams.
+/// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may yield many datagrams; what the
+///    first of them brings back at the same instant may be accepted before the next is polled.
 /// 3. Then read [`deadline`](Machine::deadline); what it told before is void.
 ///
 /// `now` never runs backwards. Several inputs may share one instant; each is followed by steps 2 and 3. To wake a machine

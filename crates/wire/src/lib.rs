@@ -2,6 +2,10 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`endpoints`] | [`Endpoints`]: addresses and ports, and the rule that gives each flow its own |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 
+pub mod endpoints;
 pub mod tcp;
+
+pub use endpoints::Endpoints;

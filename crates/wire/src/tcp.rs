@@ -1,9 +1,11 @@
-//! TCP segments as values (RFC 9293), with the options that acklab's endpoints speak.
+//! TCP segments as values (RFC 9293), with the options that acklab's endpoints speak, and their octets over IPv4.
 
+pub mod octets;
 mod options;
 mod segment;
 mod seq;
 
+pub use octets::{Checksums, DecodeError, EncodeError, Extent, decode, encode};
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};
 pub use segment::{Flags, IPV4_HEADER, Segment, TCP_HEADER};
 pub use seq::SeqNumber;

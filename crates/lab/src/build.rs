@@ -1,0 +1,197 @@
+//! From scenario to world.
+
+use crate::RunOptions;
+use crate::capture::Capture;
+use crate::error::Error;
+use crate::packet::Packet;
+use crate::probe::{FlowProbe, Records};
+use crate::scenario::{Flow, Scenario, Series};
+use crate::taps::{Place, Taps};
+use crate::topology::{self, Direction};
+use crate::world::{Ends, World};
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Duration, FlowId, Instant};
+use acklab_path::Link;
+use acklab_path::link::Config as LinkConfig;
+use acklab_path::server::{Schedule, Server, Trace};
+use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
+use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
+use std::fs;
+
+/// Octets of a timestamps option with its padding.
+const TIMESTAMPS: u64 = 12;
+
+/// What a world was built from, for the tables.
+pub(crate) struct Plan {
+    pub(crate) links: Vec<LinkPlan>,
+    pub(crate) flows: Vec<FlowPlan>,
+}
+
+/// One link direction.
+pub(crate) struct LinkPlan {
+    pub(crate) name: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
+/// One flow.
+pub(crate) struct FlowPlan {
+    pub(crate) flow: Flow,
+    pub(crate) tcp: TcpConfig,
+    /// Bits per second of the slowest link on the way of its data.
+    pub(crate) bottleneck: Option<f64>,
+    /// The same for its ACKs.
+    pub(crate) return_bottleneck: Option<f64>,
+    /// Propagation delay there and back.
+    pub(crate) base_rtt: Duration,
+    /// Octets of a full-sized segment on the bottleneck.
+    pub(crate) full_size_on_wire: u64,
+}
+
+impl FlowPlan {
+    /// The bandwidth-delay product in full-sized segments.
+    pub(crate) fn bdp_segments(&self) -> Option<f64> {
+        let octets = self.bottleneck? * self.base_rtt.as_secs_f64() / 8.0;
+        (octets > 0.0).then(|| octets / self.full_size_on_wire as f64)
+    }
+}
+
+/// The name of link direction `direction`.
+pub(crate) fn direction_name(scenario: &Scenario, direction: Direction) -> String {
+    format!("{}_{}", scenario.link[direction / 2].name, if direction % 2 == 0 { "forward" } else { "reverse" })
+}
+
+fn direction_config(scenario: &Scenario, direction: Direction) -> &LinkConfig {
+    let link = &scenario.link[direction / 2];
+    if direction % 2 == 0 { &link.forward } else { &link.reverse }
+}
+
+/// Build the machines, wire them, and open the captures.
+pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
+    let seed = Seed(scenario.seed);
+    let directions = 0..2 * scenario.link.len();
+    let mut links = Vec::new();
+    for direction in directions.clone() {
+        let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
+        let server = server(config, &name, options)?;
+        let mut link = Link::<Packet>::new(config, server, seed, &name);
+        if scenario.measure.series.contains(&Series::Queue) {
+            link.log_queue();
+        }
+        links.push(link);
+    }
+
+    let (mut flows, mut routes, mut plans) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, flow) in scenario.flows().into_iter().enumerate() {
+        let route = topology::route(&scenario.link, &flow).ok_or_else(|| Error::NoRoute {
+            flow: flow.name.clone(),
+            from: flow.from.clone(),
+            to: flow.to.clone(),
+        })?;
+        let plan = plan(scenario, flow, &route, &links);
+        flows.push(ends(scenario, index as u32, &plan));
+        routes.push(route);
+        plans.push(plan);
+    }
+
+    let taps = taps(scenario, options, &plans)?;
+    let link_plans = directions
+        .map(|direction| {
+            let link = &scenario.link[direction / 2];
+            let (from, to) = if direction % 2 == 0 { (&link.from, &link.to) } else { (&link.to, &link.from) };
+            LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
+        })
+        .collect();
+    Ok((World::new(links, flows, &routes, taps), Plan { links: link_plans, flows: plans }))
+}
+
+fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Server, Error> {
+    if let Some(trace) = &config.trace {
+        let path = options.base.join(&trace.file);
+        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+            link: name.to_owned(),
+            path: path.clone(),
+            source,
+        })?;
+        let trace = Trace::parse(&text).map_err(|source| Error::Trace { link: name.to_owned(), path, source })?;
+        return Ok(Server::Trace(trace));
+    }
+    if let Some(steps) = &config.steps {
+        let schedule = Schedule::new(steps).map_err(|source| Error::Schedule { link: name.to_owned(), source })?;
+        return Ok(Server::Schedule(schedule));
+    }
+    Ok(config.rate.map_or(Server::Unlimited, Server::constant))
+}
+
+fn plan(scenario: &Scenario, flow: Flow, route: &[Direction], links: &[Link<Packet>]) -> FlowPlan {
+    let until = Instant::ZERO + scenario.duration;
+    let slowest = |path: &[Direction]| {
+        path.iter()
+            .filter_map(|direction| links[*direction].mean_rate(until).map(|rate| (rate, *direction)))
+            .min_by(|one, other| one.0.total_cmp(&other.0))
+    };
+    let back = topology::reversed(route);
+    let tcp = flow.tcp();
+    let bottleneck = slowest(route);
+    let overhead = bottleneck.map_or(Bytes::ZERO, |(_, direction)| direction_config(scenario, direction).overhead);
+    let options = if tcp.timestamps.is_some() { TIMESTAMPS } else { 0 };
+    FlowPlan {
+        bottleneck: bottleneck.map(|(rate, _)| rate),
+        return_bottleneck: slowest(&back).map(|(rate, _)| rate),
+        base_rtt: route
+            .iter()
+            .chain(&back)
+            .fold(Duration::ZERO, |sum, direction| sum + direction_config(scenario, *direction).delay),
+        full_size_on_wire: tcp.mss.get() + TCP_HEADER + IPV4_HEADER + options + overhead.get(),
+        tcp,
+        flow,
+    }
+}
+
+fn ends(scenario: &Scenario, index: u32, plan: &FlowPlan) -> Ends {
+    let (seed, flow, tcp) = (Seed(scenario.seed), &plan.flow, plan.tcp);
+    let id = FlowId::data(index);
+    let start = Instant::ZERO + flow.start;
+    let stop = flow.stop.map(|stop| Instant::ZERO + stop);
+    let asked = |series| scenario.measure.series.contains(&series);
+    let records = Records {
+        operating_points: asked(Series::OperatingPoint).then(Vec::new),
+        throughput: asked(Series::Throughput).then(Vec::new),
+        packets: asked(Series::Packets).then(Vec::new),
+        events: asked(Series::Events).then(Vec::new),
+    };
+    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
+    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    Ends::new(
+        Sender::new(tcp, id, flow.traffic, start, stop, seed, &flow.name),
+        Receiver::new(tcp, id.reverse(), seed, &flow.name),
+        FlowProbe::new(tcp.mss.get(), scenario.measure.bin, burst_gap, records),
+    )
+}
+
+fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {
+    let mut taps = Taps::default();
+    let Some(folder) = &options.captures else { return Ok(taps) };
+    for capture in &scenario.capture {
+        let path = folder.join(&capture.file);
+        let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
+        let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        taps.add(file, places(scenario, &capture.point, flows));
+    }
+    Ok(taps)
+}
+
+fn places(scenario: &Scenario, point: &str, flows: &[FlowPlan]) -> Vec<Place> {
+    for direction in 0..2 * scenario.link.len() {
+        let name = direction_name(scenario, direction);
+        if point == name {
+            return vec![Place::Entrance(direction)];
+        }
+        if point.strip_suffix(".out") == Some(&name) {
+            return vec![Place::Exit(direction)];
+        }
+    }
+    let senders = flows.iter().enumerate().filter(|(_, plan)| plan.flow.from == point);
+    let receivers = flows.iter().enumerate().filter(|(_, plan)| plan.flow.to == point);
+    senders.map(|(flow, _)| Place::Sender(flow)).chain(receivers.map(|(flow, _)| Place::Receiver(flow))).collect()
+}

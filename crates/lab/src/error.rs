@@ -1,0 +1,59 @@
+//! What can go wrong once a scenario has been accepted.
+
+use crate::capture;
+use acklab_path::server::{ScheduleError, TraceError};
+use std::io;
+use std::path::PathBuf;
+
+/// A run that could not begin, or not go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The nodes of a flow are not connected.
+    #[error("flow \"{flow}\": found no way from \"{from}\" to \"{to}\", expected links that connect them")]
+    NoRoute {
+        /// The flow's name.
+        flow: String,
+        /// Where it begins.
+        from: String,
+        /// Where it should end.
+        to: String,
+    },
+    /// A trace file cannot be read.
+    #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]
+    ReadTrace {
+        /// The link direction's name.
+        link: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A trace file holds something else.
+    #[error("link \"{link}\": {} is no trace: {source}", path.display())]
+    Trace {
+        /// The link direction's name.
+        link: String,
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: TraceError,
+    },
+    /// The steps of a link make no schedule.
+    #[error("link \"{link}\": {source}")]
+    Schedule {
+        /// The link direction's name.
+        link: String,
+        /// Why.
+        source: ScheduleError,
+    },
+    /// A capture cannot be written.
+    #[error(transparent)]
+    Capture(#[from] capture::Error),
+    /// The caller asked to stop.
+    #[error("the run was stopped before its end")]
+    Stopped,
+    /// A table's columns do not fit each other: a fault of the lab.
+    #[error("a result table is inconsistent: {0}")]
+    Table(#[from] arrow_schema::ArrowError),
+}

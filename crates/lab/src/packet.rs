@@ -1,0 +1,56 @@
+//! A packet in simulation: a segment, and when what it tells came into being.
+
+use acklab_base::{Bytes, Datagram, FlowId, Instant, PureAck};
+use acklab_wire::tcp::Segment;
+
+/// A segment on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
+#[derive(Clone, Debug)]
+pub(crate) struct Packet(Box<Body>);
+
+/// What a packet holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    pub(crate) segment: Segment,
+    /// Of data, when it was sent; of an ACK, when the newest data that it reports had arrived.
+    pub(crate) born: Instant,
+}
+
+impl Packet {
+    pub(crate) const fn body(&self) -> &Body {
+        &self.0
+    }
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        self.0.segment.wire_len()
+    }
+
+    fn flow(&self) -> FlowId {
+        self.0.segment.flow
+    }
+
+    fn pure_ack(&self) -> Option<PureAck> {
+        self.0.segment.pure_ack()
+    }
+}
+
+/// Packets that have arrived and wait to be used again, so that a run in its stride allocates nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Pool(Vec<Packet>);
+
+impl Pool {
+    pub(crate) fn packet(&mut self, body: Body) -> Packet {
+        match self.0.pop() {
+            Some(mut packet) => {
+                *packet.0 = body;
+                packet
+            }
+            None => Packet(Box::new(body)),
+        }
+    }
+
+    pub(crate) fn take_back(&mut self, packet: Packet) {
+        self.0.push(packet);
+    }
+}

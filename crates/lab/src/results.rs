@@ -1,0 +1,56 @@
+//! From a finished window to tables, named as CCperf names its metrics: statistic, quantity, layer.
+
+mod flows;
+mod links;
+mod network;
+mod series;
+
+use crate::build::Plan;
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::world::World;
+use acklab_base::Instant;
+use acklab_path::Counters;
+use acklab_transport::ack::Reason;
+
+/// All tables of the window from `from` to `until`. `links` holds what each link direction has counted in it.
+pub(crate) fn tables(
+    world: &mut World,
+    plan: &Plan,
+    scenario: &Scenario,
+    links: &[Counters],
+    from: Instant,
+    until: Instant,
+) -> Vec<Table> {
+    let totals: Vec<_> =
+        world.flows.iter_mut().map(|ends| ends.probe.close(until, &ends.sender, &ends.receiver)).collect();
+    let flows: Vec<flows::FlowResult<'_>> = world
+        .flows
+        .iter()
+        .zip(&plan.flows)
+        .zip(totals)
+        .map(|((ends, plan), totals)| flows::FlowResult::new(&ends.probe, plan, totals, from, until))
+        .collect();
+    let mut tables = vec![
+        flows::table(&flows),
+        links::table(world, plan, links, from, until),
+        network::table(&flows, links),
+        acks(&flows),
+    ];
+    tables.extend(series::tables(world, plan, scenario));
+    tables
+}
+
+/// How many ACKs were sent for which reason.
+fn acks(flows: &[flows::FlowResult<'_>]) -> Table {
+    let rows = || {
+        flows.iter().flat_map(|flow| {
+            let counts = Reason::ALL.into_iter().zip(flow.totals.acks_by_reason);
+            counts.filter(|(_, count)| *count > 0).map(move |(reason, count)| (flow, reason, count))
+        })
+    };
+    Table::new("acks")
+        .text("flow", rows().map(|(flow, ..)| flow.name().to_owned()))
+        .text("reason", rows().map(|(_, reason, _)| reason.name().to_owned()))
+        .count("count", "packets", rows().map(|(.., count)| count))
+}

@@ -1,0 +1,89 @@
+//! What was recorded over time, for those who asked.
+
+use crate::build::Plan;
+use crate::scenario::{Scenario, Series};
+use crate::table::Table;
+use crate::world::World;
+use acklab_base::Instant;
+
+/// The tables of the series that the scenario asks for.
+pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Table> {
+    let asked = |series: &Series| scenario.measure.series.contains(series);
+    let all = [
+        (Series::OperatingPoint, operating_points as fn(&World, &Plan) -> Table),
+        (Series::Throughput, throughput),
+        (Series::Queue, queue),
+        (Series::Packets, packets),
+        (Series::Events, events),
+    ];
+    all.into_iter().filter(|(series, _)| asked(series)).map(|(_, table)| table(world, plan)).collect()
+}
+
+fn operating_points(world: &World, plan: &Plan) -> Table {
+    let rows = || {
+        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+            ends.probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
+        })
+    };
+    Table::new("operating_point")
+        .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
+        .number("time", "s", rows().map(|(_, point)| point.at.as_secs_f64()))
+        .number("cwnd", "segments", rows().map(|(_, point)| point.cwnd))
+        .number("ssthresh", "segments", rows().map(|(_, point)| point.ssthresh))
+        .number("in_flight", "segments", rows().map(|(_, point)| point.in_flight))
+        .number("srtt", "ms", rows().map(|(_, point)| point.srtt_ms))
+}
+
+fn throughput(world: &World, plan: &Plan) -> Table {
+    let rows = || {
+        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+            ends.probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
+        })
+    };
+    Table::new("throughput")
+        .text("flow", rows().map(|(plan, ..)| plan.flow.name.clone()))
+        .number("time", "s", rows().map(|(_, at, _)| at.as_secs_f64()))
+        .number("throughput", "Mbps", rows().map(|(.., mbps)| mbps))
+}
+
+fn queue(world: &World, plan: &Plan) -> Table {
+    let rows = || {
+        world
+            .links
+            .iter()
+            .zip(&plan.links)
+            .flat_map(|(link, plan)| link.queue_log().iter().map(move |(at, length)| (plan, *at, *length)))
+    };
+    Table::new("queue")
+        .text("link", rows().map(|(plan, ..)| plan.name.clone()))
+        .number("time", "s", rows().map(|(_, at, _)| Instant::as_secs_f64(at)))
+        .count("length", "packets", rows().map(|(.., length)| length))
+}
+
+fn packets(world: &World, plan: &Plan) -> Table {
+    let rows = || {
+        world
+            .flows
+            .iter()
+            .zip(&plan.flows)
+            .flat_map(|(ends, plan)| ends.probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
+    };
+    Table::new("packets")
+        .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
+        .number("time", "s", rows().map(|(_, packet)| packet.at.as_secs_f64()))
+        .text("kind", rows().map(|(_, packet)| packet.kind.name().to_owned()))
+        .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.tcp.mss.get() as f64))
+}
+
+fn events(world: &World, plan: &Plan) -> Table {
+    let rows = || {
+        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+            ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
+        })
+    };
+    Table::new("events")
+        .text("flow", rows().map(|(plan, ..)| plan.flow.name.clone()))
+        .number("time", "s", rows().map(|(_, at, _)| Instant::as_secs_f64(at)))
+        .text("event", rows().map(|(.., event)| event.name().to_owned()))
+        .text("detail", rows().map(|(.., event)| event.to_string()))
+}

@@ -1,0 +1,73 @@
+//! One run.
+
+use crate::build::{self, Plan};
+use crate::error::Error;
+use crate::results;
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::world::World;
+use acklab_base::Instant;
+use acklab_sim::{Driver, Outcome};
+use std::path::PathBuf;
+
+/// What a run needs beyond its scenario.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The folder that trace files are relative to.
+    pub base: PathBuf,
+    /// The folder that captures are written into; without it, none is.
+    pub captures: Option<PathBuf>,
+}
+
+/// What a run yields.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The tables, `flows`, `links`, `network` and `acks` first, then the series that were asked for.
+    pub tables: Vec<Table>,
+    /// How often a machine was woken: the work that the run took.
+    pub wakes: u64,
+    /// Packets that links have delivered.
+    pub hops: u64,
+}
+
+/// Run `scenario` to its end. `goes_on` is asked now and then whether to continue.
+///
+/// # Errors
+/// If a trace cannot be read, a capture cannot be written, or `goes_on` said no.
+pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
+    let (mut world, plan) = build::build(scenario, options)?;
+    let mut driver = Driver::new(&world);
+    let end = Instant::ZERO + scenario.duration;
+    let from = Instant::ZERO + scenario.measure.from;
+    let until = scenario.measure.until.map_or(end, |until| Instant::ZERO + until);
+
+    if from > Instant::ZERO {
+        advance(&mut driver, &mut world, from, &mut goes_on)?;
+    }
+    world.open(from);
+    advance(&mut driver, &mut world, until, &mut goes_on)?;
+    let (tables, hops) = measure(&mut world, &plan, scenario, from, until);
+    if end > until {
+        advance(&mut driver, &mut world, end, &mut goes_on)?;
+    }
+    world.taps.finish()?;
+    Ok(Results { tables, wakes: driver.wakes(), hops })
+}
+
+fn advance(
+    driver: &mut Driver,
+    world: &mut World,
+    until: Instant,
+    goes_on: &mut impl FnMut() -> bool,
+) -> Result<(), Error> {
+    match driver.run(world, until, goes_on) {
+        Outcome::Stopped => Err(Error::Stopped),
+        Outcome::Done => Ok(()),
+    }
+}
+
+fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
+    let links: Vec<_> = world.links.iter_mut().map(|link| link.counters(until)).collect();
+    let hops = links.iter().map(|counters| counters.packets_out).sum();
+    (results::tables(world, plan, scenario, &links, from, until), hops)
+}

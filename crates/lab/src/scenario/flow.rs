@@ -1,0 +1,251 @@
+//! Who talks to whom, over which transport, and what its application wants.
+
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
+use acklab_transport::recovery::{prr, rto};
+use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
+use acklab_transport::{ack, cc, recovery, source, tcp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The tick of the timestamp clock where timestamps are asked for and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
+const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+}
+
+/// One connection, or `count` of them: an application at `from` sends to `to`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Its name in every table. Without one, `flow_<k>`, where k counts all flows from 1. With a count above 1, the copies are
+    /// called `<name>_1`, `<name>_2`, …
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The node that sends data.
+    pub from: String,
+    /// The node that receives data and sends acknowledgements.
+    pub to: String,
+    /// The transport protocol.
+    #[serde(default)]
+    pub transport: Transport,
+    /// The stack whose settings hold wherever the keys below say nothing else.
+    pub preset: Preset,
+    /// What the application wants sent.
+    #[serde(default = "greedy")]
+    pub traffic: source::Config,
+    /// When it opens its connection.
+    #[serde(default)]
+    pub start: Duration,
+    /// When its application stops writing. Default: the run's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// So many flows of this kind.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// Time from the start of one copy to the start of the next.
+    #[serde(default)]
+    pub spacing: Duration,
+    /// Congestion controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<cc::Algorithm>,
+    /// What the window grows by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<cc::Growth>,
+    /// What governs the window in a recovery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<recovery::Algorithm>,
+    /// Payload of a full-sized segment, without TCP options.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Bytes>,
+    /// Initial window (RFC 6928).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<Segments>,
+    /// What the application may write ahead of acknowledgement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<Bytes>,
+    /// The receive window, at most 1 GiB (RFC 7323, §2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<Bytes>,
+    /// Selective acknowledgement (RFC 2018).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Timestamps in every segment (RFC 7323, §3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// The tick of the timestamp clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp_tick: Option<Duration>,
+    /// Window scale (RFC 7323, §2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Where round-trip times come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_clock: Option<RttClock>,
+    /// Grow the window only while it limits sending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validate_window: Option<bool>,
+    /// What is halved on loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halves: Option<cc::FlightMeasure>,
+    /// PRR: what the reduction is proportional to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr_basis: Option<prr::Basis>,
+    /// PRR: how far it may catch up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr_bound: Option<prr::Bound>,
+    /// New segments on the first two duplicate ACKs (RFC 3042).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Whose reading of loss recovery is followed (RFC 6675, §5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Duration>,
+    /// Lower bound of the retransmission timeout (RFC 6298, §2.4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Duration>,
+    /// Upper bound of the retransmission timeout (RFC 6298, §2.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Duration>,
+    /// What the lower bound applies to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_floor: Option<rto::Floor>,
+    /// Clock granularity G of the retransmission timer (RFC 6298, §2.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_granularity: Option<Duration>,
+    /// Which ACKs restart the retransmission timer during a recovery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_restart: Option<rto::Restart>,
+    /// When the receiver acknowledges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack: Option<ack::Config>,
+}
+
+const fn greedy() -> source::Config {
+    source::Config::Greedy {}
+}
+
+const fn one() -> u32 {
+    1
+}
+
+impl Flow {
+    /// The settings of its connection: those of the preset, and what this flow says otherwise.
+    ///
+    /// Without timestamps, round-trip times come from send times unless the flow names another clock.
+    #[must_use]
+    pub fn tcp(&self) -> tcp::Config {
+        let preset = self.preset.config();
+        let timestamps = match self.timestamps {
+            Some(false) => None,
+            Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
+            None => preset.timestamps,
+        };
+        let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
+        tcp::Config {
+            mss: self.mss.unwrap_or(preset.mss),
+            initial_window: self.initial_window.unwrap_or(preset.initial_window),
+            send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
+            receive_buffer: self.receive_buffer.unwrap_or(preset.receive_buffer),
+            sack: self.sack.unwrap_or(preset.sack),
+            window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
+            timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
+            rtt_clock: self.rtt_clock.unwrap_or(clock),
+            congestion: self.congestion.unwrap_or(preset.congestion),
+            growth: self.growth.unwrap_or(preset.growth),
+            validate_window: self.validate_window.unwrap_or(preset.validate_window),
+            halves: self.halves.unwrap_or(preset.halves),
+            recovery: self.recovery.unwrap_or(preset.recovery),
+            prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
+            prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
+            limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
+            dialect: self.dialect.unwrap_or(preset.dialect),
+            rto: rto::Config {
+                initial: self.initial_rto.unwrap_or(preset.rto.initial),
+                min: self.min_rto.unwrap_or(preset.rto.min),
+                floor: self.rto_floor.unwrap_or(preset.rto.floor),
+                max: self.max_rto.unwrap_or(preset.rto.max),
+                granularity: self.rto_granularity.unwrap_or(preset.rto.granularity),
+                restart: self.rto_restart.unwrap_or(preset.rto.restart),
+            },
+            ack: self.ack.unwrap_or(preset.ack),
+        }
+    }
+
+    /// The same flow with every setting of its connection written out.
+    pub(super) fn in_full(&self) -> Self {
+        let tcp::Config {
+            mss,
+            initial_window,
+            send_buffer,
+            receive_buffer,
+            sack,
+            window_scaling,
+            timestamps,
+            rtt_clock,
+            congestion,
+            growth,
+            validate_window,
+            halves,
+            recovery,
+            prr_basis,
+            prr_bound,
+            limited_transmit,
+            dialect,
+            rto,
+            ack,
+        } = self.tcp();
+        Self {
+            congestion: Some(congestion),
+            growth: Some(growth),
+            recovery: Some(recovery),
+            mss: Some(mss),
+            initial_window: Some(initial_window),
+            send_buffer: Some(send_buffer),
+            receive_buffer: Some(receive_buffer),
+            sack: Some(sack),
+            timestamps: Some(timestamps.is_some()),
+            timestamp_tick: timestamps,
+            window_scaling: Some(window_scaling),
+            rtt_clock: Some(rtt_clock),
+            validate_window: Some(validate_window),
+            halves: Some(halves),
+            prr_basis: Some(prr_basis),
+            prr_bound: Some(prr_bound),
+            limited_transmit: Some(limited_transmit),
+            dialect: Some(dialect),
+            initial_rto: Some(rto.initial),
+            min_rto: Some(rto.min),
+            max_rto: Some(rto.max),
+            rto_floor: Some(rto.floor),
+            rto_granularity: Some(rto.granularity),
+            rto_restart: Some(rto.restart),
+            ack: Some(ack),
+            ..self.clone()
+        }
+    }
+
+    /// Its copies, each by itself. `before` flows come before it in the scenario.
+    pub(super) fn copies(&self, before: usize) -> impl Iterator<Item = Self> {
+        (0..self.count).map(move |index| Self {
+            name: match (self.name.is_empty(), self.count) {
+                (true, _) => format!("flow_{}", before + index as usize + 1),
+                (false, 1) => self.name.clone(),
+                (false, _) => format!("{}_{}", self.name, index + 1),
+            },
+            start: self.start + self.spacing.saturating_mul(u64::from(index)),
+            count: 1,
+            spacing: Duration::ZERO,
+            ..self.clone()
+        })
+    }
+}

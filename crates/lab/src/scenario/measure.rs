@@ -1,0 +1,53 @@
+//! What is written down of a run.
+
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The window in which means are taken, and the series that are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measure {
+    /// Means and counts begin here.
+    pub from: Duration,
+    /// And end here. Default: the run's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// The bin of the throughput series.
+    pub bin: Duration,
+    /// Series to keep. Those that are not asked for cost nothing.
+    pub series: Vec<Series>,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { from: Duration::ZERO, until: None, bin: Duration::from_secs(1), series: Vec::new() }
+    }
+}
+
+/// A time series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Series {
+    /// Window, flight and smoothed round-trip time on each ACK that reaches a sender.
+    OperatingPoint,
+    /// Throughput in each bin.
+    Throughput,
+    /// Each change of the length of each queue.
+    Queue,
+    /// Each packet that is sent, sent again, received or acknowledged.
+    Packets,
+    /// What endpoints tell of themselves: recoveries, timeouts and the like.
+    Events,
+}
+
+/// A capture of packets, written as pcapng.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// Where: a node (what its endpoints send and receive), or a direction of a link, `<link>_forward` or `<link>_reverse`:
+    /// its packets as they enter, or with `.out` at the end as they leave.
+    pub point: String,
+    /// The file, in the folder of the run.
+    pub file: String,
+}

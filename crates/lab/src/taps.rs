@@ -1,0 +1,75 @@
+//! Where captures listen.
+
+use crate::capture::{Capture, Error};
+use acklab_base::Instant;
+use acklab_wire::tcp::Segment;
+
+/// The captures of a run, by the places at which they listen.
+#[derive(Default)]
+pub(crate) struct Taps {
+    captures: Vec<Capture>,
+    listeners: Vec<(Place, usize)>,
+    failed: Option<Error>,
+}
+
+/// A place that packets pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The entrance of a link direction.
+    Entrance(usize),
+    /// The exit of a link direction.
+    Exit(usize),
+    /// The sender of a flow.
+    Sender(usize),
+    /// The receiver of a flow.
+    Receiver(usize),
+}
+
+impl Taps {
+    /// `capture` listens at these places.
+    pub(crate) fn add(&mut self, capture: Capture, places: impl IntoIterator<Item = Place>) {
+        let index = self.captures.len();
+        self.captures.push(capture);
+        self.listeners.extend(places.into_iter().map(|place| (place, index)));
+    }
+
+    pub(crate) fn enters(&mut self, link: usize, now: Instant, segment: &Segment) {
+        self.pass(Place::Entrance(link), now, segment);
+    }
+
+    pub(crate) fn leaves(&mut self, link: usize, now: Instant, segment: &Segment) {
+        self.pass(Place::Exit(link), now, segment);
+    }
+
+    pub(crate) fn at_sender(&mut self, flow: usize, now: Instant, segment: &Segment) {
+        self.pass(Place::Sender(flow), now, segment);
+    }
+
+    pub(crate) fn at_receiver(&mut self, flow: usize, now: Instant, segment: &Segment) {
+        self.pass(Place::Receiver(flow), now, segment);
+    }
+
+    fn pass(&mut self, place: Place, now: Instant, segment: &Segment) {
+        for (listener, capture) in &self.listeners {
+            if *listener == place
+                && self.failed.is_none()
+                && let Err(error) = self.captures[*capture].record(now, segment)
+            {
+                self.failed = Some(error);
+            }
+        }
+    }
+
+    /// Has a capture failed, so that going on would lose packets?
+    pub(crate) const fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Finish all captures.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.captures.into_iter().try_for_each(Capture::finish),
+        }
+    }
+}

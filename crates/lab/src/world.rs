@@ -1,0 +1,213 @@
+//! A scenario as machines and wires.
+
+use crate::packet::{Body, Packet, Pool};
+use crate::probe::FlowProbe;
+use crate::taps::Taps;
+use acklab_base::{Datagram, Instant, Machine};
+use acklab_path::Link;
+use acklab_sim::{MachineId, World as SimWorld};
+use acklab_transport::event::Event;
+use acklab_transport::tcp::{Receiver, Sender};
+use acklab_wire::tcp::Flags;
+
+/// Both ends of one flow, and what is measured of it.
+pub(crate) struct Ends {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) probe: FlowProbe,
+    /// Data beyond this offset is new; below it, it is sent again.
+    sent: u64,
+}
+
+impl Ends {
+    pub(crate) fn new(sender: Sender, receiver: Receiver, probe: FlowProbe) -> Self {
+        Self { sender, receiver, probe, sent: 0 }
+    }
+}
+
+/// Machines: first the link directions, then for each flow its sender and its receiver.
+pub(crate) struct World {
+    pub(crate) links: Vec<Link<Packet>>,
+    pub(crate) flows: Vec<Ends>,
+    /// By link direction and directed flow, the machine at its far end.
+    far_end: Vec<MachineId>,
+    /// By directed flow, the first machine on its way.
+    first_hop: Vec<MachineId>,
+    pub(crate) taps: Taps,
+    pool: Pool,
+}
+
+/// Which of a world's machines an id stands for.
+enum Element {
+    Link(usize),
+    Sender(usize),
+    Receiver(usize),
+}
+
+impl World {
+    /// `routes` holds for each flow the link directions of its data; ACKs take the same links back.
+    pub(crate) fn new(links: Vec<Link<Packet>>, flows: Vec<Ends>, routes: &[Vec<usize>], taps: Taps) -> Self {
+        let first_flow = links.len();
+        let unused = MachineId(u32::MAX);
+        let mut far_end = vec![unused; links.len() * flows.len() * 2];
+        let mut first_hop = Vec::with_capacity(flows.len() * 2);
+        for (flow, route) in routes.iter().enumerate() {
+            let back = crate::topology::reversed(route);
+            let (sender, receiver) = (first_flow + 2 * flow, first_flow + 2 * flow + 1);
+            for (directed, path, end) in [(2 * flow, route, receiver), (2 * flow + 1, &back, sender)] {
+                let hops: Vec<MachineId> =
+                    path.iter().chain([&end]).map(|machine| MachineId(*machine as u32)).collect();
+                first_hop.push(hops[0]);
+                for (direction, next) in path.iter().zip(&hops[1..]) {
+                    far_end[direction * flows.len() * 2 + directed] = *next;
+                }
+            }
+        }
+        Self { links, flows, far_end, first_hop, taps, pool: Pool::default() }
+    }
+
+    fn element(&self, machine: MachineId) -> Element {
+        let index = machine.0 as usize;
+        match index.checked_sub(self.links.len()) {
+            None => Element::Link(index),
+            Some(end) if end % 2 == 0 => Element::Sender(end / 2),
+            Some(end) => Element::Receiver(end / 2),
+        }
+    }
+
+    /// Begin to measure.
+    pub(crate) fn open(&mut self, now: Instant) {
+        self.links.iter_mut().for_each(|link| link.reopen(now));
+        self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
+    }
+
+    fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
+        self.taps.enters(index, now, &packet.body().segment);
+        let link = &mut self.links[index];
+        let (drops, flow) = (link.drops(), packet.flow());
+        link.accept(now, packet);
+        if link.drops() > drops {
+            let probe = &mut self.flows[flow.connection() as usize].probe;
+            *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
+        }
+    }
+
+    fn enter_sender(&mut self, index: usize, now: Instant, packet: &Body) {
+        self.taps.at_sender(index, now, &packet.segment);
+        let ends = &mut self.flows[index];
+        ends.sender.accept(now, packet.segment);
+        if packet.segment.flags.contains(Flags::SYN) {
+            ends.probe.application_delay.written(now, ends.sender.written());
+        } else {
+            ends.probe.ack_arrived(now, packet.born, packet.segment.wire_len().get(), &ends.sender);
+        }
+        ends.note_events(now);
+    }
+
+    fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Body) {
+        self.taps.at_receiver(index, now, &packet.segment);
+        let ends = &mut self.flows[index];
+        let before = ends.receiver.received();
+        ends.receiver.accept(now, packet.segment);
+        if packet.segment.payload > 0 {
+            let offset = ends.receiver.offset_of(packet.segment.seq);
+            let fresh = ends.receiver.received() - before;
+            ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
+        }
+    }
+
+    fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
+        let ends = &mut self.flows[index];
+        let segment = ends.sender.poll(now)?;
+        if segment.payload > 0 {
+            let offset = ends.sender.offset_of(segment.seq);
+            let end = offset + u64::from(segment.payload);
+            ends.probe.departs(now, offset, end <= ends.sent);
+            ends.sent = ends.sent.max(end);
+        }
+        self.taps.at_sender(index, now, &segment);
+        Some(self.pool.packet(Body { segment, born: now }))
+    }
+
+    fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
+        let ends = &mut self.flows[index];
+        let segment = ends.receiver.poll(now)?;
+        let born = ends.receiver.newest_arrival();
+        self.taps.at_receiver(index, now, &segment);
+        Some(self.pool.packet(Body { segment, born }))
+    }
+}
+
+impl Ends {
+    fn note_events(&mut self, now: Instant) {
+        for event in self.sender.drain_events() {
+            if event == Event::Finished {
+                self.probe.completed = Some(now);
+            }
+            if let Some(events) = &mut self.probe.records.events {
+                events.push((now, event));
+            }
+        }
+    }
+}
+
+impl SimWorld for World {
+    type Datagram = Packet;
+
+    fn machines(&self) -> usize {
+        self.links.len() + 2 * self.flows.len()
+    }
+
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) {
+        match self.element(machine) {
+            Element::Link(index) => self.enter_link(index, now, packet),
+            Element::Sender(index) => {
+                self.enter_sender(index, now, packet.body());
+                self.pool.take_back(packet);
+            }
+            Element::Receiver(index) => {
+                self.enter_receiver(index, now, packet.body());
+                self.pool.take_back(packet);
+            }
+        }
+    }
+
+    fn wake(&mut self, machine: MachineId, now: Instant) {
+        match self.element(machine) {
+            Element::Link(index) => self.links[index].wake(now),
+            Element::Sender(index) => {
+                let ends = &mut self.flows[index];
+                ends.sender.wake(now);
+                ends.probe.application_delay.written(now, ends.sender.written());
+                ends.note_events(now);
+            }
+            Element::Receiver(index) => self.flows[index].receiver.wake(now),
+        }
+    }
+
+    fn deadline(&self, machine: MachineId) -> Option<Instant> {
+        match self.element(machine) {
+            Element::Link(index) => self.links[index].deadline(),
+            Element::Sender(index) => self.flows[index].sender.deadline(),
+            Element::Receiver(index) => self.flows[index].receiver.deadline(),
+        }
+    }
+
+    fn poll(&mut self, machine: MachineId, now: Instant) -> Option<(MachineId, Packet)> {
+        match self.element(machine) {
+            Element::Link(index) => {
+                let packet = self.links[index].poll(now)?;
+                self.taps.leaves(index, now, &packet.body().segment);
+                Some((self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet))
+            }
+            Element::Sender(index) => {
+                let packet = self.poll_sender(index, now)?;
+                Some((self.first_hop[2 * index], packet))
+            }
+            Element::Receiver(index) => {
+                let packet = self.poll_receiver(index, now)?;
+                Some((self.first_hop[2 * index + 1], packet))
+            }
+        }
+    }
+}

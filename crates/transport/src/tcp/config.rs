@@ -1,0 +1,195 @@
+//! What stacks do differently.
+//!
+//! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
+//! stack; each value carries its source.
+
+use crate::{ack, cc, recovery};
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
+use recovery::{prr, rto};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A whole stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Linux 6.x.
+    Linux,
+    /// ns-3.37's `TcpSocketBase` with its defaults but for a segment of 1448 octets and buffers of 4 MiB.
+    Ns3,
+    /// What the RFCs say where they say it.
+    Rfc,
+}
+
+/// Where round-trip times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttClock {
+    /// From when each segment was sent.
+    SendTimes,
+    /// From the echoed timestamp, in ticks of the sender's clock (RFC 7323, §4).
+    Timestamps,
+}
+
+/// Whose reading of loss recovery (RFC 6675, §5) is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// The RFC's.
+    Rfc,
+    /// ns-3.37's, which differs in these points, all of which move its results:
+    ///
+    /// 1. A retransmission that SACK acknowledges stays in flight until it is acknowledged cumulatively (`TcpTxBuffer::Update`
+    ///    leaves `m_retrans` alone).
+    /// 2. A partial ACK sends a segment whatever the window says, unless the head was sent again already (`ProcessAck`).
+    /// 3. An ACK that is partial and brings SACK news counts its delivery twice in PRR (`DupAck` and then `ProcessAck`).
+    /// 4. An ACK with SACK news outside recovery neither grows the window nor restarts the timer (`ProcessAck`, `CA_DISORDER`).
+    /// 5. The ACK that ends a fast recovery also grows the window; one that ends the recovery of a timeout grows it only by what
+    ///    lies beyond the recovery point.
+    /// 6. Each timeout lowers the threshold, also a repeated one.
+    Ns3,
+}
+
+/// One connection's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Config {
+    /// Payload of a full-sized segment.
+    pub mss: Bytes,
+    /// Initial window.
+    pub initial_window: Segments,
+    /// What the application may write ahead of acknowledgment.
+    pub send_buffer: Bytes,
+    /// The receive window.
+    pub receive_buffer: Bytes,
+    /// Selective acknowledgment (RFC 2018).
+    pub sack: bool,
+    /// Window scale (RFC 7323, §2).
+    pub window_scaling: bool,
+    /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
+    pub timestamps: Option<Duration>,
+    /// Where round-trip times come from.
+    pub rtt_clock: RttClock,
+    /// Congestion controller.
+    pub congestion: cc::Algorithm,
+    /// What the window grows by.
+    pub growth: cc::Growth,
+    /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
+    pub validate_window: bool,
+    /// What is halved on loss.
+    pub halves: cc::FlightMeasure,
+    /// What governs the window in a recovery.
+    pub recovery: recovery::Algorithm,
+    /// PRR: what the reduction is proportional to.
+    pub prr_basis: prr::Basis,
+    /// PRR: how far it may catch up.
+    pub prr_bound: prr::Bound,
+    /// New segments on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// How RFC 6675, §5, is read.
+    pub dialect: Dialect,
+    /// Retransmission timer.
+    pub rto: rto::Config,
+    /// When the receiver acknowledges.
+    pub ack: ack::Config,
+}
+
+impl Preset {
+    /// Its name, as scenarios spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::Ns3 => "ns3",
+            Self::Rfc => "rfc",
+        }
+    }
+
+    /// The stack's settings.
+    #[must_use]
+    pub const fn config(self) -> Config {
+        match self {
+            Self::Linux => LINUX,
+            Self::Ns3 => NS3,
+            Self::Rfc => RFC,
+        }
+    }
+}
+
+/// RFC 9293 and those it names; each field's own RFC stands at the field.
+const RFC: Config = Config {
+    mss: Bytes(1448),
+    // RFC 6928, §2.
+    initial_window: Segments(10),
+    send_buffer: Bytes(4 << 20),
+    receive_buffer: Bytes(4 << 20),
+    sack: true,
+    window_scaling: true,
+    timestamps: Some(Duration::from_millis(1)),
+    rtt_clock: RttClock::Timestamps,
+    congestion: cc::Algorithm::NewReno,
+    growth: cc::Growth::ByteCounting,
+    validate_window: true,
+    halves: cc::FlightMeasure::FlightSize,
+    recovery: recovery::Algorithm::Prr,
+    prr_basis: prr::Basis::Pipe,
+    prr_bound: prr::Bound::SafeAck,
+    limited_transmit: true,
+    dialect: Dialect::Rfc,
+    rto: rto::Config {
+        initial: Duration::from_secs(1),
+        min: Duration::from_secs(1),
+        floor: rto::Floor::Timeout,
+        max: Duration::from_secs(60),
+        granularity: Duration::from_millis(1),
+        restart: rto::Restart::EveryAck,
+    },
+    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 },
+};
+
+/// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
+const LINUX: Config = Config {
+    rtt_clock: RttClock::SendTimes,
+    // tcp_reno_cong_avoid counts acknowledged segments.
+    growth: cc::Growth::PerSegment,
+    // tcp_reno_ssthresh halves snd_cwnd.
+    halves: cc::FlightMeasure::Window,
+    // tcp_init_cwnd_reduction: prior_cwnd.
+    prr_basis: prr::Basis::Window,
+    rto: rto::Config {
+        // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
+        initial: Duration::from_secs(1),
+        min: Duration::from_millis(200),
+        floor: rto::Floor::Deviation,
+        max: Duration::from_secs(120),
+        granularity: Duration::from_millis(1),
+        restart: rto::Restart::EveryAck,
+    },
+    ack: ack::Config::Linux {},
+    ..RFC
+};
+
+/// ns-3.37: `tcp-socket-base.cc`, `tcp-congestion-ops.cc`, `tcp-prr-recovery.cc`, `tcp-tx-buffer.cc`.
+const NS3: Config = Config {
+    // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
+    growth: cc::Growth::PerAck,
+    validate_window: false,
+    // EnterRecovery: GetSsThresh(BytesInFlight()).
+    halves: cc::FlightMeasure::Pipe,
+    // EnterRecovery: UnAckDataCount().
+    prr_basis: prr::Basis::FlightSize,
+    prr_bound: prr::Bound::RetransmissionAcked,
+    dialect: Dialect::Ns3,
+    rto: rto::Config {
+        initial: Duration::from_secs(1),
+        min: Duration::from_secs(1),
+        floor: rto::Floor::Timeout,
+        max: Duration::from_secs(60),
+        granularity: Duration::from_millis(1),
+        // NewAck(ackNumber, m_isFirstPartialAck).
+        restart: rto::Restart::FirstPartialAck,
+    },
+    // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
+    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 },
+    ..RFC
+};

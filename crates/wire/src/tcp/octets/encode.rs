@@ -1,0 +1,109 @@
+//! From a segment to octets.
+
+use super::checksum;
+use super::options::Layout;
+use crate::Endpoints;
+use crate::tcp::{Flags, Segment};
+use acklab_base::Datagram;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader};
+
+/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
+const TIME_TO_LIVE: u8 = 64;
+/// Where the TCP checksum stands in a TCP header.
+const CHECKSUM: std::ops::Range<usize> = 16..18;
+
+/// How much of a packet is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
+    Headers,
+    /// The headers and the payload.
+    Whole,
+}
+
+/// Why a segment has no octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// The total length of an IPv4 packet has 16 bits.
+    #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
+    TooLong {
+        /// What it would take.
+        octets: u64,
+    },
+    /// The data offset of a TCP header has four bits.
+    #[error("the options take {octets} octets, and a TCP header has room for 40")]
+    OptionsTooLong {
+        /// What they would take.
+        octets: u64,
+    },
+}
+
+/// Put the octets of `segment`, sent between `endpoints` in an IPv4 packet with this `identification`, in place of those in
+/// `octets`, whose memory is used again.
+///
+/// # Errors
+/// If the segment does not fit a packet, or its options a header; `octets` is empty then.
+pub fn encode(
+    segment: &Segment,
+    endpoints: Endpoints,
+    identification: u16,
+    extent: Extent,
+    octets: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    octets.clear();
+    let options = Layout::of(&segment.options)
+        .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
+    let wire_len = segment.wire_len().get();
+    let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
+
+    let ip = ip_header(endpoints, identification, total_len).to_bytes();
+    octets.extend_from_slice(&ip);
+
+    let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
+    let checksum = checksum::of_segment(endpoints, &tcp, total_len - ip.len() as u16);
+    tcp[CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
+    octets.extend_from_slice(&tcp);
+
+    if extent == Extent::Whole {
+        octets.resize(usize::from(total_len), 0);
+    }
+    Ok(())
+}
+
+fn ip_header(endpoints: Endpoints, identification: u16, total_len: u16) -> Ipv4Header {
+    let mut header = Ipv4Header {
+        total_len,
+        identification,
+        dont_fragment: true,
+        time_to_live: TIME_TO_LIVE,
+        protocol: IpNumber::TCP,
+        source: endpoints.source.ip().octets(),
+        destination: endpoints.destination.ip().octets(),
+        ..Ipv4Header::default()
+    };
+    header.header_checksum = header.calc_header_checksum();
+    header
+}
+
+fn tcp_header(segment: &Segment, endpoints: Endpoints, options: &Layout) -> TcpHeader {
+    let has = |flag| segment.flags.contains(flag);
+    let mut header = TcpHeader {
+        source_port: endpoints.source.port(),
+        destination_port: endpoints.destination.port(),
+        sequence_number: segment.seq.0,
+        acknowledgment_number: segment.ack.0,
+        ns: has(Flags::AE),
+        cwr: has(Flags::CWR),
+        ece: has(Flags::ECE),
+        urg: has(Flags::URG),
+        ack: has(Flags::ACK),
+        psh: has(Flags::PSH),
+        rst: has(Flags::RST),
+        syn: has(Flags::SYN),
+        fin: has(Flags::FIN),
+        window_size: segment.window,
+        ..TcpHeader::default()
+    };
+    header.set_options_raw(options.as_slice()).expect("a layout fits the header");
+    header
+}

@@ -1,0 +1,212 @@
+//! The octets of TCP options.
+
+use super::DecodeError;
+use crate::tcp::{Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
+use etherparse::tcp_option::{
+    KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP,
+    KIND_WINDOW_SCALE,
+};
+
+/// The most that the data offset leaves room for.
+const ROOM: usize = 40;
+
+/// The options that [`Options`] holds.
+const KNOWN: [u8; 5] =
+    [KIND_MAXIMUM_SEGMENT_SIZE, KIND_WINDOW_SCALE, KIND_SELECTIVE_ACK_PERMITTED, KIND_SELECTIVE_ACK, KIND_TIMESTAMP];
+
+/// Options as they stand in a header.
+pub(super) struct Layout {
+    octets: [u8; ROOM],
+    len: usize,
+}
+
+impl Layout {
+    /// Lay out `options` as Linux does (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
+    /// window scale, SACK. None if a header has no room for them.
+    pub(super) fn of(options: &Options) -> Option<Self> {
+        const NOP: u8 = KIND_NOOP;
+        let mut layout = Self { octets: [0; ROOM], len: 0 };
+        if let Some(mss) = options.mss {
+            layout.put(&[KIND_MAXIMUM_SEGMENT_SIZE, 4])?.put(&mss.to_be_bytes())?;
+        }
+        if options.sack_permitted {
+            let padding: &[u8] = if options.timestamps.is_some() { &[] } else { &[NOP, NOP] };
+            layout.put(padding)?.put(&[KIND_SELECTIVE_ACK_PERMITTED, 2])?;
+        }
+        if let Some(Timestamps { value, echo }) = options.timestamps {
+            let padding: &[u8] = if options.sack_permitted { &[] } else { &[NOP, NOP] };
+            layout.put(padding)?.put(&[KIND_TIMESTAMP, 10])?;
+            layout.put(&value.to_be_bytes())?.put(&echo.to_be_bytes())?;
+        }
+        if let Some(shift) = options.window_scale {
+            layout.put(&[NOP, KIND_WINDOW_SCALE, 3, shift])?;
+        }
+        if !options.sack.is_empty() {
+            let blocks = options.sack.as_slice();
+            layout.put(&[NOP, NOP, KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
+            for SackBlock { start, end } in blocks {
+                layout.put(&start.0.to_be_bytes())?.put(&end.0.to_be_bytes())?;
+            }
+        }
+        debug_assert_eq!(layout.len as u64, options.wire_len(), "a segment must be as long as it says");
+        Some(layout)
+    }
+
+    fn put(&mut self, octets: &[u8]) -> Option<&mut Self> {
+        let end = self.len + octets.len();
+        self.octets.get_mut(self.len..end)?.copy_from_slice(octets);
+        self.len = end;
+        Some(self)
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.octets[..self.len]
+    }
+}
+
+/// The options in these octets of a header with `flags`.
+///
+/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale and SACK-permitted count on a SYN only, SACK only
+/// without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3). Of an option that comes twice, the last counts.
+pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
+    let mut options = Options::default();
+    let mut rest = octets;
+    loop {
+        rest = match *rest {
+            [] | [KIND_END, ..] => break,
+            [KIND_NOOP, ref tail @ ..] => tail,
+            [kind, ref tail @ ..] => {
+                let &len = tail.first().ok_or(DecodeError::OptionWithoutLength { kind })?;
+                let (option, tail) = rest.split_at_checked(usize::from(len)).ok_or(DecodeError::OptionTooLong {
+                    kind,
+                    len,
+                    room: rest.len(),
+                })?;
+                let is_well_formed = option.get(2..).is_some_and(|value| take(kind, value, &mut options));
+                if !is_well_formed {
+                    return Err(DecodeError::OptionLength { kind, len });
+                }
+                tail
+            }
+        };
+    }
+    Ok(if flags.contains(Flags::SYN) {
+        Options { sack: SackBlocks::default(), ..options }
+    } else {
+        Options { mss: None, window_scale: None, sack_permitted: false, ..options }
+    })
+}
+
+/// Note the option of this `kind`; false if its `value` has not a length that the kind allows.
+fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
+    match (kind, value.as_chunks()) {
+        (KIND_MAXIMUM_SEGMENT_SIZE, ([], &[high, low])) => options.mss = Some(u16::from_be_bytes([high, low])),
+        (KIND_WINDOW_SCALE, ([], &[shift])) => options.window_scale = Some(shift),
+        (KIND_SELECTIVE_ACK_PERMITTED, ([], [])) => options.sack_permitted = true,
+        (KIND_TIMESTAMP, (&[pair], [])) => {
+            let [value, echo] = words(pair);
+            options.timestamps = Some(Timestamps { value, echo });
+        }
+        (KIND_SELECTIVE_ACK, (pairs @ [_, ..], [])) => {
+            let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
+            options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
+        }
+        (kind, _) => return !KNOWN.contains(&kind),
+    }
+    true
+}
+
+fn words([a, b, c, d, e, f, g, h]: [u8; 8]) -> [u32; 2] {
+    [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };
+
+    fn laid_out(options: &Options) -> Vec<u8> {
+        Layout::of(options).expect("these options fit").as_slice().to_vec()
+    }
+
+    fn block(start: u32, end: u32) -> SackBlock {
+        SackBlock { start: SeqNumber(start), end: SeqNumber(end) }
+    }
+
+    #[test]
+    fn a_syn_has_the_layout_of_linux() {
+        let syn = Options {
+            mss: Some(1460),
+            sack_permitted: true,
+            timestamps: Some(TIMESTAMPS),
+            window_scale: Some(7),
+            ..Options::default()
+        };
+        assert_eq!(
+            laid_out(&syn),
+            [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7],
+            "tcpdump of Linux: mss 1460,sackOK,TS val … ecr …,nop,wscale 7"
+        );
+        assert_eq!(laid_out(&Options { timestamps: None, ..syn }), [2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]);
+    }
+
+    #[test]
+    fn timestamps_and_sack_stand_behind_two_nops() {
+        let mut options = Options { timestamps: Some(TIMESTAMPS), ..Options::default() };
+        assert_eq!(laid_out(&options), [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
+        options.sack = [block(1, 2), block(3, 4)].into_iter().collect();
+        let sack = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4];
+        assert_eq!(laid_out(&options)[12..], sack);
+    }
+
+    #[test]
+    fn forty_octets_are_the_most() {
+        let blocks = |count| (0..count).map(|start| block(start, start + 1)).collect();
+        assert_eq!(laid_out(&Options { sack: blocks(4), ..Options::default() }).len(), 36);
+        let with_timestamps =
+            |count| Options { timestamps: Some(TIMESTAMPS), sack: blocks(count), ..Options::default() };
+        assert_eq!(laid_out(&with_timestamps(3)).len(), 40);
+        assert!(Layout::of(&with_timestamps(4)).is_none());
+    }
+
+    #[test]
+    fn options_without_padding_are_read_too() {
+        let dense = [3, 3, 9, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 2, 4, 0xff, 0xff, 0, 99];
+        let expected = Options {
+            mss: Some(0xffff),
+            window_scale: Some(9),
+            sack_permitted: true,
+            timestamps: Some(TIMESTAMPS),
+            ..Options::default()
+        };
+        assert_eq!(read(&dense, Flags::SYN), Ok(expected));
+    }
+
+    #[test]
+    fn unknown_options_are_skipped() {
+        let fast_open_then_scale = [34, 6, 0xca, 0xfe, 0xca, 0xfe, 3, 3, 2];
+        assert_eq!(read(&fast_open_then_scale, Flags::SYN).unwrap().window_scale, Some(2));
+    }
+
+    #[test]
+    fn options_out_of_place_do_not_count() {
+        let mss_and_sack = [2, 4, 5, 180, 1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        assert_eq!(read(&mss_and_sack, Flags::SYN), Ok(Options { mss: Some(1460), ..Options::default() }));
+        let sack = [block(1, 2)].into_iter().collect();
+        assert_eq!(read(&mss_and_sack, Flags::ACK), Ok(Options { sack, ..Options::default() }));
+    }
+
+    #[test]
+    fn wrong_lengths_are_named() {
+        let refused = |octets: &[u8]| read(octets, Flags::SYN).unwrap_err().to_string();
+        assert_eq!(refused(&[1, 8, 10, 0, 0]), "TCP option 8 says that it is 10 octets long, where 4 are left");
+        assert_eq!(refused(&[2]), "TCP option 2 is cut off before its length");
+        assert_eq!(refused(&[34, 0]), "TCP option 34 says that it is 0 octets long, which that option cannot be");
+        for octets in
+            [&[2u8, 3, 0] as &[u8], &[3, 2], &[4, 3, 0], &[8, 9, 0, 0, 0, 0, 0, 0, 0], &[5, 2], &[5, 6, 0, 0, 0, 0]]
+        {
+            assert!(refused(octets).ends_with("which that option cannot be"), "{octets:?}");
+        }
+    }
+}

@@ -1,0 +1,490 @@
+"""Measure the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
+
+    python3.11 emulate.py --return {plain,gate,filter} [--congestion reno] [--seconds 15] [--out PREFIX]
+
+Needs root. Two network namespaces of its own, a TUN device in each, and this process between them:
+
+    10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, 7.5 ms --->  10.9.0.2 (receiver)
+                      <--- 7.5 ms, behind nothing, a gate or a 64 kbit/s ACK filter ---
+
+It prints one JSON object; with --out it also writes PREFIX.csv (TCP_INFO of the sender), PREFIX.snd.pcap and PREFIX.rcv.pcap
+(raw IP, headers only, as seen at either TUN) and PREFIX.drops.csv.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import fcntl
+import gc
+import heapq
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections import deque
+
+SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
+MS = 1_000_000
+SNAP = 120  # The longest IP and TCP headers together.
+
+CLONE_NEWNET = 0x40000000
+TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+PR_SET_TIMERSLACK = 29
+TCP_CONGESTION, TCP_INFO = 13, 11
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+# ---- The path ---------------------------------------------------------------------------------------------------------------
+
+
+class Plain:
+    """Propagation only."""
+
+    def offer(self, now, packet):
+        return now
+
+    def due(self):
+        return None
+
+
+class Serialised:
+    """A FIFO in front of a server, worked out on arrival: whoever starts later than now is waiting."""
+
+    def __init__(self, bits_per_second, limit):
+        self.bits_per_second, self.limit = bits_per_second, limit
+        self.starts = deque()
+        self.free_at = 0
+
+    def offer(self, now, packet):
+        """When its last bit leaves, or None: dropped."""
+        while self.starts and self.starts[0] <= now:
+            self.starts.popleft()
+        if len(self.starts) >= self.limit:
+            return None
+        start = max(now, self.free_at)
+        if start > now:
+            self.starts.append(start)
+        self.free_at = start + len(packet) * 8 * 1_000_000_000 // self.bits_per_second
+        return self.free_at
+
+
+class Gate:
+    """At each multiple of `interval`, at most `quota` of those that wait."""
+
+    def __init__(self, interval, quota):
+        self.interval, self.quota = interval, quota
+        self.slot, self.used = 0, 0
+
+    def offer(self, now, packet):
+        slot = max(-(-now // self.interval) * self.interval, self.slot)
+        if slot == self.slot and self.used >= self.quota:
+            slot += self.interval
+        self.used = self.used + 1 if slot == self.slot else 1
+        self.slot = slot
+        return slot
+
+
+def pure_ack(packet):
+    """(acknowledgment number, has SACK) of a pure ACK, else None."""
+    ip_length = (packet[0] & 15) * 4
+    if packet[9] != 6:
+        return None
+    tcp_length = (packet[ip_length + 12] >> 4) * 4
+    # Of the flags only ACK, and perhaps ECN's.
+    if len(packet) != ip_length + tcp_length or packet[ip_length + 13] & 0x3F != 0x10:
+        return None
+    ack = struct.unpack_from("!I", packet, ip_length + 8)[0]
+    at, end = ip_length + 20, ip_length + tcp_length
+    while at < end and packet[at] != 0:
+        if packet[at] == 5:
+            return ack, True
+        at += 1 if packet[at] == 1 else packet[at + 1]
+    return ack, False
+
+
+class AckFilter:
+    """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
+
+    `keeps_sack`: an older one with SACK blocks, and one of two with equal numbers, stay, as acklab's filter has it. Without it
+    only the numbers decide.
+    """
+
+    def __init__(self, bits_per_second, keeps_sack):
+        self.bits_per_second, self.keeps_sack = bits_per_second, keeps_sack
+        self.waiting = deque()  # [packet, its pure ACK, is it a duplicate of the one before]
+        self.free_at = 0
+        self.filtered = 0
+
+    def offer(self, now, packet):
+        newer, duplicate = pure_ack(packet), False
+        if not self.waiting:
+            self.free_at = max(self.free_at, now)
+        last = next((entry for entry in reversed(self.waiting) if entry[1]), None) if newer else None
+        if last:
+            older = last[1]
+            duplicate = newer[0] == older[0]
+            after = 0 < (newer[0] - older[0]) & 0xFFFFFFFF < 1 << 31
+            if after and not (self.keeps_sack and (older[1] or last[2])):
+                last[0], last[1] = packet, newer
+                self.filtered += 1
+                return None
+        self.waiting.append([packet, newer, duplicate])
+        return None
+
+    def due(self):
+        """When the head's service begins."""
+        return self.free_at if self.waiting else None
+
+    def take(self):
+        packet = self.waiting.popleft()[0]
+        self.free_at += len(packet) * 8 * 1_000_000_000 // self.bits_per_second
+        return self.free_at, packet
+
+
+class Emulator:
+    """Carries packets between two TUN devices until it is told to stop."""
+
+    def __init__(self, tuns, forward, reverse, delay):
+        self.tuns, self.delay = tuns, delay
+        self.forward, self.reverse = forward, reverse
+        self.flying = []  # (deadline, number, side, packet)
+        self.number = 0
+        self.lateness = []
+        self.drops = []
+        self.seen = ([], [])  # By side: (time, first octets, length).
+
+    def note(self, side, now, packet):
+        self.seen[side].append((now, packet[:SNAP], len(packet)))
+
+    def launch(self, left, side, packet):
+        self.number += 1
+        heapq.heappush(self.flying, (left + self.delay, self.number, side, packet))
+
+    def next_deadline(self):
+        times = [self.flying[0][0]] if self.flying else []
+        if isinstance(self.reverse, AckFilter) and (start := self.reverse.due()) is not None:
+            times.append(start)
+        return min(times, default=None)
+
+    def advance(self, now):
+        """Everything whose time has come, in order."""
+        while (deadline := self.next_deadline()) is not None and deadline <= now:
+            if isinstance(self.reverse, AckFilter) and self.reverse.due() == deadline:
+                left, packet = self.reverse.take()
+                self.launch(left, 0, packet)
+                continue
+            _, _, side, packet = heapq.heappop(self.flying)
+            os.write(self.tuns[side], packet)
+            now = time.monotonic_ns()
+            self.note(side, now, packet)
+            self.lateness.append(now - deadline)
+
+    def arrive(self, side):
+        while True:
+            try:
+                packet = os.read(self.tuns[side], 65536)
+            except BlockingIOError:
+                return
+            if packet[0] >> 4 != 4:
+                continue  # IPv6 neighbour discovery and the like.
+            now = time.monotonic_ns()
+            self.advance(now)
+            self.note(side, now, packet)
+            left = (self.forward if side == 0 else self.reverse).offer(now, packet)
+            if left is not None:
+                self.launch(left, 1 - side, packet)
+            elif side == 0:
+                self.drops.append((now, packet[:SNAP]))
+
+    def run(self, stop_fd):
+        # select, not epoll: its timeout has microseconds.
+        watched = [*self.tuns, stop_fd]
+        while True:
+            deadline = self.next_deadline()
+            wait = None if deadline is None else max(0, deadline - time.monotonic_ns()) / 1e9
+            ready, _, _ = select.select(watched, [], [], wait)
+            self.advance(time.monotonic_ns())
+            for side in (0, 1):
+                if self.tuns[side] in ready:
+                    self.arrive(side)
+            if stop_fd in ready:
+                return
+
+
+# ---- Namespaces and ends ------------------------------------------------------------------------------------------------------
+
+
+def run_command(*words):
+    subprocess.run(words, check=True)
+
+
+def enter_namespace(name):
+    with open(f"/run/netns/{name}") as file:
+        if libc.setns(file.fileno(), CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), f"setns {name}")
+
+
+def in_child(namespace, function, *arguments):
+    """Runs a function in a process of its own inside a namespace."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        enter_namespace(namespace)
+        function(*arguments)
+        status = 0
+    except Exception as error:  # A child must never return into the parent's code.
+        print(f"{function.__name__}: {error!r}", file=sys.stderr)
+    finally:
+        os._exit(status)
+
+
+def open_tun(namespace, address, gso_max_segs):
+    """A TUN device belongs to the namespace in which it is opened; the descriptor works from anywhere."""
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    enter_namespace(namespace)
+    tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", b"lab0", IFF_TUN | IFF_NO_PI))
+    libc.setns(home, CLONE_NEWNET)
+    os.close(home)
+    inside = ("ip", "-n", namespace)
+    run_command(*inside, "address", "add", f"{address}/24", "dev", "lab0")
+    # Without a vnet header a TUN device offers no offloads. The kernel's TCP would still build large segments and have them cut
+    # above the device; one segment at most keeps a packet a packet for its own reckoning, too.
+    run_command(*inside, "link", "set", "lab0", "mtu", "1500", "txqueuelen", "10000", "up")
+    if gso_max_segs:
+        run_command(*inside, "link", "set", "lab0", "gso_max_segs", str(gso_max_segs))
+    return tun
+
+
+INFO_FIELDS = (
+    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu "
+    "rcv_ssthresh rtt rttvar ssthresh cwnd advmss reordering rcv_rtt rcv_space total_retrans"
+).split()
+
+
+def tcp_info(connection):
+    raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 256)
+    info = dict(zip(INFO_FIELDS, struct.unpack_from(f"{len(INFO_FIELDS)}I", raw, 8), strict=True))
+    info["ca_state"], info["backoff"] = raw[1], raw[4]
+    info["delivered"] = struct.unpack_from("I", raw, 192)[0]
+    return info
+
+
+def netstat():
+    """This namespace's counters."""
+    counters = {}
+    for path in ("/proc/net/netstat", "/proc/net/snmp"):
+        with open(path) as file:
+            lines = file.read().splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=True):
+            counters.update(zip(names.split()[1:], map(int, values.split()[1:]), strict=True))
+    return counters
+
+
+def send(options, report):
+    """Writes as fast as it can until time is up, and looks at TCP_INFO every 2 ms."""
+    connection = socket.create_connection((RECEIVER, PORT))
+    connection.setblocking(False)
+    chunk, rows = bytes(1 << 18), []
+    begin = time.monotonic_ns()
+    end, look = begin + int(options.seconds * 1e9), begin
+    while (now := time.monotonic_ns()) < end:
+        if now >= look:
+            rows.append((now, tcp_info(connection)))
+            look += 2 * MS * (1 + (now - look) // (2 * MS))
+        _, writable, _ = select.select([], [connection], [], max(0, min(look, end) - now) / 1e9)
+        if writable:
+            with contextlib.suppress(BlockingIOError):
+                connection.send(chunk)
+    counters, info = netstat(), tcp_info(connection)
+    if options.out:
+        with open(f"{options.out}.csv", "w") as file:
+            file.write("time_ns," + ",".join(rows[0][1]) + "\n")
+            file.writelines(f"{at}," + ",".join(map(str, row.values())) + "\n" for at, row in rows)
+    mean = sum(row["rtt"] for _, row in rows) / len(rows) / 1000
+    report.write(json.dumps({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}))
+    report.close()
+    os._exit(0)  # What still waits in the socket no longer counts.
+
+
+def receive(report):
+    with socket.create_server((RECEIVER, PORT)) as server:
+        os.write(report, b"!")
+        connection, _ = server.accept()
+        total, buffer = 0, bytearray(1 << 20)
+        while True:
+            octets = connection.recv_into(buffer)
+            if octets == 0:
+                return
+            total += octets
+            # The parent reads how far it was at the end of the run in the trace; this is only to keep the window open.
+
+
+# ---- What came of it ----------------------------------------------------------------------------------------------------------
+
+
+def parse(head, length):
+    """(is data, sequence number, payload, acknowledgment number) of a TCP packet, else None."""
+    ip_length = (head[0] & 15) * 4
+    if head[9] != 6:
+        return None
+    seq, ack = struct.unpack_from("!II", head, ip_length + 4)
+    payload = length - ip_length - (head[ip_length + 12] >> 4) * 4
+    return payload > 0, seq, payload, ack
+
+
+def round_trips(seen):
+    """Of each ACK that advances, the age of the oldest segment that it acknowledges, unless that was sent twice (Karn)."""
+    sent, samples, una, nxt = {}, [], None, None
+    order = deque()
+    for at, head, length in seen:
+        parsed = parse(head, length)
+        if parsed is None:
+            continue
+        is_data, seq, payload, ack = parsed
+        if is_data:
+            if seq in sent:
+                sent[seq] = (None, payload)
+            else:
+                sent[seq] = (at, payload)
+                order.append(seq)
+        elif order:
+            first = True
+            while order and 0 < (ack - order[0]) & 0xFFFFFFFF < 1 << 31:
+                began, _ = sent.pop(order.popleft())
+                if first and began is not None:
+                    samples.append(at - began)
+                first = False
+    return samples
+
+
+def write_pcap(path, seen):
+    with open(path, "wb") as file:
+        # Nanoseconds, LINKTYPE_RAW.
+        file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, SNAP, 101))
+        for at, head, length in seen:
+            file.write(struct.pack("<IIII", at // 1_000_000_000, at % 1_000_000_000, len(head), length) + head)
+
+
+def summarise(options, emulator, sender, begin, end):
+    within = [[row for row in seen if begin <= row[0] <= end] for seen in emulator.seen]
+    parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
+    data_sent = [row for row in parsed[0] if row[0]]
+    retransmitted = len(data_sent) - len({row[1] for row in data_sent})
+    # Goodput: how far the receiver acknowledged, which counts a hole's later half only once it is filled.
+    first = next((row[1] for row in data_sent), 0)
+    goodput = max(((row[3] - first) & 0xFFFFFFFF for row in parsed[1] if not row[0]), default=0)
+    # 15 s of 16 Mbps are far below 2^31 octets.
+    goodput = max((value for row in parsed[1] if not row[0] and (value := (row[3] - first) & 0xFFFFFFFF) < 1 << 31), default=0)
+    samples = round_trips(within[0])
+    late = sorted(emulator.lateness)
+    counters = sender["counters"]
+    picked = (
+        "TCPSackRecovery TCPTimeouts TCPLossProbes TCPLossProbeRecovery TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans "
+        "TCPFullUndo TCPPartialUndo TCPDSACKUndo TCPLossUndo TCPDSACKRecv TCPSACKReorder TCPSackFailures TCPSpuriousRtxHostQueues "
+        "TCPSpuriousRTOs RetransSegs"
+    ).split()
+    return {
+        "kernel": os.uname().release,
+        "return": options.path,
+        "congestion": options.congestion,
+        "gso_max_segs": options.gso_max_segs,
+        "goodput_mbps": round(goodput * 8 / ((end - begin) / 1e9) / 1e6, 3),
+        "data_packets": len(data_sent),
+        "acks_sent": sum(not row[0] for row in parsed[1]),
+        "acks_delivered": sum(not row[0] for row in parsed[0]),
+        "retransmissions": retransmitted,
+        "drops": len(emulator.drops),
+        "recoveries": counters["TCPSackRecovery"],
+        "rtos": counters["TCPTimeouts"],
+        "mean_rtt_ms": round(sum(samples) / max(1, len(samples)) / 1e6, 2),
+        "mean_srtt_ms": round(sender["mean_srtt_ms"], 2),
+        "lateness_us": {
+            name: round(late[min(len(late) - 1, int(share * len(late)))] / 1000, 1)
+            for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1))
+        },
+        "late_above_1ms": sum(value > MS for value in late),
+        "sender": {name: counters[name] for name in picked if counters.get(name)},
+        "reordering": sender["info"]["reordering"],
+    }
+
+
+def make_reverse(options):
+    match options.path:
+        case "plain":
+            return Plain()
+        case "gate":
+            return Gate(5 * MS, 10)
+        case "filter":
+            return AckFilter(64_000, options.keeps_sack)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter"), default="plain")
+    parser.add_argument("--congestion", default="reno")
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--out", help="prefix of traces")
+    parser.add_argument("--gso-max-segs", type=int, default=1, help="0: leave the kernel's")
+    parser.add_argument("--keeps-sack", type=int, default=1, help="may the filter overwrite an ACK with SACK blocks? 1: no")
+    parser.add_argument("--set", action="append", default=[], help="NAME=VALUE under net.ipv4 at both ends")
+    parser.add_argument("--cpu", type=int, default=0)
+    options = parser.parse_args()
+
+    # One core, so that a busy neighbour is not disturbed; this process first, so that packets are not late.
+    os.sched_setaffinity(0, {options.cpu})
+    libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
+    names = [f"acklab{os.getpid()}{side}" for side in "sr"]
+    children, tuns, made = [], [], []
+    try:
+        for name in names:
+            run_command("ip", "netns", "add", name)
+            made.append(name)
+        for name, address in zip(names, (SENDER, RECEIVER), strict=True):
+            tuns.append(open_tun(name, address, options.gso_max_segs))
+            settings = [f"tcp_congestion_control={options.congestion}", *options.set]
+            for setting in settings:
+                run_command("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{setting}")
+        report_in, report_out = os.pipe()
+        ready_in, ready_out = os.pipe()
+        children.append(in_child(names[1], receive, ready_out))
+        os.read(ready_in, 1)
+        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
+        os.close(ready_out)
+        children.append(in_child(names[0], lambda: send(options, os.fdopen(report_out, "w"))))
+        os.close(report_out)
+        gc.disable()
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        emulator.run(report_in)
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        with os.fdopen(report_in) as file:
+            sender = json.loads(file.read())
+        print(json.dumps(summarise(options, emulator, sender, sender["begin"], sender["end"])))
+        if options.out:
+            write_pcap(f"{options.out}.snd.pcap", emulator.seen[0])
+            write_pcap(f"{options.out}.rcv.pcap", emulator.seen[1])
+            with open(f"{options.out}.drops.csv", "w") as file:
+                file.write("time_ns,seq\n")
+                file.writelines(f"{at},{parse(head, 1500)[1]}\n" for at, head in emulator.drops)
+    finally:
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        for tun in tuns:
+            os.close(tun)
+        for name in made:
+            run_command("ip", "netns", "delete", name)
+
+
+if __name__ == "__main__":
+    main()
