@@ -1,8 +1,8 @@
 """A sweep keeps what is done, resumes, and gives the same octets however it was run."""
 
+import _thread
 import itertools
 import threading
-import _thread
 
 import pytest
 

@@ -1,12 +1,25 @@
-//! The Python module `acklab._core`: it passes text in and tables out, and owns no behaviour of its own.
+//! The Python module `acklab._core`: text in, Arrow tables out, and no behaviour of its own.
+
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
-/// x
-#[pyfunction]
-fn id(batch: PyRecordBatch) -> PyRecordBatch { batch }
-/// The core.
+
+mod cancel;
+mod errors;
+mod run;
+
+/// The compiled core of acklab.
 #[pymodule]
 mod _core {
+    use super::{PyModule, PyResult};
+    use pyo3::prelude::*;
+
     #[pymodule_export]
-    use super::id;
+    use super::cancel::Cancel;
+    #[pymodule_export]
+    use super::run::{RunResult, load, run, schema};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+        module.add("REVISION", env!("ACKLAB_REVISION"))
+    }
 }

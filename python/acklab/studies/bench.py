@@ -8,10 +8,10 @@ from acklab.errors import RunError
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides
 from acklab.studies.definition import Study
-from acklab.verdict import Finding
 from acklab.sweeps import Grid, Plan, Point, SweepResult, execute, sweep
 from acklab.sweeps.grid import variations
 from acklab.terminal import progress_bar
+from acklab.verdict import Finding
 
 
 @dataclass(frozen=True)

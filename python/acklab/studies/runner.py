@@ -15,8 +15,8 @@ from acklab.statistics import Interval, mean_interval
 from acklab.studies.bench import Bench
 from acklab.studies.definition import Claim, Study
 from acklab.studies.metric import Metric
-from acklab.verdict import Finding, judge
 from acklab.sweeps import Point
+from acklab.verdict import Finding, judge
 
 _Key = tuple[str, tuple[str, ...]]
 
