@@ -65,8 +65,9 @@ fn measure(scenario: &Scenario) -> Result<(), Problem> {
     if until <= measure.from {
         return Err(Problem::at("measure.until", format!("a time after measure.from, which is {}", measure.from)));
     }
-    above_zero("measure.bin", measure.bin)?;
-    let bins = (until - measure.from).as_nanos() / measure.bin.as_nanos();
+    let Some(bin) = measure.bin else { return Ok(()) };
+    above_zero("measure.bin", bin)?;
+    let bins = (until - measure.from).as_nanos() / bin.as_nanos();
     if measure.series.contains(&Series::Throughput) && bins > MOST_BINS {
         let expected = format!("bins so long that at most {MOST_BINS} fit into the window of measurement");
         return Err(Problem::at("measure.bin", expected));
