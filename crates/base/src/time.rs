@@ -44,6 +44,15 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
+    /// The earlier of two instants, either of which may be missing.
+    #[must_use]
+    pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// The first multiple of `period` at or after this instant.
     ///
     /// # Panics

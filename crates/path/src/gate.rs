@@ -32,7 +32,7 @@ impl Gate {
 
     /// The slot in which a packet passes that stands before the gate at `ready`.
     pub(crate) fn slot_for(&self, ready: Instant) -> Instant {
-        let slot = ready.next_multiple_of(self.config.interval).max(self.slot);
+        let slot = if ready <= self.slot { self.slot } else { ready.next_multiple_of(self.config.interval) };
         if slot == self.slot && self.used >= self.config.quota { slot + self.config.interval } else { slot }
     }
 

@@ -1,0 +1,30 @@
+//! Stamps the extension with the revision of the checkout that it is built from.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What `git` prints for `arguments`, trimmed; `None` outside a checkout or without git.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn main() {
+    // A change of any crate can make the checkout dirty, and a commit makes it clean again.
+    println!("cargo:rerun-if-changed=..");
+    println!("cargo:rerun-if-changed=../../Cargo.lock");
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
+        && Path::new(&log).exists()
+    {
+        println!("cargo:rerun-if-changed={log}");
+    }
+    let revision = git(&["describe", "--always", "--abbrev=12", "--exclude=*"]).map_or_else(
+        || "unknown".to_owned(),
+        |commit| {
+            // Only what the extension is made of counts: an edited README does not make other results.
+            let changes = git(&["status", "--porcelain", "--", "..", "../../Cargo.toml", "../../Cargo.lock"]);
+            if changes.is_none_or(|text| text.is_empty()) { commit } else { format!("{commit}-dirty") }
+        },
+    );
+    println!("cargo:rustc-env=ACKLAB_REVISION={revision}");
+}

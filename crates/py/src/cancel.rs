@@ -1,0 +1,37 @@
+//! A token that stops runs from another thread.
+
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A token that stops the runs it was given to.
+#[pyclass(module = "acklab._core", frozen)]
+#[derive(Default)]
+pub(crate) struct Cancel {
+    flag: Arc<AtomicBool>,
+}
+
+impl Cancel {
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stop them. It cannot be taken back.
+    fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether they have been told to stop.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,25 @@
+//! The Python module `acklab._core`: text in, Arrow tables out, and no behaviour of its own.
+
+use pyo3::prelude::*;
+
+mod cancel;
+mod errors;
+mod run;
+
+/// The compiled core of acklab.
+#[pymodule]
+mod _core {
+    use super::{PyModule, PyResult};
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::cancel::Cancel;
+    #[pymodule_export]
+    use super::run::{RunResult, load, run, schema};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+        module.add("REVISION", env!("ACKLAB_REVISION"))
+    }
+}

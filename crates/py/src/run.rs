@@ -1,0 +1,85 @@
+//! Checking and running a scenario.
+
+use crate::cancel::Cancel;
+use crate::errors::{failed, refused};
+use acklab_lab::{RunOptions, scenario};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::PyRecordBatch;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long Ctrl-C may go unnoticed: short for a person, long for a run.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// What one run yields.
+#[pyclass(module = "acklab._core", frozen, get_all)]
+pub(crate) struct RunResult {
+    /// The scenario in full, as JSON.
+    scenario: String,
+    /// The seed that was used.
+    seed: u64,
+    /// Arrow record batches by name.
+    tables: Py<PyDict>,
+}
+
+/// Check a scenario and give it in full, as JSON, with every preset resolved.
+///
+/// `name` stands for the file in messages; `sets` are overrides such as `flow.0.congestion=cubic`. Raises `ScenarioError`.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "that is how arguments arrive from Python")]
+pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String> {
+    let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
+    Ok(scenario.canonical_json().to_string())
+}
+
+/// Run a scenario without holding the interpreter.
+///
+/// `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all. Raises
+/// `ScenarioError`, `RunError`, and `Cancelled` once `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+#[pyfunction]
+#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn run(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    sets: Vec<String>,
+    base: PathBuf,
+    seed: Option<u64>,
+    captures: Option<PathBuf>,
+    cancel: Option<&Cancel>,
+) -> PyResult<RunResult> {
+    let scenario = scenario::load(text, name, &sets, seed).map_err(|why| refused(&why))?;
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    let options = RunOptions { base, captures };
+    let mut signal = None;
+    let mut looked = Instant::now();
+    let outcome = py.detach(|| {
+        acklab_lab::run(&scenario, &options, || {
+            if looked.elapsed() >= SIGNAL_CHECK {
+                looked = Instant::now();
+                signal = Python::attach(|py| py.check_signals()).err();
+            }
+            signal.is_none() && !flag.load(Ordering::Relaxed)
+        })
+    });
+    if let Some(signal) = signal {
+        return Err(signal);
+    }
+    let results = outcome.map_err(|why| failed(name, &why))?;
+    let tables = PyDict::new(py);
+    for table in results.tables {
+        let name = table.name();
+        let batch = table.into_arrow().map_err(|why| failed(name, &why.into()))?;
+        tables.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+    }
+    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables: tables.unbind() })
+}
+
+/// The JSON Schema of a scenario, as JSON.
+#[pyfunction]
+pub(crate) fn schema() -> String {
+    scenario::schema().to_string()
+}

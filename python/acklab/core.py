@@ -1,0 +1,66 @@
+"""The one place that touches the compiled core."""
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from acklab import _core
+
+Cancel = _core.Cancel
+
+
+def version() -> str:
+    """The version of acklab, such as "0.1.0"."""
+    return _core.VERSION
+
+
+@functools.cache
+def revision() -> str:
+    """The commit that the core was built from.
+
+    Outside a clean checkout a commit does not tell what the core is made of, so a digest of the compiled module is added:
+    two results with the same revision come from the same code.
+    """
+    stamp: str = _core.REVISION
+    path = getattr(_core, "__file__", None)
+    if path is None or not (stamp == "unknown" or stamp.endswith("-dirty")):
+        return stamp
+    return f"{stamp}-{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]}"
+
+
+def load(text: str, name: str, sets: Sequence[str]) -> dict[str, Any]:
+    """Checks a scenario and gives it in full, with every preset resolved.
+
+    `name` stands in error messages for the file; `sets` are overrides such as "flow.0.congestion=cubic".
+    Raises ScenarioError.
+    """
+    return cast(dict[str, Any], json.loads(_core.load(text, name, list(sets))))
+
+
+def run(
+    text: str,
+    name: str,
+    sets: Sequence[str],
+    base: Path,
+    captures: Path | None = None,
+    cancel: Cancel | None = None,
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Runs a scenario without holding the interpreter lock.
+
+    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all.
+    Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
+    Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
+    """
+    result = _core.run(text, name, list(sets), str(base), captures=None if captures is None else str(captures), cancel=cancel)
+    tables = {table: pa.table(batch) for table, batch in result.tables.items()}
+    return json.loads(result.scenario), tables
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
+    return cast(dict[str, Any], json.loads(_core.schema()))

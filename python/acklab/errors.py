@@ -1,0 +1,36 @@
+"""What can go wrong, and the exit code of the command line for each.
+
+Every message is complete for a person: it names the place, what was found and what was expected.
+"""
+
+
+class AcklabError(Exception):
+    """Any failure that acklab reports; `exit_code` is that of the command line."""
+
+    exit_code = 1
+
+
+class ScenarioError(AcklabError):
+    """A scenario was refused: unknown key, wrong unit, impossible value, unreadable file."""
+
+    exit_code = 2
+
+
+class UsageError(AcklabError):
+    """An argument makes no sense: a grid without values, a metric that no table has."""
+
+    exit_code = 2
+
+
+class RunError(AcklabError):
+    """A run failed after its scenario was accepted."""
+
+
+class StoreError(AcklabError):
+    """A result could not be written, or what was read is not a result."""
+
+
+class Cancelled(AcklabError):
+    """The work was stopped before its end; what was finished is kept."""
+
+    exit_code = 130

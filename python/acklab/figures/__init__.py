@@ -1,0 +1,28 @@
+"""Figures of results, in Plotly and in one style.
+
+Every function gives a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `write_html`.
+
+theme            colours, template, thinning of long series
+operating_point  over time; against what is in flight; in the plane of throughput and RTT
+distribution     empirical distributions of throughput and RTT
+packets          packet number over time
+sweep            a value over two keys of a grid
+comparison       ours beside what was published
+"""
+
+from acklab.figures.comparison import comparison
+from acklab.figures.distribution import distribution
+from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
+from acklab.figures.packets import packet_numbers
+from acklab.figures.sweep import heat_map, profiles
+
+__all__ = [
+    "comparison",
+    "distribution",
+    "heat_map",
+    "in_flight_plane",
+    "mean_plane",
+    "operating_point",
+    "packet_numbers",
+    "profiles",
+]

@@ -1,0 +1,75 @@
+"""Ours beside what was published."""
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import plotly.graph_objects as go
+
+from acklab.figures.theme import COLOURS, MUTED, finish
+
+
+class Compared(Protocol):
+    """A published number and ours, in the same unit."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def published(self) -> float: ...
+    @property
+    def measured(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def allowance(self) -> float:
+        """Tolerance in the unit of the number."""
+        ...
+
+    @property
+    def verdict(self) -> str: ...
+
+
+VERDICT_COLOURS = {"reproduced": COLOURS[2], "same direction": COLOURS[4], "not reproduced": COLOURS[1]}
+
+
+def comparison(claims: Sequence[Compared]) -> go.Figure:
+    """How far each number of ours is from the published one [%], with its interval; the grey bar is the tolerance.
+
+    Numbers published as zero have no ratio and are left out.
+    """
+    shown = [claim for claim in reversed(claims) if claim.published and not math.isnan(claim.measured)]
+    names = [claim.title for claim in shown]
+    figure = go.Figure()
+    figure.add_bar(
+        y=names, x=[200 * claim.allowance / abs(claim.published) for claim in shown],
+        base=[-100 * claim.allowance / abs(claim.published) for claim in shown],
+        orientation="h", marker={"color": MUTED, "opacity": 0.28}, width=0.62, name="tolerance", hoverinfo="skip",
+    )  # fmt: skip
+    for verdict, ink in VERDICT_COLOURS.items():
+        own = [claim for claim in shown if claim.verdict == verdict]
+        if not own:
+            continue
+        figure.add_scatter(
+            y=[claim.title for claim in own], x=[_off(claim, claim.measured) for claim in own], name=verdict, mode="markers",
+            marker={"size": 9, "color": ink},
+            error_x={
+                "type": "data", "symmetric": False, "thickness": 1.6, "width": 4, "color": ink,
+                "array": [_span(claim, claim.high) for claim in own], "arrayminus": [-_span(claim, claim.low) for claim in own],
+            },
+            customdata=[[claim.published, claim.measured] for claim in own],
+            hovertemplate="published %{customdata[0]} · ours %{customdata[1]:.4g} · %{x:+.2f} %",
+        )  # fmt: skip
+    figure.add_vline(0, line={"color": MUTED, "width": 1})
+    figure.update_xaxes(title_text="ours less published [% of published]", ticksuffix=" %")
+    figure.update_yaxes(categoryorder="array", categoryarray=names, showgrid=False)
+    return finish(figure, 110 + 26 * max(len(shown), 3))
+
+
+def _off(claim: Compared, value: float) -> float:
+    return 100 * (value - claim.published) / abs(claim.published)
+
+
+def _span(claim: Compared, value: float) -> float:
+    return 0.0 if math.isnan(value) else _off(claim, value) - _off(claim, claim.measured)

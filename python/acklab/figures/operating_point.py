@@ -1,0 +1,128 @@
+"""The operating point of flows: what is in flight, the RTT it sees, the throughput it gets."""
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from acklab.figures.path import Optimum, optimum
+from acklab.figures.theme import MUTED, OPTIMUM, colour, faded, finish, thin
+from acklab.result import Result
+
+_STAR = {"symbol": "star", "size": 19, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
+
+
+def operating_point(result: Result) -> go.Figure:
+    """In flight [segments], smoothed RTT [ms] and throughput [Mbps] over time, one above the other.
+
+    Needs the series `operating_point` and `throughput`. Dashed lines mark the optimum.
+    """
+    series, throughput = result.operating_point, result.throughput
+    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.045)
+    for index, flow in enumerate(result.flows["flow"]):
+        own = series.filter(pl.col("flow") == flow)
+        time = own["time"].to_numpy()
+        common = {"legendgroup": flow, "line": {"color": colour(index), "width": 1.4, "shape": "hv"}, "mode": "lines"}
+        for row, column, unit in ((1, "in_flight", "segments"), (2, "srtt", "ms")):
+            x, y = thin(time, own[column].cast(pl.Float64).to_numpy())
+            hover = f"%{{x:.3f}} s · %{{y:.2f}} {unit}"
+            figure.add_scatter(x=x, y=y, name=flow, showlegend=row == 1, hovertemplate=hover, row=row, col=1, **common)
+        bins = throughput.filter(pl.col("flow") == flow)
+        # The time of a bin is its end, so a step is held to the left of it.
+        line = {"color": colour(index), "width": 1.8, "shape": "vh"}
+        figure.add_scatter(
+            x=bins["time"], y=bins["throughput"], name=flow, legendgroup=flow, showlegend=False, mode="lines", line=line,
+            hovertemplate="%{x:.3f} s · %{y:.2f} Mbps", row=3, col=1,
+        )  # fmt: skip
+    best = optimum(result)
+    if best is not None:
+        for row, value, text in (
+            (1, best.in_flight, f"BDP {best.in_flight:.1f}"),
+            (2, best.rtt, f"empty path {best.rtt:.4g} ms"),
+            (3, best.throughput, f"bottleneck {best.throughput:.4g} Mbps"),
+        ):
+            _reference(figure, row, value, text)
+    for row, title in ((1, "in flight [segments]"), (2, "sRTT [ms]"), (3, "throughput [Mbps]")):
+        figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text="time [s]", row=3, col=1)
+    figure.update_layout(showlegend=result.flows.height > 1)
+    return finish(figure, 640)
+
+
+def in_flight_plane(result: Result) -> go.Figure:
+    """Throughput [Mbps] and smoothed RTT [ms] against what is in flight [segments], beside what theory allows.
+
+    In theory throughput grows with the flight until the bottleneck is busy, and from there on only the RTT does. The star is the
+    optimum, where both meet; each dot is the mean of a flow, the square the sum of all flows at their mean RTT.
+    """
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    flows = result.flows
+    best = optimum(result)
+    if best is not None:
+        _theory(figure, best, float(flows["mean_in_flight_l4"].sum() or 0))
+    for index, flow in enumerate(flows.iter_rows(named=True)):
+        _mean_point(figure, flow["flow"], index, flow["mean_in_flight_l4"], flow["mean_throughput_l4"], flow["mean_srtt_l4"])
+    if flows.height > 1:
+        x = flows["mean_in_flight_l4"].sum()
+        marker = {"symbol": "square", "size": 11, "color": MUTED}
+        for row, y in ((1, flows["mean_throughput_l4"].sum()), (2, flows["mean_srtt_l4"].mean())):
+            figure.add_scatter(x=[x], y=[y], name="joint", mode="markers", marker=marker, showlegend=row == 1, row=row, col=1)
+    figure.update_yaxes(title_text="throughput [Mbps]", rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text="sRTT [ms]", rangemode="tozero", row=2, col=1)
+    figure.update_xaxes(title_text="in flight [segments]", rangemode="tozero", row=2, col=1)
+    return finish(figure, 540)
+
+
+def mean_plane(result: Result) -> go.Figure:
+    """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms]; up and to the left is better, the star is best."""
+    figure = go.Figure()
+    flows, best = result.flows, optimum(result)
+    for index, flow in enumerate(flows.iter_rows(named=True)):
+        figure.add_scatter(
+            x=[flow["mean_srtt_l4"]], y=[flow["mean_throughput_l4"]], name=f"{flow['flow']} ({flow['cca']})", mode="markers",
+            marker={"size": 13, "color": colour(index)}, hovertemplate="%{x:.2f} ms · %{y:.2f} Mbps",
+        )  # fmt: skip
+    if best is not None:
+        figure.add_scatter(
+            x=[best.rtt], y=[best.throughput], name="optimum", mode="markers", marker=_STAR,
+            hovertemplate="%{x:.2f} ms · %{y:.2f} Mbps",
+        )  # fmt: skip
+        figure.add_hline(best.throughput, line={"dash": "dot", "color": MUTED, "width": 1})
+        figure.add_vline(best.rtt, line={"dash": "dot", "color": MUTED, "width": 1})
+    figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero")
+    figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero")
+    return finish(figure, 420)
+
+
+def _reference(figure: go.Figure, row: int, value: float, text: str) -> None:
+    figure.add_hline(
+        value, row=row, col=1, line={"dash": "dash", "color": MUTED, "width": 1}, annotation_text=text,
+        annotation_position="top right", annotation_font={"size": 11, "color": MUTED},
+    )  # fmt: skip
+
+
+def _theory(figure: go.Figure, best: Optimum, reached: float) -> None:
+    x = np.linspace(0, max(2.2 * best.in_flight, 1.25 * reached), 200)
+    x = np.sort(np.append(x, best.in_flight))
+    share = np.maximum(x / best.in_flight, 1e-9)
+    line = {"color": MUTED, "dash": "dash", "width": 1.6}
+    for row, y, star in (
+        (1, best.throughput * np.minimum(share, 1), best.throughput),
+        (2, best.rtt * np.maximum(share, 1), best.rtt),
+    ):
+        figure.add_scatter(
+            x=x, y=y, name="theory", mode="lines", line=line, showlegend=row == 1, hoverinfo="skip", row=row, col=1
+        )
+        figure.add_scatter(
+            x=[best.in_flight], y=[star], name="optimum", mode="markers", marker=_STAR, showlegend=row == 1,
+            hovertemplate="%{x:.2f} segments · %{y:.2f}", row=row, col=1,
+        )  # fmt: skip
+
+
+def _mean_point(figure: go.Figure, name: str, index: int, x: float, throughput: float, srtt: float) -> None:
+    for row, y, unit in ((1, throughput, "Mbps"), (2, srtt, "ms")):
+        figure.add_scatter(
+            x=[x], y=[y], name=name, legendgroup=name, mode="markers", showlegend=row == 1,
+            marker={"size": 12, "color": colour(index), "line": {"width": 5, "color": faded(colour(index), 0.3)}},
+            hovertemplate=f"%{{x:.2f}} segments · %{{y:.2f}} {unit}", row=row, col=1,
+        )  # fmt: skip

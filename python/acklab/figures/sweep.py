@@ -1,0 +1,91 @@
+"""A value over the keys of a grid."""
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from acklab.figures.theme import SEQUENTIAL, colour, faded, finish
+from acklab.statistics import intervals
+
+
+def heat_map(frame: pl.DataFrame, x: str, y: str, value: str, title: str, panel: str | None = None) -> go.Figure:
+    """The mean of a column over two others, with its interval of 95 % over what is left (seeds) in every cell.
+
+    One panel for each value of the column `panel`, all on one scale. Axes keep the order of first appearance.
+    """
+    panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
+    )
+    columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
+    for index, name in enumerate(panels, start=1):
+        part = frame if panel is None else frame.filter(pl.col(panel) == name)
+        cells = {(row[x], row[y]): row for row in intervals(part, [x, y], value).to_dicts()}
+        means, texts = [], []
+        for line in lines:
+            found = [cells.get((column, line)) for column in columns]
+            means.append([None if cell is None else cell["mean"] for cell in found])
+            texts.append([_cell(cell) for cell in found])
+        figure.add_heatmap(
+            z=means, x=[str(column) for column in columns], y=[str(line) for line in lines], text=texts,
+            texttemplate="%{text}", textfont={"size": 11}, coloraxis="coloraxis", xgap=2, ygap=2,
+            hovertemplate=f"{x} %{{x}} · {y} %{{y}}<br>%{{z:.3f}}<extra>{name or ''}</extra>", row=1, col=index,
+        )  # fmt: skip
+        figure.update_xaxes(title_text=x, type="category", showgrid=False, row=1, col=index)
+        figure.update_yaxes(type="category", showgrid=False, row=1, col=index)
+    figure.update_yaxes(title_text=y, row=1, col=1)
+    bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    figure.update_layout(coloraxis={"colorscale": SEQUENTIAL, "colorbar": bar})
+    return finish(figure, 90 + 62 * max(len(lines), 4))
+
+
+def profiles(
+    frame: pl.DataFrame, x: str, colour_by: str, value: str, title: str, x_title: str, panel: str | None = None
+) -> go.Figure:
+    """The mean of a column along another, one line for each value of a third, with intervals of 95 % as bands."""
+    panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
+    )
+    for index, name in enumerate(panels, start=1):
+        part = frame if panel is None else frame.filter(pl.col(panel) == name)
+        for order, group in enumerate(part[colour_by].unique(maintain_order=True).to_list()):
+            points = intervals(part.filter(pl.col(colour_by) == group), [x], value)
+            label, ink = f"{colour_by} {group}", colour(order)
+            places = [str(place) for place in points[x]]
+            if points["low"].null_count() == 0:
+                figure.add_scatter(
+                    x=[*places, *reversed(places)], y=[*points["high"], *reversed(points["low"].to_list())], fill="toself",
+                    fillcolor=faded(ink, 0.16), line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=label,
+                    row=1, col=index,
+                )  # fmt: skip
+            figure.add_scatter(
+                x=places, y=points["mean"], name=label, legendgroup=label, showlegend=index == 1, mode="lines+markers",
+                line={"color": ink, "width": 2}, hovertemplate="%{x} · %{y:.3f}", row=1, col=index,
+            )  # fmt: skip
+        figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
+    figure.update_yaxes(title_text=title, row=1, col=1)
+    return finish(figure, 400)
+
+
+def _cell(cell: dict[str, float] | None) -> str:
+    if cell is None or cell["mean"] is None:
+        return ""
+    text = short(cell["mean"])
+    if cell["low"] is None:
+        return text
+    half = (cell["high"] - cell["low"]) / 2
+    return f"{text}<br>±{short(half, cell['mean'])}"
+
+
+def short(value: float, beside: float | None = None) -> str:
+    """Three significant digits, or as many decimals as the number that it stands beside."""
+    scale = abs(value if beside is None else beside)
+    decimals = 2 if scale == 0 else max(0, 2 - math.floor(math.log10(scale)))
+    return f"{value:.{min(decimals, 6)}f}"
+
+
+__all__: Sequence[str] = ["heat_map", "profiles", "short"]

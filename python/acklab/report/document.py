@@ -1,0 +1,119 @@
+"""What a report shows, apart from how it looks: sections of text, figures and tables, kept as JSON beside the results."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import plotly.graph_objects as go
+
+from acklab import store
+from acklab.errors import StoreError
+from acklab.verdict import Finding
+
+DOCUMENT_FILE = "report.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its caption and the commands that repeat what it shows."""
+
+    figure: go.Figure
+    caption: str
+    commands: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        plotly = cast(dict[str, Any], json.loads(self.figure.to_json()))
+        return {"kind": "figure", "figure": plotly, "caption": self.caption, "commands": list(self.commands)}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text. `best` names the cells, by row and column, that are shown as the best of their row."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    best: frozenset[tuple[int, int]] = frozenset()
+    commands: Sequence[str] = ()
+    numeric_from: int = 1
+    """Columns from here on are numbers: they are set flush right."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "kind": "table",
+            "head": list(self.head),
+            "rows": [list(row) for row in self.rows],
+            "caption": self.caption,
+            "best": sorted(list(cell) for cell in self.best),
+            "commands": list(self.commands),
+            "numeric_from": self.numeric_from,
+        }
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, text in Markdown, and what belongs to it."""
+
+    title: str
+    text: str = ""
+    items: Sequence[Figure | Table] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"title": self.title, "text": self.text, "items": [item.to_dict() for item in self.items]}
+
+
+@dataclass(frozen=True)
+class Document:
+    """The report of one study, one run or one sweep."""
+
+    name: str
+    title: str
+    revision: str
+    version: str
+    question: str = ""
+    readme: str = ""
+    seeds: int | None = None
+    findings: Sequence[Finding] = ()
+    sections: Sequence[Section | Mapping[str, Any]] = field(default=())
+    """As made by a study, or as plain values once read back: nothing but the page looks into them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "format": _FORMAT,
+            "name": self.name,
+            "title": self.title,
+            "question": self.question,
+            "readme": self.readme,
+            "revision": self.revision,
+            "version": self.version,
+            "seeds": self.seeds,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "sections": [section.to_dict() if isinstance(section, Section) else dict(section) for section in self.sections],
+        }
+
+    def write(self, folder: Path) -> Path:
+        """Keeps the document in a folder. Raises StoreError."""
+        path = folder / DOCUMENT_FILE
+        store.write_json(path, self.to_dict())
+        return path
+
+    @classmethod
+    def read(cls, folder: Path) -> "Document":
+        """Reads what `write` kept. Raises StoreError."""
+        path = folder / DOCUMENT_FILE
+        expected = "the report of a study that acklab wrote"
+        values = store.read_json(path, expected)
+        try:
+            if values.pop("format") != _FORMAT:
+                raise StoreError(f"{path}: found another format than this version reads; run the study again")
+            findings = tuple(Finding.from_dict(finding) for finding in values.pop("findings"))
+            return cls(**values, findings=findings)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise StoreError(f"{path}: found a document that does not fit ({error}), expected {expected}") from error

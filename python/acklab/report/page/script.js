@@ -1,0 +1,39 @@
+"use strict";
+const root = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)");
+let chosen = null;
+
+function ground() { return chosen ?? (system.matches ? "dark" : "light"); }
+
+function ink() {
+  const style = getComputedStyle(root);
+  const read = (name) => style.getPropertyValue(name).trim();
+  return { "font.color": read("--muted"), "hoverlabel.bgcolor": read("--card"), "hoverlabel.bordercolor": read("--line"), "hoverlabel.font.color": read("--ink") };
+}
+
+function narrow(layout, width) {
+  // Panels beside each other do not fit on a telephone: they get less room around them and smaller letters.
+  if (width < 560) {
+    layout.margin = { ...layout.template?.layout?.margin, ...layout.margin, l: 46, r: 8 };
+    layout.font = { ...layout.font, size: 11 };
+  }
+  return layout;
+}
+
+function paint() {
+  root.dataset.ground = ground();
+  for (const plot of document.querySelectorAll(".plot.js-plotly-plot")) Plotly.relayout(plot, ink());
+}
+
+function draw() {
+  root.dataset.ground = ground();
+  for (const plot of document.querySelectorAll(".plot")) {
+    const figure = JSON.parse(plot.querySelector("script").textContent);
+    const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
+    Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => Plotly.relayout(plot, ink()));
+  }
+}
+
+document.getElementById("ground").addEventListener("click", () => { chosen = ground() === "dark" ? "light" : "dark"; paint(); });
+system.addEventListener("change", paint);
+draw();

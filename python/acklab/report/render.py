@@ -1,0 +1,119 @@
+"""From documents to one HTML file that holds everything it needs."""
+
+import json
+import math
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import jinja2
+import markdown
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from acklab.metrics import written
+from acklab.report.document import Document
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, VERDICTS, Finding
+
+_CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad"}
+
+
+def render(documents: Sequence[Document]) -> str:
+    """The report of one or more documents: scorecard first, then each with its text, tables and figures."""
+    page = resources.files("acklab.report") / "page"
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters.update(markdown=_markdown, written=written, number=_number, gauge=_gauge, plain=_without_heading)
+    environment.globals.update(verdicts=VERDICTS, classes=_CLASSES)
+    template = environment.from_string((page / "report.html.j2").read_text(encoding="utf-8"))
+    views = [_view(document, index) for index, document in enumerate(documents)]
+    findings = [finding for document in documents for finding in document.findings]
+    has_figures = any(item["kind"] == "figure" for view in views for section in view["sections"] for item in section["items"])
+    return template.render(
+        title=documents[0].title if len(documents) == 1 else "Results",
+        documents=views,
+        findings=findings,
+        counts={verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
+        style=Markup((page / "style.css").read_text(encoding="utf-8")),
+        script=Markup((page / "script.js").read_text(encoding="utf-8")),
+        # Once for all figures, and not at all in a report without any: it is most of the file.
+        plotly=Markup(get_plotlyjs()) if has_figures else "",
+    )
+
+
+def _view(document: Document, index: int) -> dict[str, Any]:
+    view = document.to_dict()
+    view["anchor"] = f"study-{index}"
+    view["findings"] = document.findings
+    view["counts"] = {verdict: sum(finding.verdict == verdict for finding in document.findings) for verdict in VERDICTS}
+    for number, section in enumerate(view["sections"]):
+        section["anchor"] = f"{view['anchor']}-{number}"
+        for item in section["items"]:
+            if item["kind"] == "figure":
+                # "</" would end the script element that carries it.
+                item["data"] = Markup(json.dumps(item["figure"], separators=(",", ":")).replace("</", "<\\/"))
+                item["height"] = int(item["figure"]["layout"].get("height", 400))
+            else:
+                item["best"] = {tuple(cell) for cell in item["best"]}
+    return view
+
+
+def _markdown(text: str) -> Markup:
+    """Markdown as HTML, with headings below those of the page."""
+    html = markdown.markdown(
+        text, extensions=["tables", "fenced_code", "sane_lists", "toc"], extension_configs={"toc": {"baselevel": 3}}
+    )
+    return Markup(html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>"))
+
+
+def _without_heading(text: str) -> str:
+    """A README without its title, which the page shows already."""
+    lines = text.lstrip().splitlines()
+    return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines)
+
+
+def _number(value: float) -> str:
+    """A number as in a table of claims: enough digits to hold against the published one."""
+    if value is None or math.isnan(value):
+        return "–"
+    if float(value).is_integer():
+        return f"{int(value):,}".replace(",", "\u202f")
+    size = abs(value)
+    return (
+        f"{value:,.0f}".replace(",", "\u202f")
+        if size >= 10_000
+        else f"{value:.1f}"
+        if size >= 1000
+        else f"{value:.2f}"
+        if size >= 1
+        else f"{value:.3g}"
+    )
+
+
+def _gauge(finding: Finding) -> Markup:
+    """A small picture of a claim: the tolerance as a band around the published number, ours as a dot with its interval."""
+    room = finding.allowance or abs(finding.published) * 0.01 or 1.0
+    span = 3.0 * room
+
+    def place(value: float) -> float:
+        return 80 + 72 * max(-1.0, min(1.0, (value - finding.published) / span))
+
+    kind = _CLASSES[finding.verdict]
+    parts = [
+        f'<svg class="gauge {kind}" viewBox="0 0 160 22" role="img" aria-label="{finding.verdict}">',
+        '<line class="axis" x1="4" x2="156" y1="11" y2="11"/>',
+        f'<rect class="band" x="{place(finding.published - room):.1f}" width="{2 * 72 / 3:.1f}" y="3" height="16" rx="3"/>',
+        '<line class="published" x1="80" x2="80" y1="1" y2="21"/>',
+    ]
+    if not math.isnan(finding.low):
+        low, high = place(finding.low), place(finding.high)
+        parts.append(f'<line class="interval" x1="{low:.1f}" x2="{high:.1f}" y1="11" y2="11"/>')
+    if not math.isnan(finding.measured):
+        x = place(finding.measured)
+        outside = abs(finding.measured - finding.published) > span
+        shape = (
+            f'<path class="dot" d="M {x:.1f} 4 l {7 if x > 80 else -7} 7 l {-7 if x > 80 else 7} 7 z"/>'
+            if outside
+            else f'<circle class="dot" cx="{x:.1f}" cy="11" r="4.6"/>'
+        )
+        parts.append(shape)
+    return Markup("".join([*parts, "</svg>"]))

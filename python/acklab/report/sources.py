@@ -1,0 +1,112 @@
+"""What lies in a folder, as documents: studies, the result of a run, a sweep."""
+
+from pathlib import Path
+
+from acklab import figures, store
+from acklab.errors import StoreError
+from acklab.figures.packets import around_first_retransmission
+from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
+from acklab.report.render import render
+from acklab.report.tables import frame_table, metric_table
+from acklab.result import Result, load_result
+from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
+
+REPORT_FILE = "report.html"
+
+
+def write_report(folder: str | Path) -> Path:
+    """Writes `report.html` into a folder with results; gives its path. Raises StoreError."""
+    path = Path(folder) / REPORT_FILE
+    store.write_text(path, render(collect(Path(folder))))
+    return path
+
+
+def collect(folder: Path) -> list[Document]:
+    """The documents of a folder and of the folders in it. Raises StoreError if there are none, or if one is damaged."""
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: found no such folder, expected one with results of acklab")
+    places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))]
+    documents: list[Document] = []
+    for place in places:
+        if (place / DOCUMENT_FILE).is_file():
+            documents.append(Document.read(place))
+        elif (place / SWEEP_FILE).is_file() and _is_own(place, folder):
+            documents.append(_of_sweep(load_sweep(place)))
+        elif any(place.glob("flows.parquet")) and _is_own(place, folder):
+            documents.append(_of_run(place.name, load_result(place)))
+    if not documents:
+        raise StoreError(
+            f"{folder}: found no results, expected the folder of a run, a sweep or a study "
+            f"(flows.parquet, {SWEEP_FILE} or {DOCUMENT_FILE}, here or one level below)"
+        )
+    return documents
+
+
+def _is_own(place: Path, folder: Path) -> bool:
+    """A sweep that belongs to a study is shown by the study."""
+    return place == folder or not (folder / DOCUMENT_FILE).is_file()
+
+
+def _of_run(name: str, result: Result) -> Document:
+    command = [result.provenance.command]
+    tables = [
+        metric_table(result, table, caption, command)
+        for table, caption in (("flows", "Flows"), ("links", "Links"), ("network", "Network"))
+        if table in result.tables
+    ]
+    if "acks" in result.tables:
+        tables.append(frame_table(result.acks, "Acknowledgements by reason"))
+    drawn: list[Figure] = []
+    if {"operating_point", "throughput"} <= set(result.tables):
+        drawn += [
+            Figure(figures.operating_point(result), "Operating point over time", command),
+            Figure(figures.distribution(result), "Distribution of throughput and smoothed RTT", command),
+        ]
+    drawn += [
+        Figure(figures.in_flight_plane(result), "In flight against the mean operating point", command),
+        Figure(figures.mean_plane(result), "Mean operating point", command),
+    ]
+    if "packets" in result.tables:
+        window = around_first_retransmission(result)
+        drawn.append(Figure(figures.packet_numbers(result, window=window), "Packet number over time", command))
+    return Document(
+        name=name,
+        title=str(result.scenario.get("title") or name),
+        revision=result.provenance.revision,
+        version=result.provenance.version,
+        sections=(Section("Metrics", items=tables), Section("Figures", items=drawn)),
+    )
+
+
+def _of_sweep(result: SweepResult) -> Document:
+    metadata = store.read_metadata(result.directory / "flows.parquet") if result.failures or result.commands else {}
+    flows = result.flows
+    names = list(result.columns.values())
+    items: list[Figure] = []
+    if len(names) >= 2:
+        panel = names[2] if len(names) == 3 else None
+        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]")):
+            figure = figures.heat_map(flows, names[1], names[0], metric, title, panel)
+            items.append(
+                Figure(figure, f"Mean {title} with its interval of 95 % over seeds", [metadata.get("acklab.command", "")])
+            )
+    elif names:
+        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]")):
+            figure = figures.profiles(flows, names[0], "flow", metric, title, names[0])
+            items.append(
+                Figure(figure, f"Mean {title} with its interval of 95 % over seeds", [metadata.get("acklab.command", "")])
+            )
+    shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
+    table = frame_table(flows.select(name for name in shown if name in flows.columns), "Points")
+    sections = [Section("Sweep", items=[*items, table])]
+    if result.failures:
+        lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
+        sections.append(Section("Points that failed", lines))
+    return Document(
+        name=result.directory.name,
+        title=f"Sweep {result.directory.name}",
+        revision=metadata.get("acklab.revision", ""),
+        version=metadata.get("acklab.version", ""),
+        seeds=len(result.seeds),
+        sections=tuple(sections),
+    )

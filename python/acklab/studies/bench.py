@@ -1,0 +1,92 @@
+"""What the `study.py` of a study works with: runs and sweeps of its scenarios, kept beside its claims."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from acklab.errors import RunError
+from acklab.result import Result
+from acklab.scenario import Overrides, Source, overrides
+from acklab.studies.definition import Study
+from acklab.sweeps import Grid, Plan, Point, SweepResult, execute, sweep
+from acklab.sweeps.grid import variations
+from acklab.terminal import progress_bar
+from acklab.verdict import Finding
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Runs what a study asks for; nothing that is in its folder is run again."""
+
+    study: Study
+    folder: Path
+    """Where the results of this study are kept."""
+    quick: bool = False
+    jobs: int | None = None
+    quiet: bool = False
+    findings: tuple[Finding, ...] = ()
+    """The claims of the study, judged."""
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds the study takes; fewer if it is to be quick."""
+        return self.study.file.quick_seeds if self.quick else self.study.file.seeds
+
+    def source(self, scenario: str) -> Source:
+        """One of the scenario files of the study. Raises ScenarioError."""
+        return Source.of(self.study.scenario(scenario))
+
+    def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[list[Point]]:
+        """Runs scenario files with overrides over all seeds; gives the points of each. Raises RunError if one fails."""
+        vary = variations(self.study.file.vary)
+        plans = [Plan.of(self.source(name), Grid({}), self.seeds, sets, vary) for name, sets in wanted]
+        points = [[point for point, _ in plan.points] for plan in plans]
+        self._execute([point for group in points for point in group], f"{self.study.name}: claims")
+        return points
+
+    def run(self, scenario: str, *, set: Overrides = (), series: Sequence[str] = ()) -> Result:
+        """Runs one scenario file as it is written, with the named series if any are asked for."""
+        sets = overrides(set)
+        if series:
+            sets.append("measure.series=[" + ", ".join(f'"{name}"' for name in series) + "]")
+        source = self.source(scenario)
+        point = Point.of(source, sets, int(source.load(sets)["seed"]))
+        self._execute([point], f"{self.study.name}: {scenario}", quiet=True)
+        return point.result(self.folder)
+
+    def sweep(
+        self,
+        scenario: str,
+        name: str,
+        grid: Mapping[str, Iterable[object]],
+        *,
+        seeds: int | None = None,
+        vary: Mapping[str, str] | None = None,
+        set: Overrides = (),
+    ) -> SweepResult:
+        """Runs a grid over seeds, kept in the folder `name` of the study. Raises RunError if points fail."""
+        with progress_bar(self.quiet, f"{self.study.name}: {name}") as bar:
+            result = sweep(
+                self.source(scenario),
+                grid=grid,
+                seeds=seeds or self.seeds,
+                vary=self.study.file.vary if vary is None else vary,
+                set=set,
+                out=self.folder / name,
+                jobs=self.jobs,
+                watch=bar,
+            )
+        _refuse_failures(list(result.failures))
+        return result
+
+    def _execute(self, points: Sequence[Point], title: str, quiet: bool = False) -> None:
+        with progress_bar(self.quiet or quiet, title) as bar:
+            outcome = execute(points, self.folder, self.jobs, bar)
+        _refuse_failures([(point.command, message) for point, message in outcome.failed])
+
+
+def _refuse_failures(failures: Sequence[tuple[str, str]]) -> None:
+    if failures:
+        command, message = failures[0]
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise RunError(f"{message}; repeat it with: {command}{more}")

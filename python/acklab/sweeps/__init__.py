@@ -1,0 +1,17 @@
+"""Many runs: a grid of values times a set of seeds, each point run once and kept.
+
+grid       what is varied: values by key, seeds, values drawn by seed
+plan       the points of a sweep, before any of them is run
+point      one run of a sweep, and the digest it is kept under
+execution  runs points on all cores; stops and fails without losing what is done
+merging    one table over all points
+sweep      the whole of it
+"""
+
+from acklab.sweeps.execution import Outcome, Progress, execute
+from acklab.sweeps.grid import Grid, Variation
+from acklab.sweeps.plan import Plan
+from acklab.sweeps.point import Point
+from acklab.sweeps.sweep import SweepResult, load_sweep, sweep
+
+__all__ = ["Grid", "Outcome", "Plan", "Point", "Progress", "SweepResult", "Variation", "execute", "load_sweep", "sweep"]

@@ -1,0 +1,74 @@
+"""The points of a sweep, before any of them is run."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from acklab import core
+from acklab.errors import UsageError
+from acklab.scenario import Source
+from acklab.sweeps.grid import Grid, Variation
+from acklab.sweeps.point import Point
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All points of a sweep, each with its values by key, in the order of the tables."""
+
+    source: Source
+    grid: Grid
+    seeds: tuple[int, ...]
+    sets: tuple[str, ...]
+    vary: tuple[Variation, ...]
+    points: tuple[tuple[Point, Mapping[str, str]], ...]
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        grid: Grid,
+        seeds: int | Sequence[int],
+        sets: Sequence[str] = (),
+        vary: Sequence[Variation] = (),
+    ) -> "Plan":
+        """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError."""
+        if isinstance(seeds, int):
+            if seeds < 1:
+                raise UsageError(f"found {seeds} seeds, expected at least 1")
+            first = int(source.load(sets)["seed"])
+            chosen = tuple(range(first, first + seeds))
+        else:
+            chosen = tuple(seeds)
+        points: list[tuple[Point, Mapping[str, str]]] = []
+        for combination in grid.combinations():
+            values = dict(zip(grid.values, combination, strict=True))
+            changes = [*sets, *(f"{key}={value}" for key, value in values.items())]
+            for order, seed in enumerate(chosen):
+                # The first seed runs the scenario as it is written.
+                chance = [f"{variation.key}={variation.draw(seed)}" for variation in vary] if order else []
+                points.append((Point.of(source, [*changes, *chance], seed), values))
+        return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points))
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the sweep, without the folder."""
+        words = ["acklab", "sweep", self.source.name]
+        for key, values in self.grid.values.items():
+            words += ["--grid", f"{key}={','.join(values)}"]
+        for change in self.sets:
+            words += ["--set", change]
+        for variation in self.vary:
+            words += ["--vary", str(variation)]
+        return shlex.join([*words, "--seeds", str(len(self.seeds))])
+
+    def metadata(self) -> dict[str, str]:
+        """Of a table over all points: it has no single scenario, so it carries the one that the points were made from."""
+        return {
+            "acklab.scenario": json.dumps(self.source.load(self.sets), sort_keys=True),
+            "acklab.grid": json.dumps({key: list(values) for key, values in self.grid.values.items()}),
+            "acklab.seed": ",".join(str(seed) for seed in self.seeds),
+            "acklab.revision": core.revision(),
+            "acklab.version": core.version(),
+            "acklab.command": self.command,
+        }

@@ -1,0 +1,87 @@
+"""Reproduced, same direction, or not."""
+
+import math
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from acklab.errors import UsageError
+
+REPRODUCED = "reproduced"
+SAME_DIRECTION = "same direction"
+NOT_REPRODUCED = "not reproduced"
+VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A published number and ours."""
+
+    id: str
+    title: str
+    source: str
+    unit: str
+    published: float
+    measured: float
+    """Mean over seeds, in `unit`."""
+    low: float
+    high: float
+    """Interval of 95 % around `measured`; not a number for a single seed."""
+    tolerance: str
+    verdict: str
+    as_written: float
+    """Ours for the scenario exactly as its file stands (the first seed)."""
+    seeds: int
+    metric: str
+    command: str
+    """The command that repeats the run as written."""
+    note: str = ""
+
+    @property
+    def allowance(self) -> float:
+        """The tolerance in `unit`."""
+        return allowance(self.tolerance, self.published)
+
+    def row(self) -> dict[str, Any]:
+        """What `acklab study --json` prints of it; None for what is not a number."""
+        names = ("id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict")
+        return {name: _plain(getattr(self, name)) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Finding":
+        """What `to_dict` gave."""
+        numbers = ("published", "measured", "low", "high", "as_written")
+        return cls(**{name: math.nan if name in numbers and value is None else value for name, value in values.items()})
+
+
+def parse_tolerance(text: str) -> tuple[float, bool]:
+    """A number, and whether it is a share of the published one ("3%") rather than absolute ("0.05"). Raises UsageError."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+    if match is None:
+        raise UsageError(f'tolerance {text!r}: expected a share such as "3%" or a number such as "0.05"')
+    return float(match[1]), bool(match[2])
+
+
+def allowance(tolerance: str, published: float) -> float:
+    """The tolerance in the unit of the number."""
+    value, is_share = parse_tolerance(tolerance)
+    return abs(published) * value / 100 if is_share else value
+
+
+def judge(published: float, measured: float, tolerance: str, direction_holds: bool | None) -> str:
+    """The verdict: within tolerance; else on the right side, if a side was claimed; else not reproduced.
+
+    The mean over seeds is held against the tolerance. A little room for rounding keeps a number that sits exactly on the edge inside.
+    """
+    room = allowance(tolerance, published) * (1 + 1e-9)
+    if not math.isnan(measured) and abs(measured - published) <= room:
+        return REPRODUCED
+    return SAME_DIRECTION if direction_holds else NOT_REPRODUCED
+
+
+def _plain(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,33 @@
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+BUILT = any((Path(__file__).parents[1] / "python" / "acklab").glob("_core*.so"))
+if not BUILT:
+    sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", Cancel=object)  # type: ignore
+
+from acklab import core  # noqa: E402
+from fake_core import FakeCore  # noqa: E402
+
+SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nstart = "0s"\n'
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """The fake core in the place of the real one."""
+    stand_in = FakeCore()
+    monkeypatch.setattr(core, "_core", stand_in)
+    monkeypatch.setattr(core, "Cancel", stand_in.Cancel)
+    core.revision.cache_clear()
+    yield stand_in
+    core.revision.cache_clear()
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """A scenario file that the fake core accepts."""
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO)
+    return path

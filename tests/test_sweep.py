@@ -1,0 +1,109 @@
+"""A sweep keeps what is done, resumes, and gives the same octets however it was run."""
+
+import _thread
+import itertools
+import threading
+
+import pytest
+
+import acklab
+from acklab.sweeps.grid import Grid, Variation, split_values
+
+GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval": ["1ms", "5ms", "10ms"]}
+
+
+def tables(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+def test_every_point_is_run_once_and_never_again(fake, scenario, tmp_path):
+    out = tmp_path / "out"
+    acklab.sweep(scenario, grid=GRID, seeds=2, out=out, quiet=True)
+    assert fake.runs == 12
+    acklab.sweep(scenario, grid=GRID, seeds=3, out=out, quiet=True)
+    assert fake.runs == 18
+
+
+def test_tables_are_the_same_to_the_octet_for_any_number_of_jobs(fake, scenario, tmp_path):
+    for jobs in (1, 2, 7):
+        acklab.sweep(scenario, grid=GRID, seeds=3, out=tmp_path / str(jobs), jobs=jobs, quiet=True)
+    assert tables(tmp_path / "1") == tables(tmp_path / "2") == tables(tmp_path / "7")
+    assert set(tables(tmp_path / "1")) == {"flows.parquet", "links.parquet", "network.parquet"}
+
+
+def test_rows_follow_the_order_of_the_grid(fake, scenario, tmp_path):
+    result = acklab.sweep(scenario, grid=GRID, seeds=2, out=tmp_path / "out", quiet=True)
+    assert result.columns == {"flow.0.congestion": "congestion", "link.reverse.gate.interval": "interval"}
+    rows = result.flows.select("congestion", "interval", "seed").rows()
+    assert rows == list(itertools.product(["newreno", "cubic"], ["1ms", "5ms", "10ms"], [42, 43]))
+    assert result.query("select count(*) as n from flows where congestion = 'cubic'")["n"].item() == 6
+
+
+def test_a_failed_point_leaves_the_others_and_tells_how_to_repeat_it(fake, scenario, tmp_path):
+    result = acklab.sweep(scenario, grid={"fail": [False, True]}, out=tmp_path / "out", quiet=True)
+    assert result.flows["point"].to_list() == [0]
+    ((command, message),) = result.failures
+    assert command == f"acklab run {scenario} --set fail=true --seed 42"
+    assert "asked to" in message
+    assert acklab.load_sweep(tmp_path / "out") == result
+
+
+def test_a_point_that_makes_no_sense_is_refused_before_anything_runs(fake, scenario, tmp_path):
+    with pytest.raises(acklab.ScenarioError, match="duration"):
+        acklab.sweep(scenario, grid={"duration": ["1s", "x"]}, out=tmp_path / "out", quiet=True)
+    assert fake.runs == 0
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_next_sweep_resumes(fake, scenario, tmp_path):
+    out = tmp_path / "out"
+    grid = {"sleep": [0, 0.01, 60, 61]}
+    timer = threading.Timer(0.6, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(acklab.Cancelled, match="2 of 4 points are done"):
+        acklab.sweep(scenario, grid=grid, out=out, jobs=2, quiet=True)
+    assert len(list((out / "points").iterdir())) == 2
+    before = fake.runs
+    acklab.sweep(scenario, grid={"sleep": [0, 0.01, 0.02]}, out=out, quiet=True)
+    assert fake.runs == before + 1
+
+
+def test_a_damaged_point_is_named(fake, scenario, tmp_path):
+    out = tmp_path / "out"
+    acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
+    victim = sorted(out.glob("points/*/flows.parquet"))[0]
+    victim.write_bytes(victim.read_bytes()[:100])
+    with pytest.raises(acklab.StoreError, match="cut off") as caught:
+        acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
+    assert str(victim) in str(caught.value)
+
+
+def test_values_drawn_by_seed_leave_the_first_seed_as_written(fake, scenario, tmp_path):
+    acklab.sweep(scenario, seeds=3, vary={"flow.0.start": "0ms..5ms"}, out=tmp_path / "out", quiet=True)
+    starts = {acklab.load_result(path).scenario["flow"][0]["start"] for path in (tmp_path / "out" / "points").iterdir()}
+    assert starts == {"0s", *(Variation.parse("flow.0.start", "0ms..5ms").draw(seed) for seed in (43, 44))}
+
+
+def test_grid_columns_are_short_but_never_ambiguous():
+    grid = Grid.of({"link.1.forward.rate": ["1Mbps"], "link.1.reverse.rate": ["1Mbps"], "flow.0.preset": ["rfc"], "x": [1]})
+    assert grid.columns({"preset"}) == {
+        "link.1.forward.rate": "forward_rate",
+        "link.1.reverse.rate": "reverse_rate",
+        "flow.0.preset": "flow_preset",
+        "x": "x",
+    }
+
+
+def test_values_split_at_commas_outside_brackets():
+    assert split_values('a,{x = 1, y = "b,c"},[1,2]') == ["a", '{x = 1, y = "b,c"}', "[1,2]"]
+
+
+@pytest.mark.parametrize("text", ["flow.0.start", "=1,2", "flow.0.start=", "a=1,1", "seed=1,2"])
+def test_a_grid_that_makes_no_sense_is_refused(text):
+    with pytest.raises(acklab.UsageError):
+        Grid.of([text])
+
+
+@pytest.mark.parametrize("text", ["5ms", "1ms..5s", "5ms..1ms", "a..b"])
+def test_bounds_that_make_no_sense_are_refused(text):
+    with pytest.raises(acklab.UsageError, match="expected"):
+        Variation.parse("flow.0.start", text)
