@@ -9,13 +9,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`flow`], [`measure`] | the types; links are those of [`acklab_path`] |
-//! | [`document`] | the text as values that know their place |
-//! | [`sets`] | values from outside |
-//! | [`schema`] | the JSON Schema of the types |
-//! | [`check`] | the document against the schema |
-//! | [`validate`] | what types cannot say |
-//! | [`refuse`], [`snippet`] | the message to a person |
+//! | `flow`, `measure` | the types; links are those of [`acklab_path`] |
+//! | `document` | the text as values that know their place |
+//! | `sets` | values from outside |
+//! | `schema` | the JSON Schema of the types |
+//! | `check` | the document against the schema |
+//! | `validate` | what types cannot say |
+//! | `refuse`, `snippet` | the message to a person |
 
 mod check;
 mod document;

@@ -38,7 +38,10 @@ fn the_canonical_form_says_everything() {
     assert_eq!(flow["ack"], json!({ "policy": "linux" }));
     assert_eq!(flow["min_rto"], "200ms");
     assert_eq!(canonical["flow"][0]["min_rto"], "250ms");
-    assert_eq!(canonical["flow"][0]["ack"], json!({ "policy": "delayed", "segments": 3, "timer": "100ms", "quick": 0 }));
+    assert_eq!(
+        canonical["flow"][0]["ack"],
+        json!({ "policy": "delayed", "segments": 3, "timer": "100ms", "quick": 0 })
+    );
 }
 
 #[test]
