@@ -154,6 +154,8 @@ impl FlowProbe {
         fresh.rtt_samples = sender.rtt().samples();
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
+        // Links count what they drop, ahead of time and only inside the window: what is there already belongs to it.
+        (fresh.drops, fresh.ack_drops) = (self.drops, self.ack_drops);
         *self = fresh;
     }
 
@@ -183,7 +185,8 @@ impl FlowProbe {
             acks_by_reason,
             received: receiver.received() - self.received_before,
             delivered: receiver.delivered() - self.delivered_before,
-            written: sender.written() - self.written_before,
+            // An application that stops takes back what it has written and not sent.
+            written: sender.written().saturating_sub(self.written_before),
         }
     }
 
