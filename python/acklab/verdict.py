@@ -36,6 +36,8 @@ class Finding:
     command: str
     """The command that repeats the run as written."""
     note: str = ""
+    group: str = ""
+    """Heading that the claim stands under."""
 
     @property
     def allowance(self) -> float:

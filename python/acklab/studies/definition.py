@@ -50,6 +50,8 @@ class Claim(_Strict):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
     title: str
+    group: str = ""
+    """Heading that the claim stands under, where a study has many."""
     source: str
     unit: str = ""
     published: float
