@@ -111,12 +111,12 @@ def pure_ack(packet):
 class AckFilter:
     """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
 
-    `keeps_sack`: an older one with SACK blocks, and one of two with equal numbers, stay, as acklab's filter has it. Without it
-    only the numbers decide.
+    `keeps`: which older ones stay. "sack": those with SACK blocks and those with the same number, as acklab's filter has it;
+    "equal": those with the same number; "nothing": only the newest stays, whatever it says.
     """
 
-    def __init__(self, bits_per_second, keeps_sack):
-        self.bits_per_second, self.keeps_sack = bits_per_second, keeps_sack
+    def __init__(self, bits_per_second, keeps):
+        self.bits_per_second, self.keeps = bits_per_second, keeps
         self.waiting = deque()  # [packet, its pure ACK, is it a duplicate of the one before]
         self.free_at = 0
         self.filtered = 0
@@ -130,7 +130,8 @@ class AckFilter:
             older = last[1]
             duplicate = newer[0] == older[0]
             after = 0 < (newer[0] - older[0]) & 0xFFFFFFFF < 1 << 31
-            if after and not (self.keeps_sack and (older[1] or last[2])):
+            keep = not after or (self.keeps == "sack" and (older[1] or last[2]))
+            if self.keeps == "nothing" or not keep:
                 last[0], last[1] = packet, newer
                 self.filtered += 1
                 return None
@@ -220,6 +221,12 @@ class Emulator:
 # ---- Namespaces and ends ------------------------------------------------------------------------------------------------------
 
 
+def first_in_line(priority):
+    """Real time, so that packets are not late on a busy machine. Nothing here spins."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
 def run_command(*words):
     subprocess.run(words, check=True)
 
@@ -237,6 +244,8 @@ def in_child(namespace, function, *arguments):
         return child
     status = 1
     try:
+        # Above the emulator: whoever is interrupted while it holds the socket makes the ACKs of that time wait for it.
+        first_in_line(11)
         enter_namespace(namespace)
         function(*arguments)
         status = 0
@@ -310,8 +319,8 @@ def send(options, report):
             file.write("time_ns," + ",".join(rows[0][1]) + "\n")
             file.writelines(f"{at}," + ",".join(map(str, row.values())) + "\n" for at, row in rows)
     mean = sum(row["rtt"] for _, row in rows) / len(rows) / 1000
-    report.write(json.dumps({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}))
-    report.close()
+    with os.fdopen(report, "w") as file:
+        json.dump({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}, file)
     os._exit(0)  # What still waits in the socket no longer counts.
 
 
@@ -319,26 +328,24 @@ def receive(report):
     with socket.create_server((RECEIVER, PORT)) as server:
         os.write(report, b"!")
         connection, _ = server.accept()
-        total, buffer = 0, bytearray(1 << 20)
-        while True:
-            octets = connection.recv_into(buffer)
-            if octets == 0:
-                return
-            total += octets
-            # The parent reads how far it was at the end of the run in the trace; this is only to keep the window open.
+        buffer = bytearray(1 << 20)
+        # How far it came is in the trace; this only keeps the window open.
+        while connection.recv_into(buffer):
+            pass
 
 
 # ---- What came of it ----------------------------------------------------------------------------------------------------------
 
 
 def parse(head, length):
-    """(is data, sequence number, payload, acknowledgment number) of a TCP packet, else None."""
+    """(is data, sequence number, payload, acknowledgment number) of a data packet or one of the receiver's, else None."""
     ip_length = (head[0] & 15) * 4
     if head[9] != 6:
         return None
     seq, ack = struct.unpack_from("!II", head, ip_length + 4)
     payload = length - ip_length - (head[ip_length + 12] >> 4) * 4
-    return payload > 0, seq, payload, ack
+    # The sender's own bare ACK, that of the handshake, is neither.
+    return (payload > 0, seq, payload, ack) if payload > 0 or head[12:16] == socket.inet_aton(RECEIVER) else None
 
 
 def round_trips(seen):
@@ -379,10 +386,8 @@ def summarise(options, emulator, sender, begin, end):
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
     retransmitted = len(data_sent) - len({row[1] for row in data_sent})
-    # Goodput: how far the receiver acknowledged, which counts a hole's later half only once it is filled.
+    # How far the receiver acknowledged; 15 s of 16 Mbps are far below 2^31 octets.
     first = next((row[1] for row in data_sent), 0)
-    goodput = max(((row[3] - first) & 0xFFFFFFFF for row in parsed[1] if not row[0]), default=0)
-    # 15 s of 16 Mbps are far below 2^31 octets.
     goodput = max((value for row in parsed[1] if not row[0] and (value := (row[3] - first) & 0xFFFFFFFF) < 1 << 31), default=0)
     samples = round_trips(within[0])
     late = sorted(emulator.lateness)
@@ -424,7 +429,7 @@ def make_reverse(options):
         case "gate":
             return Gate(5 * MS, 10)
         case "filter":
-            return AckFilter(64_000, options.keeps_sack)
+            return AckFilter(64_000, options.keeps)
 
 
 def main():
@@ -434,13 +439,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--out", help="prefix of traces")
     parser.add_argument("--gso-max-segs", type=int, default=1, help="0: leave the kernel's")
-    parser.add_argument("--keeps-sack", type=int, default=1, help="may the filter overwrite an ACK with SACK blocks? 1: no")
+    parser.add_argument("--keeps", choices=("sack", "equal", "nothing"), default="sack", help="what the filter may not overwrite")
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE under net.ipv4 at both ends")
-    parser.add_argument("--cpu", type=int, default=0)
+    parser.add_argument("--cpu", type=int, help="stay on this one")
     options = parser.parse_args()
 
-    # One core, so that a busy neighbour is not disturbed; this process first, so that packets are not late.
-    os.sched_setaffinity(0, {options.cpu})
+    if options.cpu is not None:
+        os.sched_setaffinity(0, {options.cpu})
     libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
     names = [f"acklab{os.getpid()}{side}" for side in "sr"]
     children, tuns, made = [], [], []
@@ -453,17 +458,17 @@ def main():
             settings = [f"tcp_congestion_control={options.congestion}", *options.set]
             for setting in settings:
                 run_command("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{setting}")
-        report_in, report_out = os.pipe()
         ready_in, ready_out = os.pipe()
         children.append(in_child(names[1], receive, ready_out))
-        os.read(ready_in, 1)
-        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
         os.close(ready_out)
-        children.append(in_child(names[0], lambda: send(options, os.fdopen(report_out, "w"))))
+        os.read(ready_in, 1)
+        # Made only now: if the receiver held its other end, the report would never end.
+        report_in, report_out = os.pipe()
+        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
+        children.append(in_child(names[0], send, options, report_out))
         os.close(report_out)
         gc.disable()
-        with contextlib.suppress(PermissionError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        first_in_line(10)
         emulator.run(report_in)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         with os.fdopen(report_in) as file:

@@ -1,6 +1,6 @@
 //! Rates, and the exact division of octets by them.
 
-use crate::{Bytes, Duration};
+use crate::{Bytes, Duration, units};
 use std::fmt;
 
 /// A rate in bits per second, above zero.
@@ -39,13 +39,7 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (divisor, unit) = match self.0 {
-            0..1_000 => (1.0, "bps"),
-            1_000..1_000_000 => (1e3, "kbps"),
-            1_000_000..1_000_000_000 => (1e6, "Mbps"),
-            _ => (1e9, "Gbps"),
-        };
-        write!(f, "{}{unit}", self.0 as f64 / divisor)
+        units::write(f, self.0, &[("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)])
     }
 }
 
@@ -63,15 +57,31 @@ impl fmt::Debug for Rate {
 pub struct Serializer {
     /// Bits times 10⁹ that the last division left, below the rate that it divided by.
     remainder: u64,
+    /// The last division: most packets have the size of the one before.
+    last: Division,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Division {
+    size: u64,
+    rate: u64,
+    quotient: u64,
+    remainder: u64,
 }
 
 impl Serializer {
     /// How long `size` takes at `rate`, straight after the packet before it.
     #[must_use]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {
-        let dividend = size.0 * 8 * 1_000_000_000 + self.remainder;
-        self.remainder = dividend % rate.0;
-        Duration::from_nanos(dividend / rate.0)
+        if self.last.size != size.0 || self.last.rate != rate.0 {
+            let dividend = size.0 * 8 * 1_000_000_000;
+            self.last =
+                Division { size: size.0, rate: rate.0, quotient: dividend / rate.0, remainder: dividend % rate.0 };
+        }
+        self.remainder += self.last.remainder;
+        let carry = u64::from(self.remainder >= rate.0);
+        self.remainder -= carry * rate.0;
+        Duration::from_nanos(self.last.quotient + carry)
     }
 
     /// Forget the remainder: the line fell idle, or its rate changed.

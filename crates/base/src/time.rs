@@ -2,6 +2,7 @@
 //!
 //! A run starts at [`Instant::ZERO`]. 64 bits of nanoseconds last for 584 years.
 
+use crate::units;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -41,6 +42,15 @@ impl Instant {
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The earlier of two instants, either of which may be missing.
+    #[must_use]
+    pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// The first multiple of `period` at or after this instant.
@@ -190,13 +200,7 @@ impl Div<u64> for Duration {
 impl fmt::Display for Duration {
     /// The largest unit that leaves no zero before the point: `15ms`, `1.5s`, `751us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (divisor, unit) = match self.0 {
-            0..1_000 => (1.0, "ns"),
-            1_000..1_000_000 => (1e3, "us"),
-            1_000_000..1_000_000_000 => (1e6, "ms"),
-            _ => (1e9, "s"),
-        };
-        write!(f, "{}{unit}", self.0 as f64 / divisor)
+        units::write(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }
 
@@ -242,5 +246,6 @@ mod tests {
         assert_eq!(Duration::from_millis(15).to_string(), "15ms");
         assert_eq!(Duration::from_millis(1500).to_string(), "1.5s");
         assert_eq!(Duration::from_micros(751).to_string(), "751us");
+        assert_eq!(Duration::ZERO.to_string(), "0s");
     }
 }

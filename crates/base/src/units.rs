@@ -26,11 +26,26 @@ const SEGMENTS: &[(&str, u64)] = &[("segments", 1), ("segment", 1)];
 pub struct UnitError {
     found: String,
     expected: String,
+    why: String,
+}
+
+impl UnitError {
+    /// What was expected.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// Why this is not it.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
 }
 
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "found \"{}\", expected {}", self.found, self.expected)
+        write!(f, "found \"{}\", expected {}; {}", self.found, self.expected, self.why)
     }
 }
 
@@ -42,7 +57,8 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         UnitError {
             found: text.to_owned(),
-            expected: format!("{what} such as \"{example}\" (units: {}); {why}", names.join(", ")),
+            expected: format!("{what} such as \"{example}\" (units: {})", names.join(", ")),
+            why: why.to_owned(),
         }
     };
     let trimmed = text.trim();
@@ -65,7 +81,7 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     let is_decimal = !whole.is_empty()
         && whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
         && (number.contains('.') != fraction.is_empty());
-    if !is_decimal || fraction.len() > 18 || whole.len() > 19 {
+    if !is_decimal || fraction.len() > 18 || whole.len() > 20 {
         return Err(refuse("the number is not a plain decimal"));
     }
     let scale = 10u128.pow(fraction.len() as u32);
@@ -77,9 +93,24 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
 }
 
+/// Writes `value` in multiples of the largest of `units` that it reaches, which parses back to the same; of the first, if it is zero.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let reached = units.iter().find(|(_, factor)| value >= *factor);
+    let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));
+    let (whole, fraction) = (value / factor, value % factor);
+    if fraction == 0 {
+        return write!(f, "{whole}{unit}");
+    }
+    let digits = format!("{fraction:0width$}", width = factor.ilog10() as usize);
+    write!(f, "{whole}.{}{unit}", digits.trim_end_matches('0'))
+}
+
+/// The keyword by which the schema of a value with a unit says which of these types it is.
+pub const QUANTITY: &str = "x-acklab-quantity";
+
 /// Gives a type with `FromStr` and `Display` its place in a scenario: a string with a unit, read and written.
 macro_rules! in_scenarios_as_text {
-    ($type:ty, $name:literal, $description:literal, $pattern:expr) => {
+    ($type:ty, $name:literal, $description:literal, $pattern:expr, $examples:expr) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -107,7 +138,13 @@ macro_rules! in_scenarios_as_text {
                 $name.into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": $description,
+                    "pattern": $pattern,
+                    "examples": $examples,
+                    QUANTITY: $name,
+                })
             }
         }
     };
@@ -124,8 +161,11 @@ impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let bits = parse(text, "a rate", "16Mbps", RATE)?;
-        Self::from_bits_per_second(bits)
-            .ok_or_else(|| UnitError { found: text.to_owned(), expected: "a rate above zero".to_owned() })
+        Self::from_bits_per_second(bits).ok_or_else(|| UnitError {
+            found: text.to_owned(),
+            expected: "a rate above zero".to_owned(),
+            why: "nothing would ever be sent".to_owned(),
+        })
     }
 }
 
@@ -140,19 +180,22 @@ in_scenarios_as_text!(
     Duration,
     "Duration",
     "a duration with its unit, such as \"15ms\"",
-    r"^\d+(\.\d+)?\s*(ns|us|µs|ms|s|min)$"
+    r"^\d+(\.\d+)?\s*(ns|us|µs|ms|s|min)$",
+    ["15ms", "1.5s", "100us"]
 );
 in_scenarios_as_text!(
     Rate,
     "Rate",
     "a rate above zero with its unit, such as \"16Mbps\"",
-    r"^\d+(\.\d+)?\s*(bps|kbps|Mbps|Gbps)$"
+    r"^\d+(\.\d+)?\s*(bps|kbps|Mbps|Gbps)$",
+    ["16Mbps", "866.7Mbps", "1Gbps"]
 );
 in_scenarios_as_text!(
     Bytes,
     "Bytes",
     "a size with its unit, such as \"1448B\"",
-    r"^\d+(\.\d+)?\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
+    r"^\d+(\.\d+)?\s*(B|kB|MB|GB|KiB|MiB|GiB)$",
+    ["1448B", "30kB", "4MiB"]
 );
 
 /// How much a queue may hold: `"20packets"` or `"30kB"`.
@@ -179,10 +222,9 @@ impl FromStr for Limit {
         if let Ok(packets) = parse(text, "", "", COUNT) {
             return Ok(Self::Packets(packets));
         }
-        text.parse().map(Self::Bytes).map_err(|_| UnitError {
-            found: text.to_owned(),
-            expected: "a limit such as \"20packets\" or \"30kB\"".to_owned(),
-        })
+        let units: Vec<(&str, u64)> = COUNT.iter().chain(BYTES).copied().collect();
+        parse(text, "a limit", "20packets\" or \"30kB", &units)?;
+        text.parse().map(Self::Bytes)
     }
 }
 
@@ -190,7 +232,8 @@ in_scenarios_as_text!(
     Limit,
     "Limit",
     "a limit in packets or octets, such as \"20packets\" or \"30kB\"",
-    r"^\d+(\.\d+)?\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
+    r"^\d+(\.\d+)?\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$",
+    ["20packets", "30kB"]
 );
 
 /// A whole number of full-sized segments: `"10segments"`.
@@ -207,9 +250,11 @@ impl FromStr for Segments {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let count = parse(text, "a number of segments", "10segments", SEGMENTS)?;
-        u32::try_from(count)
-            .map(Self)
-            .map_err(|_| UnitError { found: text.to_owned(), expected: "at most 4294967295 segments".to_owned() })
+        u32::try_from(count).map(Self).map_err(|_| UnitError {
+            found: text.to_owned(),
+            expected: format!("at most {} segments", u32::MAX),
+            why: "it is too large".to_owned(),
+        })
     }
 }
 
@@ -217,7 +262,8 @@ in_scenarios_as_text!(
     Segments,
     "Segments",
     "a number of full-sized segments, such as \"10segments\"",
-    r"^\d+\s*segments?$"
+    r"^\d+\s*segments?$",
+    ["10segments"]
 );
 
 #[cfg(test)]
@@ -250,7 +296,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(nanos in 0..1u64 << 52, bits in 1..1u64 << 52, octets in 0..1u64 << 60) {
+        fn what_is_written_reads_back(nanos: u64, bits in 1..=u64::MAX, octets: u64) {
             let (duration, rate, bytes) = (Duration::from_nanos(nanos), Rate::from_bits_per_second(bits).unwrap(), Bytes(octets));
             prop_assert_eq!(duration.to_string().parse(), Ok(duration));
             prop_assert_eq!(rate.to_string().parse(), Ok(rate));

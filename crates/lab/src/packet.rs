@@ -11,8 +11,16 @@ pub(crate) struct Packet(Box<Body>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) segment: Segment,
+    /// Octets of its IP packet.
+    pub(crate) wire_len: Bytes,
     /// Of data, when it was sent; of an ACK, when the newest data that it reports had arrived.
     pub(crate) born: Instant,
+}
+
+impl Body {
+    pub(crate) fn new(segment: Segment, born: Instant) -> Self {
+        Self { wire_len: segment.wire_len(), segment, born }
+    }
 }
 
 impl Packet {
@@ -23,7 +31,7 @@ impl Packet {
 
 impl Datagram for Packet {
     fn wire_len(&self) -> Bytes {
-        self.0.segment.wire_len()
+        self.0.wire_len
     }
 
     fn flow(&self) -> FlowId {

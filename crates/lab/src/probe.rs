@@ -6,7 +6,7 @@ mod bursts;
 mod delay;
 mod throughput;
 
-use crate::statistics::Series;
+use crate::statistics::{OverTime, Series};
 use acklab_base::{Duration, Instant};
 use acklab_transport::tcp::{Receiver, Sender, receiver, sender};
 use bursts::Bursts;
@@ -67,20 +67,19 @@ impl PacketKind {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbe {
     mss: f64,
-    opened: Instant,
     sender_before: sender::Counters,
     receiver_before: receiver::Counters,
     received_before: u64,
     delivered_before: u64,
     written_before: u64,
 
-    pub(crate) cwnd: Series,
-    pub(crate) in_flight: Series,
-    pub(crate) srtt: Series,
+    pub(crate) cwnd: OverTime,
+    pub(crate) in_flight: OverTime,
+    pub(crate) srtt: OverTime,
+    pub(crate) idt_ewma: OverTime,
     pub(crate) rtt: Series,
     pub(crate) feedback_age: Series,
     pub(crate) one_way_delay: Series,
-    pub(crate) idt_ewma: Series,
     pub(crate) bursts: Bursts,
     pub(crate) application_delay: ApplicationDelay,
     pub(crate) throughput: Throughput,
@@ -112,19 +111,18 @@ impl FlowProbe {
     pub(crate) fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
         Self {
             mss: mss as f64,
-            opened: Instant::ZERO,
             sender_before: sender::Counters::default(),
             receiver_before: receiver::Counters::default(),
             received_before: 0,
             delivered_before: 0,
             written_before: 0,
-            cwnd: Series::default(),
-            in_flight: Series::default(),
-            srtt: Series::default(),
+            cwnd: OverTime::default(),
+            in_flight: OverTime::default(),
+            srtt: OverTime::default(),
+            idt_ewma: OverTime::default(),
             rtt: Series::default(),
             feedback_age: Series::default(),
             one_way_delay: Series::default(),
-            idt_ewma: Series::default(),
             bursts: Bursts::new(burst_gap),
             application_delay: ApplicationDelay::default(),
             throughput: Throughput::new(bin),
@@ -144,14 +142,17 @@ impl FlowProbe {
     pub(crate) fn open(&mut self, now: Instant, sender: &Sender, receiver: &Receiver) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
-        fresh.opened = now;
+        fresh.cwnd = self.cwnd.reopened(now);
+        fresh.in_flight = self.in_flight.reopened(now);
+        fresh.srtt = self.srtt.reopened(now);
+        fresh.idt_ewma = self.idt_ewma.reopened(now);
         fresh.sender_before = *sender.counters();
         fresh.receiver_before = *receiver.counters();
         fresh.received_before = receiver.received();
         fresh.delivered_before = receiver.delivered();
         fresh.written_before = sender.written();
         fresh.rtt_samples = sender.rtt().samples();
-        fresh.application_delay = self.application_delay.reopened();
+        fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
         *self = fresh;
     }
@@ -159,6 +160,10 @@ impl FlowProbe {
     /// The window ends at `until`.
     pub(crate) fn close(&mut self, until: Instant, sender: &Sender, receiver: &Receiver) -> Totals {
         self.bursts.finish();
+        for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma] {
+            quantity.finish(until);
+        }
+        self.application_delay.finish(until);
         self.throughput.finish(until, &mut self.records.throughput);
         let (now, before) = (sender.counters(), &self.sender_before);
         let mut acks_by_reason = receiver.counters().acks;
@@ -182,13 +187,14 @@ impl FlowProbe {
         }
     }
 
-    /// A segment of `payload` octets at `offset` leaves the sender.
-    pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool) {
+    /// A segment at `offset` leaves the sender.
+    pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool, sender: &Sender) {
+        self.in_flight.set(now, sender.in_flight() as f64 / self.mss);
         if let Some(last) = self.last_departure {
             let gap = now.since(last).as_millis_f64();
             let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
             self.idt = Some(idt);
-            self.idt_ewma.add(idt);
+            self.idt_ewma.set(now, idt);
         }
         self.last_departure = Some(now);
         let kind = if is_retransmission { PacketKind::Retransmitted } else { PacketKind::Sent };
@@ -203,14 +209,14 @@ impl FlowProbe {
         self.bursts.arrival(now);
         let cwnd = sender.window().cwnd as f64 / self.mss;
         let in_flight = sender.in_flight() as f64 / self.mss;
-        self.cwnd.add(cwnd);
-        self.in_flight.add(in_flight);
+        self.cwnd.set(now, cwnd);
+        self.in_flight.set(now, in_flight);
         let srtt_ms = sender.rtt().srtt().map(Duration::as_millis_f64);
         if sender.rtt().samples() > self.rtt_samples {
             self.rtt_samples = sender.rtt().samples();
             self.rtt.add(sender.rtt().latest().as_millis_f64());
             if let Some(srtt_ms) = srtt_ms {
-                self.srtt.add(srtt_ms);
+                self.srtt.set(now, srtt_ms);
                 self.throughput.srtt(srtt_ms);
             }
         }

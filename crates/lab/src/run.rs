@@ -36,7 +36,7 @@ pub struct Results {
 /// If a trace cannot be read, a capture cannot be written, or `goes_on` said no.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     let (mut world, plan) = build::build(scenario, options)?;
-    let mut driver = Driver::new(&world);
+    let mut driver = Driver::new(&mut world);
     let end = Instant::ZERO + scenario.duration;
     let from = Instant::ZERO + scenario.measure.from;
     let until = scenario.measure.until.map_or(end, |until| Instant::ZERO + until);

@@ -1,32 +1,68 @@
 //! The scenario language: a run as one typed document.
+//!
+//! A text becomes a [`Scenario`] in five steps, each of which may refuse it:
+//!
+//! ```text
+//! text → document → sets → check → types → validate
+//!        (places)  (--set) (schema) (serde) (sense)
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`flow`], [`measure`] | the types; links are those of [`acklab_path`] |
+//! | [`document`] | the text as values that know their place |
+//! | [`sets`] | values from outside |
+//! | [`schema`] | the JSON Schema of the types |
+//! | [`check`] | the document against the schema |
+//! | [`validate`] | what types cannot say |
+//! | [`refuse`], [`snippet`] | the message to a person |
 
+mod check;
+mod document;
 mod flow;
 mod measure;
+mod refuse;
+mod schema;
+mod sets;
+mod snippet;
+mod validate;
 
 pub use flow::{Flow, Transport};
 pub use measure::{Capture, Measure, Series};
+pub use refuse::Refusal;
+pub use schema::schema;
 
 use acklab_base::Duration;
 use acklab_path::link;
+use document::Node;
+use refuse::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
+
+/// Names stand in paths, tables and file names: a letter, then letters, digits, `_` and `-`.
+const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
 /// A run: nodes joined by links, flows between them, and what is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "acklab scenario")]
 pub struct Scenario {
     /// What a person calls it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(example = "CCperf experiment #55")]
     pub title: String,
     /// Simulated time from start to end.
+    #[schemars(example = "15s")]
     pub duration: Duration,
     /// Where all chance of the run comes from. The same scenario with the same seed gives the same results.
+    #[schemars(example = 42)]
     pub seed: u64,
     /// The links. Nodes exist because links name them.
+    #[schemars(length(min = 1))]
     pub link: Vec<Link>,
     /// The flows.
+    #[schemars(length(min = 1))]
     pub flow: Vec<Flow>,
     /// What is measured, and when.
     #[serde(default)]
@@ -41,15 +77,32 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Its name.
+    #[schemars(regex(pattern = NAME), example = &"btl")]
     pub name: String,
     /// The node where `forward` begins.
+    #[schemars(regex(pattern = NAME), example = &"r1")]
     pub from: String,
     /// The node where `forward` ends.
+    #[schemars(regex(pattern = NAME), example = &"r2")]
     pub to: String,
     /// From `from` to `to`.
     pub forward: link::Config,
     /// From `to` to `from`.
     pub reverse: link::Config,
+}
+
+impl Link {
+    /// What its direction from `from` to `to` is called.
+    #[must_use]
+    pub fn forward_name(&self) -> String {
+        format!("{}_forward", self.name)
+    }
+
+    /// What its direction from `to` to `from` is called.
+    #[must_use]
+    pub fn reverse_name(&self) -> String {
+        format!("{}_reverse", self.name)
+    }
 }
 
 impl Scenario {
@@ -70,51 +123,51 @@ impl Scenario {
         names.into_iter().collect()
     }
 
+    /// Where packets can be captured: the nodes, and the two directions of each link.
+    #[must_use]
+    pub fn capture_points(&self) -> Vec<String> {
+        let directions = self.link.iter().flat_map(|link| [link.forward_name(), link.reverse_name()]);
+        self.node_names().into_iter().map(str::to_owned).chain(directions).collect()
+    }
+
     /// The whole scenario as JSON, with the settings of every preset and every default written out, in the order of this
     /// language. It is a scenario itself.
     #[must_use]
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
         full.measure.until.get_or_insert(self.duration);
-        full.flow = self.flow.iter().map(Flow::in_full).collect();
+        let mut before = 0;
+        for flow in &mut full.flow {
+            *flow = flow.in_full(before);
+            before += flow.count as usize;
+        }
         serde_json::to_value(full).unwrap_or_default()
     }
 }
 
-/// Why a text is no scenario: one message for a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Refusal {}
-
 /// Reads a scenario from TOML, or from JSON if the text begins with `{`.
 ///
+/// `name` stands for the text in messages. `sets` are values from outside, each `path=value` such as `flow.0.congestion=newreno`
+/// or `link.btl.reverse.gate.quota=5`, carried out in order: tables are entered by key, lists by index or by name, a value that is
+/// not TOML is text, an empty one takes its key away. `seed` takes the place of the scenario's own.
+///
 /// # Errors
-/// If it is no scenario.
+/// If it is no scenario, with the place of the first fault, what was found there and what was expected.
 pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Result<Scenario, Refusal> {
-    let refuse = |why: String| Refusal(format!("{name}: {why}"));
-    let mut value: serde_json::Value = if text.trim_start().starts_with('{') {
-        serde_json::from_str(text).map_err(|why| refuse(why.to_string()))?
-    } else {
-        toml::from_str(text).map_err(|why| refuse(why.to_string()))?
-    };
-    if !sets.is_empty() {
-        return Err(refuse("--set is not there yet".to_owned()));
-    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut document =
+        document::parse(text).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
+    sets::apply(&mut document, sets)?;
     if let Some(seed) = seed {
-        value["seed"] = seed.into();
+        document.set_seed(seed);
     }
-    serde_json::from_value(value).map_err(|why| refuse(why.to_string()))
+    read(&mut document).map_err(|problem| problem.refusal(&document, name, text, sets))
 }
 
-/// The JSON Schema of a scenario.
-#[must_use]
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(Scenario).to_value()
+fn read(document: &mut Node) -> Result<Scenario, Problem> {
+    check::check(document, &schema::SCHEMA)?;
+    let scenario: Scenario =
+        serde_json::from_value(document.to_json()).map_err(|error| Problem::key(&[], error.to_string()))?;
+    validate::validate(&scenario)?;
+    Ok(scenario)
 }

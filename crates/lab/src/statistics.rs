@@ -1,5 +1,7 @@
 //! Means that are kept while a run goes on.
 
+use acklab_base::Instant;
+
 /// The arithmetic mean of a series, and its spread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Series {
@@ -15,10 +17,6 @@ impl Series {
         self.squares += value * value;
     }
 
-    pub(crate) const fn count(&self) -> u64 {
-        self.count
-    }
-
     /// Nothing, if there was no value.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -28,6 +26,57 @@ impl Series {
     pub(crate) fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let variance = (self.squares / self.count as f64 - mean * mean).max(0.0);
+        (mean.abs() > 0.0).then(|| variance.sqrt() / mean)
+    }
+}
+
+/// The mean of a quantity over time: each value counts for as long as it holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OverTime {
+    value: f64,
+    /// Since when `value` holds; nothing, before the first.
+    since: Option<Instant>,
+    seconds: f64,
+    area: f64,
+    squares: f64,
+}
+
+impl OverTime {
+    /// From now on it is `value`.
+    pub(crate) fn set(&mut self, now: Instant, value: f64) {
+        self.hold(now);
+        (self.value, self.since) = (value, Some(now));
+    }
+
+    fn hold(&mut self, now: Instant) {
+        if let Some(since) = self.since {
+            let seconds = now.since(since).as_secs_f64();
+            self.seconds += seconds;
+            self.area += seconds * self.value;
+            self.squares += seconds * self.value * self.value;
+        }
+    }
+
+    /// It keeps its value until `now`, and what comes then does not count.
+    pub(crate) fn finish(&mut self, now: Instant) {
+        self.hold(now);
+        self.since = None;
+    }
+
+    /// The same quantity in a window that opens at `now`.
+    pub(crate) fn reopened(&self, now: Instant) -> Self {
+        Self { value: self.value, since: self.since.map(|_| now), ..Self::default() }
+    }
+
+    /// Nothing, if it never had a value.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.area / self.seconds)
+    }
+
+    /// Coefficient of variation: standard deviation over mean.
+    pub(crate) fn variation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let variance = (self.squares / self.seconds - mean * mean).max(0.0);
         (mean.abs() > 0.0).then(|| variance.sqrt() / mean)
     }
 }
@@ -49,6 +98,18 @@ mod tests {
         [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].into_iter().for_each(|value| series.add(value));
         assert!((series.mean().unwrap() - 5.0).abs() < 1e-12);
         assert!((series.variation().unwrap() - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn each_value_counts_for_as_long_as_it_holds() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut quantity = OverTime::default();
+        quantity.set(at(100), 1.0);
+        quantity.set(at(100), 2.0);
+        quantity.set(at(400), 6.0);
+        quantity.finish(at(500));
+        assert!((quantity.mean().unwrap() - 3.0).abs() < 1e-12);
+        assert!((quantity.variation().unwrap() - 3f64.sqrt() / 3.0).abs() < 1e-12);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::probe::FlowProbe;
 use crate::taps::Taps;
 use acklab_base::{Datagram, Instant, Machine};
 use acklab_path::Link;
-use acklab_sim::{MachineId, World as SimWorld};
+use acklab_sim::{MachineId, Step, World as SimWorld};
 use acklab_transport::event::Event;
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wire::tcp::Flags;
@@ -99,7 +99,7 @@ impl World {
         if packet.segment.flags.contains(Flags::SYN) {
             ends.probe.application_delay.written(now, ends.sender.written());
         } else {
-            ends.probe.ack_arrived(now, packet.born, packet.segment.wire_len().get(), &ends.sender);
+            ends.probe.ack_arrived(now, packet.born, packet.wire_len.get(), &ends.sender);
         }
         ends.note_events(now);
     }
@@ -122,11 +122,11 @@ impl World {
         if segment.payload > 0 {
             let offset = ends.sender.offset_of(segment.seq);
             let end = offset + u64::from(segment.payload);
-            ends.probe.departs(now, offset, end <= ends.sent);
+            ends.probe.departs(now, offset, end <= ends.sent, &ends.sender);
             ends.sent = ends.sent.max(end);
         }
         self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(Body { segment, born: now }))
+        Some(self.pool.packet(Body::new(segment, now)))
     }
 
     fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
@@ -134,7 +134,7 @@ impl World {
         let segment = ends.receiver.poll(now)?;
         let born = ends.receiver.newest_arrival();
         self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(Body { segment, born }))
+        Some(self.pool.packet(Body::new(segment, born)))
     }
 }
 
@@ -185,29 +185,23 @@ impl SimWorld for World {
         }
     }
 
-    fn deadline(&self, machine: MachineId) -> Option<Instant> {
+    fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
-            Element::Link(index) => self.links[index].deadline(),
-            Element::Sender(index) => self.flows[index].sender.deadline(),
-            Element::Receiver(index) => self.flows[index].receiver.deadline(),
-        }
-    }
-
-    fn poll(&mut self, machine: MachineId, now: Instant) -> Option<(MachineId, Packet)> {
-        match self.element(machine) {
-            Element::Link(index) => {
-                let packet = self.links[index].poll(now)?;
-                self.taps.leaves(index, now, &packet.body().segment);
-                Some((self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet))
-            }
-            Element::Sender(index) => {
-                let packet = self.poll_sender(index, now)?;
-                Some((self.first_hop[2 * index], packet))
-            }
-            Element::Receiver(index) => {
-                let packet = self.poll_receiver(index, now)?;
-                Some((self.first_hop[2 * index + 1], packet))
-            }
+            Element::Link(index) => match self.links[index].poll(now) {
+                Some(packet) => {
+                    self.taps.leaves(index, now, &packet.body().segment);
+                    Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
+                }
+                None => Step::Rest(self.links[index].deadline()),
+            },
+            Element::Sender(index) => match self.poll_sender(index, now) {
+                Some(packet) => Step::Send(self.first_hop[2 * index], packet),
+                None => Step::Rest(self.flows[index].sender.deadline()),
+            },
+            Element::Receiver(index) => match self.poll_receiver(index, now) {
+                Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
+                None => Step::Rest(self.flows[index].receiver.deadline()),
+            },
         }
     }
 }

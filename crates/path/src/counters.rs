@@ -37,17 +37,13 @@ pub struct Counters {
     pub queue: QueueLength,
 }
 
-/// How many packets wait, by time and by change.
+/// How many packets wait, over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLength {
     /// Packets that wait now; the one in service is not among them.
     pub now: u64,
     /// The most that ever waited.
     pub max: u64,
-    /// Sum of the lengths after each change, for the mean over changes.
-    pub sum_over_changes: u64,
-    /// Number of changes.
-    pub changes: u64,
     /// Packets × nanoseconds, for the mean over time.
     area: u128,
     since: Instant,
@@ -59,8 +55,6 @@ impl QueueLength {
         self.since = at;
         self.now = length;
         self.max = self.max.max(length);
-        self.sum_over_changes += length;
-        self.changes += 1;
     }
 
     /// Mean length from the window's opening to `until`, weighted by time; `opened` is when the window opened.
@@ -68,12 +62,6 @@ impl QueueLength {
     pub fn time_mean(&self, opened: Instant, until: Instant) -> f64 {
         let area = self.area + u128::from(self.now) * u128::from(until.since(self.since).as_nanos());
         area as f64 / until.since(opened).as_nanos() as f64
-    }
-
-    /// Mean of the lengths after each change, as a traced value is averaged; zero if nothing changed.
-    #[must_use]
-    pub fn change_mean(&self) -> f64 {
-        if self.changes == 0 { 0.0 } else { self.sum_over_changes as f64 / self.changes as f64 }
     }
 }
 

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Time from one slot to the next, above zero.
+    #[schemars(example = "5ms")]
     pub interval: Duration,
     /// Packets that may pass in one slot, at least one.
     #[schemars(range(min = 1))]
+    #[schemars(example = 10)]
     pub quota: u32,
 }
 
@@ -30,7 +32,7 @@ impl Gate {
 
     /// The slot in which a packet passes that stands before the gate at `ready`.
     pub(crate) fn slot_for(&self, ready: Instant) -> Instant {
-        let slot = ready.next_multiple_of(self.config.interval).max(self.slot);
+        let slot = if ready <= self.slot { self.slot } else { ready.next_multiple_of(self.config.interval) };
         if slot == self.slot && self.used >= self.config.quota { slot + self.config.interval } else { slot }
     }
 

@@ -26,8 +26,10 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFile>,
     /// Propagation delay, one way.
+    #[schemars(example = "7.5ms")]
     pub delay: Duration,
     /// Link-layer octets that are serialised with each IP packet.
+    #[schemars(example = "2B")]
     pub overhead: Bytes,
     /// Who waits, and who is turned away.
     pub queue: queue::Config,
@@ -59,6 +61,7 @@ const fn is_zero(number: &u32) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
     /// A file in mahimahi's format, relative to the scenario.
+    #[schemars(example = "lte.trace")]
     pub file: String,
 }
 
@@ -305,7 +308,10 @@ impl<D: Datagram> Machine for Link<D> {
     }
 
     fn wake(&mut self, now: Instant) {
-        self.advance(now);
+        // What waits in a FIFO is on its way already.
+        if matches!(self.queue, Queue::AckFilter(_)) {
+            self.advance(now);
+        }
     }
 
     fn deadline(&self) -> Option<Instant> {

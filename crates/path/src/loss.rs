@@ -34,6 +34,7 @@ pub enum Config {
     /// Exactly these packets, counted from 1 in the order in which they enter the wire.
     List {
         /// Their numbers.
+        #[schemars(inner(range(min = 1)))]
         packets: Vec<u64>,
     },
 }

@@ -21,11 +21,13 @@ pub enum Config {
     /// First in, first out; what does not fit is dropped at the tail.
     Fifo {
         /// What it may hold; without a limit, everything.
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
     /// A FIFO in which the newest pure ACK of a flow overwrites the older one in place.
     AckFilter {
         /// What it may hold; without a limit, everything.
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
 }

@@ -1,6 +1,6 @@
 //! From deadline to deadline.
 
-use crate::heap::DeadlineHeap;
+use crate::deadlines::Deadlines;
 use acklab_base::Instant;
 
 /// How many wake-ups pass between two questions whether to go on.
@@ -9,6 +9,15 @@ const WAKES_BETWEEN_QUESTIONS: u32 = 8192;
 /// A machine of a world, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MachineId(pub u32);
+
+/// What a machine does next at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<D> {
+    /// A datagram leaves it and arrives at a machine.
+    Send(MachineId, D),
+    /// Nothing leaves now; this is when it wants to be woken.
+    Rest(Option<Instant>),
+}
 
 /// Machines and the wires between them. The verbs are those of [`acklab_base::Machine`], in the same order.
 pub trait World {
@@ -24,11 +33,8 @@ pub trait World {
     /// The deadline of `machine` has come.
     fn wake(&mut self, machine: MachineId, now: Instant);
 
-    /// The earliest instant at which to wake `machine`.
-    fn deadline(&self, machine: MachineId) -> Option<Instant>;
-
-    /// The next datagram that leaves `machine` now, and where it arrives.
-    fn poll(&mut self, machine: MachineId, now: Instant) -> Option<(MachineId, Self::Datagram)>;
+    /// What `machine` does next: poll it, and if nothing leaves, ask for its deadline.
+    fn step(&mut self, machine: MachineId, now: Instant) -> Step<Self::Datagram>;
 }
 
 /// How a run ended.
@@ -44,18 +50,18 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Driver {
     now: Instant,
-    heap: DeadlineHeap,
+    deadlines: Deadlines,
     wakes: u64,
 }
 
 impl Driver {
     /// Time zero of `world`.
     #[must_use]
-    pub fn new(world: &impl World) -> Self {
+    pub fn new(world: &mut impl World) -> Self {
         let machines = world.machines();
-        let mut heap = DeadlineHeap::new(machines);
-        (0..machines as u32).for_each(|machine| heap.set(machine, world.deadline(MachineId(machine))));
-        Self { now: Instant::ZERO, heap, wakes: 0 }
+        let mut driver = Self { now: Instant::ZERO, deadlines: Deadlines::new(machines), wakes: 0 };
+        (0..machines as u32).for_each(|machine| driver.drain(world, MachineId(machine)));
+        driver
     }
 
     /// How often a machine was woken.
@@ -67,7 +73,7 @@ impl Driver {
     /// Let everything happen that is due at or before `until`. `goes_on` is asked now and then.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
         let mut unasked = 0;
-        while let Some((at, machine)) = self.heap.peek()
+        while let Some((at, machine)) = self.deadlines.earliest()
             && at <= until
         {
             debug_assert!(at >= self.now, "machine {machine} asks to be woken in the past");
@@ -90,10 +96,14 @@ impl Driver {
 
     /// Takes all that leaves `machine` now to where it goes, and follows each datagram as far as it gets at this instant.
     fn drain<W: World>(&mut self, world: &mut W, machine: MachineId) {
-        while let Some((to, datagram)) = world.poll(machine, self.now) {
-            world.accept(to, self.now, datagram);
-            self.drain(world, to);
+        loop {
+            match world.step(machine, self.now) {
+                Step::Send(to, datagram) => {
+                    world.accept(to, self.now, datagram);
+                    self.drain(world, to);
+                }
+                Step::Rest(deadline) => return self.deadlines.set(machine.0, deadline),
+            }
         }
-        self.heap.set(machine.0, world.deadline(machine));
     }
 }

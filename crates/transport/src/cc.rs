@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub enum Algorithm {
     /// RFC 5681: slow start, congestion avoidance, half the window on loss.
     #[serde(rename = "newreno", alias = "reno")]
+    #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
 }
 

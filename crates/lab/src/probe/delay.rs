@@ -1,18 +1,17 @@
 //! From the application's write to the application's read.
 
+use crate::statistics::OverTime;
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// One-way delay at layer 7: each octet from when it found room in the send buffer to when it was delivered in order.
+/// One-way delay at layer 7: from when an octet found room in the send buffer to when it was delivered in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationDelay {
     /// Offset up to which was written, and when.
     writes: VecDeque<(u64, Instant)>,
     written: u64,
-    delivered: u64,
-    /// Octets × nanoseconds.
-    sum: u128,
-    octets: u64,
+    /// The delay of what was delivered last, in milliseconds.
+    latest: OverTime,
 }
 
 impl ApplicationDelay {
@@ -24,27 +23,29 @@ impl ApplicationDelay {
     }
 
     pub(crate) fn delivered(&mut self, now: Instant, upto: u64) {
-        while let Some(&(end, at)) = self.writes.front()
-            && self.delivered < upto
+        while let Some(&(end, _)) = self.writes.front()
+            && end < upto
         {
-            let octets = end.min(upto).saturating_sub(self.delivered);
-            self.sum += u128::from(octets) * u128::from(now.since(at).as_nanos());
-            self.octets += octets;
-            self.delivered += octets;
-            if end > upto {
-                break;
-            }
             self.writes.pop_front();
+        }
+        if let Some(&(_, at)) = self.writes.front()
+            && upto > 0
+        {
+            self.latest.set(now, now.since(at).as_millis_f64());
         }
     }
 
-    pub(super) fn reopened(&self) -> Self {
-        Self { sum: 0, octets: 0, ..self.clone() }
+    pub(super) fn reopened(&self, now: Instant) -> Self {
+        Self { latest: self.latest.reopened(now), ..self.clone() }
     }
 
-    /// The mean over octets, in milliseconds.
+    pub(super) fn finish(&mut self, now: Instant) {
+        self.latest.finish(now);
+    }
+
+    /// The mean over time of the delay of what was delivered last, in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
-        (self.octets > 0).then(|| self.sum as f64 / self.octets as f64 / 1e6)
+        self.latest.mean()
     }
 }
 
@@ -53,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_octet_counts_from_its_own_write() {
-        let at = Instant::from_nanos;
+    fn what_was_delivered_last_counts_from_its_own_write() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut delay = ApplicationDelay::default();
         delay.written(at(0), 100);
-        delay.written(at(5_000_000), 200);
-        delay.delivered(at(10_000_000), 150);
-        assert_eq!(delay.mean_ms(), Some((100.0 * 10.0 + 50.0 * 5.0) / 150.0));
-        delay.delivered(at(20_000_000), 200);
-        assert_eq!(delay.mean_ms(), Some((100.0 * 10.0 + 50.0 * 5.0 + 50.0 * 15.0) / 200.0));
+        delay.written(at(5), 200);
+        delay.delivered(at(10), 150);
+        delay.delivered(at(20), 200);
+        delay.finish(at(30));
+        assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
     }
 }

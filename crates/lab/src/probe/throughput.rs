@@ -1,4 +1,6 @@
 //! Throughput in bins of time, and what CCperf derives from it.
+//!
+//! A bin in which nothing arrives has no utility: both are minus infinity there.
 
 use crate::statistics::Series;
 use acklab_base::{Duration, Instant};
@@ -9,7 +11,8 @@ pub(crate) struct Throughput {
     bin: Duration,
     begins: Instant,
     octets: u64,
-    srtt: Series,
+    /// The latest smoothed round-trip time, in milliseconds.
+    srtt: Option<f64>,
     /// Mbps of each bin.
     pub(crate) rates: Series,
     /// Throughput over smoothed round-trip time, Mbps per second.
@@ -26,7 +29,7 @@ impl Throughput {
             bin,
             begins: Instant::ZERO,
             octets: 0,
-            srtt: Series::default(),
+            srtt: None,
             rates: Series::default(),
             power: Series::default(),
             utility_mpdf: Series::default(),
@@ -43,7 +46,7 @@ impl Throughput {
     }
 
     pub(super) fn srtt(&mut self, srtt_ms: f64) {
-        self.srtt.add(srtt_ms);
+        self.srtt = Some(srtt_ms);
     }
 
     pub(super) fn arrived(&mut self, now: Instant, octets: u64, record: &mut Option<Vec<(Instant, f64)>>) {
@@ -69,12 +72,12 @@ impl Throughput {
             self.utility_mpdf.add(-1.0 / mbps);
             self.utility_pf.add(libm::log(mbps));
         }
-        if let Some(srtt_ms) = self.srtt.mean() {
+        if let Some(srtt_ms) = self.srtt {
             self.power.add(mbps / srtt_ms * 1e3);
         }
         if let Some(record) = record {
             record.push((ends, mbps));
         }
-        (self.begins, self.octets, self.srtt) = (ends, 0, Series::default());
+        (self.begins, self.octets) = (ends, 0);
     }
 }

@@ -25,8 +25,7 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
             "ms",
             number(&|counters| (counters.served > 0).then(|| counters.waited.as_millis_f64() / counters.served as f64)),
         )
-        .number("mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.change_mean())))
-        .number("time_mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.time_mean(from, until))))
+        .number("mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.time_mean(from, until))))
         .count("max_qdisc_length_l2", "packets", count(|counters| counters.queue.max))
         .number("mean_sending_rate_l1", "Mbps", number(&|counters| Some(sending_rate(counters))))
         .number("mean_utilization_l1", "", utilization)

@@ -1,5 +1,6 @@
 //! Who talks to whom, over which transport, and what its application wants.
 
+use super::NAME;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::recovery::{prr, rto};
@@ -27,10 +28,13 @@ pub struct Flow {
     /// Its name in every table. Without one, `flow_<k>`, where k counts all flows from 1. With a count above 1, the copies are
     /// called `<name>_1`, `<name>_2`, …
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(regex(pattern = NAME), example = &"flow_1")]
     pub name: String,
     /// The node that sends data.
+    #[schemars(regex(pattern = NAME), example = &"src_0")]
     pub from: String,
     /// The node that receives data and sends acknowledgements.
+    #[schemars(regex(pattern = NAME), example = &"dst_0")]
     pub to: String,
     /// The transport protocol.
     #[serde(default)]
@@ -42,9 +46,11 @@ pub struct Flow {
     pub traffic: source::Config,
     /// When it opens its connection.
     #[serde(default)]
+    #[schemars(example = "0s")]
     pub start: Duration,
     /// When its application stops writing. Default: the run's end.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "15s")]
     pub stop: Option<Duration>,
     /// So many flows of this kind.
     #[serde(default = "one")]
@@ -52,6 +58,7 @@ pub struct Flow {
     pub count: u32,
     /// Time from the start of one copy to the start of the next.
     #[serde(default)]
+    #[schemars(example = "100ms")]
     pub spacing: Duration,
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,15 +71,18 @@ pub struct Flow {
     pub recovery: Option<recovery::Algorithm>,
     /// Payload of a full-sized segment, without TCP options.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1448B")]
     pub mss: Option<Bytes>,
     /// Initial window (RFC 6928).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<Segments>,
     /// What the application may write ahead of acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "4MiB")]
     pub send_buffer: Option<Bytes>,
     /// The receive window, at most 1 GiB (RFC 7323, §2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "4MiB")]
     pub receive_buffer: Option<Bytes>,
     /// Selective acknowledgement (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +92,7 @@ pub struct Flow {
     pub timestamps: Option<bool>,
     /// The tick of the timestamp clock.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1ms")]
     pub timestamp_tick: Option<Duration>,
     /// Window scale (RFC 7323, §2).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,18 +120,22 @@ pub struct Flow {
     pub dialect: Option<Dialect>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1s")]
     pub initial_rto: Option<Duration>,
     /// Lower bound of the retransmission timeout (RFC 6298, §2.4).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "200ms")]
     pub min_rto: Option<Duration>,
     /// Upper bound of the retransmission timeout (RFC 6298, §2.5).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "60s")]
     pub max_rto: Option<Duration>,
     /// What the lower bound applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_floor: Option<rto::Floor>,
     /// Clock granularity G of the retransmission timer (RFC 6298, §2.3).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1ms")]
     pub rto_granularity: Option<Duration>,
     /// Which ACKs restart the retransmission timer during a recovery.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,8 +196,9 @@ impl Flow {
         }
     }
 
-    /// The same flow with every setting of its connection written out.
-    pub(super) fn in_full(&self) -> Self {
+    /// The same flow with its name, if it is only one, and every setting of its connection written out. `before` flows come before
+    /// it in the scenario.
+    pub(super) fn in_full(&self, before: usize) -> Self {
         let tcp::Config {
             mss,
             initial_window,
@@ -204,7 +220,9 @@ impl Flow {
             rto,
             ack,
         } = self.tcp();
+        let only_name = self.copy_names(before).next().filter(|_| self.count == 1);
         Self {
+            name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
             growth: Some(growth),
             recovery: Some(recovery),
@@ -234,15 +252,20 @@ impl Flow {
         }
     }
 
-    /// Its copies, each by itself. `before` flows come before it in the scenario.
+    /// The names of its copies. `before` flows come before it in the scenario.
+    pub(super) fn copy_names(&self, before: usize) -> impl Iterator<Item = String> {
+        (0..self.count).map(move |index| match (self.name.is_empty(), self.count) {
+            (true, _) => format!("flow_{}", before + index as usize + 1),
+            (false, 1) => self.name.clone(),
+            (false, _) => format!("{}_{}", self.name, index + 1),
+        })
+    }
+
+    /// Its copies, each by itself.
     pub(super) fn copies(&self, before: usize) -> impl Iterator<Item = Self> {
-        (0..self.count).map(move |index| Self {
-            name: match (self.name.is_empty(), self.count) {
-                (true, _) => format!("flow_{}", before + index as usize + 1),
-                (false, 1) => self.name.clone(),
-                (false, _) => format!("{}_{}", self.name, index + 1),
-            },
-            start: self.start + self.spacing.saturating_mul(u64::from(index)),
+        self.copy_names(before).zip(0_u64..).map(|(name, index)| Self {
+            name,
+            start: self.start + self.spacing.saturating_mul(index),
             count: 1,
             spacing: Duration::ZERO,
             ..self.clone()

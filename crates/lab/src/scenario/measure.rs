@@ -9,11 +9,14 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Means and counts begin here.
+    #[schemars(example = "5s")]
     pub from: Duration,
     /// And end here. Default: the run's end.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "15s")]
     pub until: Option<Duration>,
     /// The bin of the throughput series.
+    #[schemars(example = "100ms")]
     pub bin: Duration,
     /// Series to keep. Those that are not asked for cost nothing.
     pub series: Vec<Series>,
@@ -47,7 +50,9 @@ pub enum Series {
 pub struct Capture {
     /// Where: a node (what its endpoints send and receive), or a direction of a link, `<link>_forward` or `<link>_reverse`:
     /// its packets as they enter, or with `.out` at the end as they leave.
+    #[schemars(example = "btl_forward.out")]
     pub point: String,
     /// The file, in the folder of the run.
+    #[schemars(example = "src_0.pcapng")]
     pub file: String,
 }

@@ -14,6 +14,8 @@ pub(crate) struct Fifo {
     limit: Option<Limit>,
     waiting: VecDeque<Waiting>,
     bytes: Bytes,
+    /// When the first of them leaves.
+    next: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +27,18 @@ struct Waiting {
 
 impl Fifo {
     pub(crate) fn new(limit: Option<Limit>) -> Self {
-        Self { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO }
+        Self { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO, next: Instant::FAR_FUTURE }
     }
 
     /// Those whose service has begun by `now` no longer wait.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Instant, counters: &mut Counters, gauge: &mut Gauge) {
+        if self.next <= now {
+            self.leave(now, counters, gauge);
+        }
+    }
+
+    fn leave(&mut self, now: Instant, counters: &mut Counters, gauge: &mut Gauge) {
         while let Some(&Waiting { leaves, size, on_wire }) = self.waiting.front()
             && leaves <= now
         {
@@ -38,6 +47,7 @@ impl Fifo {
             counters.serve(size, on_wire);
             gauge.set(leaves, self.waiting.len());
         }
+        self.next = self.waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
     }
 
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
@@ -45,6 +55,7 @@ impl Fifo {
     }
 
     pub(crate) fn join(&mut self, now: Instant, leaves: Instant, size: Bytes, on_wire: Bytes, gauge: &mut Gauge) {
+        self.next = self.next.min(leaves);
         self.waiting.push_back(Waiting { leaves, size, on_wire });
         self.bytes += size;
         gauge.set(now, self.waiting.len());

@@ -10,8 +10,10 @@ use std::fmt;
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Time since the start of the run.
+    #[schemars(example = "0s")]
     pub at: Duration,
     /// The rate from then on.
+    #[schemars(example = "8Mbps")]
     pub rate: Rate,
 }
 

@@ -59,9 +59,9 @@ pub struct Counters {
     pub acks: u64,
     /// Octets acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Fast recoveries that ended.
+    /// Recoveries that ended, fast ones and those after a timeout.
     pub recoveries: u64,
-    /// Time spent in those.
+    /// Time spent in those, from the first sign of loss on.
     pub recovery_time: Duration,
 }
 

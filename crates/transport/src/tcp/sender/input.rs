@@ -261,13 +261,17 @@ impl Sender {
         self.window.cwnd = self.window.ssthresh;
         self.state = CongestionState::Open;
         self.duplicates = 0;
-        self.counters.recoveries += 1;
-        self.counters.recovery_time += now.since(self.recovery_began);
-        self.events.push(Event::RecoveryExited);
+        self.note_recovered(now);
         if self.config.dialect == Dialect::Ns3 {
             self.grow(news.advance.bytes, news.prior_flight);
         }
         self.rto.restart(now, &self.rtt);
+    }
+
+    fn note_recovered(&mut self, now: Instant) {
+        self.counters.recoveries += 1;
+        self.counters.recovery_time += now.since(self.recovery_began);
+        self.events.push(Event::RecoveryExited);
     }
 
     fn continue_loss(&mut self, now: Instant, news: &News, passes_recover: bool) {
@@ -280,7 +284,7 @@ impl Sender {
                 bytes = self.board.una() - self.recover;
             }
             self.state = CongestionState::Open;
-            self.events.push(Event::RecoveryExited);
+            self.note_recovered(now);
         }
         self.grow(bytes, news.prior_flight);
         self.rto.restart(now, &self.rtt);

@@ -28,13 +28,13 @@ impl Sender {
                     self.syn_due = true;
                     self.events.push(Event::SynTimeout);
                 }
-                _ => self.retransmission_timeout(backoff),
+                _ => self.retransmission_timeout(now, backoff),
             }
         }
     }
 
     /// RFC 5681, §3.1 (the window), RFC 6675, §5.1 (the scoreboard).
-    fn retransmission_timeout(&mut self, backoff: u32) {
+    fn retransmission_timeout(&mut self, now: Instant, backoff: u32) {
         if self.board.is_empty() {
             return;
         }
@@ -46,6 +46,9 @@ impl Sender {
         // RFC 5681, §3.1: the threshold falls once for a segment, not once for each of its timeouts.
         if self.config.dialect == Dialect::Ns3 || self.state != CongestionState::Loss || backoff == 1 {
             self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
+        }
+        if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
+            self.recovery_began = now;
         }
         self.controller.on_reduction();
         self.board.mark_all_lost();
@@ -59,9 +62,12 @@ impl Sender {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let start = (self.phase == Phase::Closed).then_some(self.start);
-        let stop = self.stop.filter(|_| self.phase != Phase::Finished);
-        let write = self.source.deadline().filter(|_| self.phase == Phase::Established);
-        [start, stop, self.rto.deadline(), write].into_iter().flatten().min()
+        let own = match self.phase {
+            Phase::Closed => Some(self.start),
+            Phase::SynSent => None,
+            Phase::Established => self.source.deadline(),
+            Phase::Finished => return None,
+        };
+        Instant::earliest(Instant::earliest(own, self.stop), self.rto.deadline())
     }
 }

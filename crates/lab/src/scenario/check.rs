@@ -1,0 +1,265 @@
+//! A document against the schema: known keys, none missing, and each value of its type.
+//!
+//! Serde would find the same faults, but not where they are: it forgets places within enumerations that are told apart by a tag.
+
+use super::document::{Node, Origin, Table, Value};
+use super::refuse::{Problem, suggestion};
+use acklab_base::units::{self, Limit, Segments, UnitError};
+use acklab_base::{Bytes, Duration, Rate};
+use serde_json::{Map, Value as Json};
+
+/// Checks the whole of `document`.
+///
+/// Where a `--set` has chosen another kind of something, keys of the text that only other kinds know are taken away.
+pub(super) fn check(document: &mut Node, schema: &Json) -> Result<(), Problem> {
+    Check { path: Vec::new() }.value(document, schema)
+}
+
+struct Check {
+    path: Vec<String>,
+}
+
+impl Check {
+    fn value(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
+        if let Some(quantity) = schema.get(units::QUANTITY).and_then(Json::as_str) {
+            return self.quantity(&node.value, quantity);
+        }
+        if let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) {
+            return self.tagged(node, kinds);
+        }
+        if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
+            return self.choice(&node.value, choices);
+        }
+        match schema.get("type").and_then(Json::as_str) {
+            Some("object") => self.table(node, schema),
+            Some("array") => self.array(node, schema),
+            Some("string") => self.expect(matches!(node.value, Value::Text(_)), || "text in quotes".to_owned()),
+            Some("boolean") => self.expect(matches!(node.value, Value::Boolean(_)), || "true or false".to_owned()),
+            Some("integer") => self.integer(&node.value, schema),
+            Some("number") => self.number(&node.value, schema),
+            // A keyword that is not known here leaves the matter to serde.
+            _ => Ok(()),
+        }
+    }
+
+    fn expect(&self, is_so: bool, expected: impl FnOnce() -> String) -> Result<(), Problem> {
+        if is_so { Ok(()) } else { Err(Problem::expected(&self.path, expected())) }
+    }
+
+    /// A value with a unit.
+    fn quantity(&self, value: &Value, quantity: &str) -> Result<(), Problem> {
+        let (written, is_nearly) = match value {
+            Value::Text(text) => (text.clone(), true),
+            Value::Integer(number) => (number.to_string(), true),
+            Value::Float(number) => (number.to_string(), true),
+            _ => (String::new(), false),
+        };
+        let Some(error) = refusal_of(&written, quantity) else { return Ok(()) };
+        let why = if is_nearly { format!("; {}", error.why()) } else { String::new() };
+        Err(Problem::expected(&self.path, format!("{}{why}", error.expected())))
+    }
+
+    fn choice(&self, value: &Value, choices: &[Json]) -> Result<(), Problem> {
+        let known: Vec<&str> = choices.iter().filter_map(Json::as_str).collect();
+        match value {
+            Value::Text(text) if known.contains(&text.as_str()) => Ok(()),
+            Value::Text(text) => {
+                let expected = format!("{}{}", one_of(&known), suggestion(text, known.iter().copied()));
+                Err(Problem::expected(&self.path, expected))
+            }
+            _ => Err(Problem::expected(&self.path, one_of(&known))),
+        }
+    }
+
+    fn integer(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
+        let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_u64).map(i128::from);
+        let (least, most) = (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(most_of(schema)));
+        let is_so = matches!(value, Value::Integer(number) if (least..=most).contains(number));
+        self.expect(is_so, || match value {
+            Value::Integer(number) if *number > most => format!("a whole number of at most {most}"),
+            _ => format!("a whole number of at least {least}"),
+        })
+    }
+
+    fn number(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
+        let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_f64);
+        let number = match value {
+            Value::Integer(number) => *number as f64,
+            Value::Float(number) => *number,
+            _ => f64::NAN,
+        };
+        let (least, most) = (bound("minimum"), bound("maximum"));
+        let is_so = number.is_finite() && least.is_none_or(|it| number >= it) && most.is_none_or(|it| number <= it);
+        self.expect(is_so, || match (least, most) {
+            (Some(least), Some(most)) => format!("a number from {least} to {most}"),
+            (Some(least), None) => format!("a number of at least {least}"),
+            (None, Some(most)) => format!("a number of at most {most}"),
+            (None, None) => "a number".to_owned(),
+        })
+    }
+
+    fn array(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
+        let Value::Array(items) = &mut node.value else {
+            let hint = match self.path.last() {
+                Some(key) if is_of_tables(schema) => format!(" of tables, each written [[{key}]]"),
+                _ => String::new(),
+            };
+            return Err(Problem::expected(&self.path, format!("a list{hint}")));
+        };
+        let Some(schema) = schema.get("items") else { return Ok(()) };
+        for (index, item) in items.iter_mut().enumerate() {
+            self.path.push(index.to_string());
+            self.value(item, schema)?;
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
+        let Value::Table(table) = &mut node.value else {
+            return Err(Problem::expected(&self.path, format!("a table with {}", keys(properties(schema)))));
+        };
+        self.keys(table, schema)?;
+        if let Some(missing) = missing(table, schema) {
+            return Err(Problem::key(&self.path, missing));
+        }
+        self.members(table, schema)
+    }
+
+    /// A table that says by one of its keys, the tag, which others it may have.
+    fn tagged(&mut self, node: &mut Node, kinds: &[Json]) -> Result<(), Problem> {
+        let Some(tag) = kinds.first().and_then(tag_of) else { return Ok(()) };
+        let name_of = |kind: &Json| properties(kind)?.get(tag)?.get("const")?.as_str().map(str::to_owned);
+        let names: Vec<String> = kinds.iter().filter_map(name_of).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let table = match &mut node.value {
+            Value::Table(table) => table,
+            other => {
+                let meant = match other {
+                    Value::Text(text) if names.contains(&text.as_str()) => text.as_str(),
+                    _ => names.first().copied().unwrap_or_default(),
+                };
+                return Err(Problem::expected(&self.path, format!("a table such as {{ {tag} = \"{meant}\" }}")));
+            }
+        };
+        let Some(chosen) = table.get(tag) else {
+            return Err(Problem::key(&self.path, format!("the key `{tag}` is missing; expected {}", one_of(&names))));
+        };
+        let kind = match &chosen.node.value {
+            Value::Text(name) => names.iter().position(|known| known == name).and_then(|index| kinds.get(index)),
+            _ => None,
+        };
+        let Some(kind) = kind else {
+            self.path.push(tag.to_owned());
+            let choices: Vec<Json> = names.iter().map(|name| (*name).into()).collect();
+            return self.choice(&chosen.node.value, &choices);
+        };
+        let is_chosen_outside = matches!(chosen.node.origin, Origin::Set(_));
+        if is_chosen_outside {
+            table.retain(|key, member| {
+                let is_known = |kind: &Json| properties(kind).is_some_and(|known| known.contains_key(key));
+                !matches!(member.key, Origin::Text(_)) || is_known(kind) || !kinds.iter().any(is_known)
+            });
+        }
+        self.keys(table, kind)?;
+        if let Some(missing) = missing(table, kind) {
+            if is_chosen_outside {
+                self.path.push(tag.to_owned());
+            }
+            return Err(Problem::key(&self.path, missing));
+        }
+        self.members(table, kind)
+    }
+
+    fn keys(&mut self, table: &Table, schema: &Json) -> Result<(), Problem> {
+        let Some(known) = properties(schema) else { return Ok(()) };
+        match table.keys().find(|key| !known.contains_key(*key)) {
+            None => Ok(()),
+            Some(key) => {
+                self.path.push(key.clone());
+                Err(Problem::unknown_key(&self.path, known.keys().map(String::as_str)))
+            }
+        }
+    }
+
+    fn members(&mut self, table: &mut Table, schema: &Json) -> Result<(), Problem> {
+        let Some(known) = properties(schema) else { return Ok(()) };
+        for (key, member) in table.iter_mut() {
+            if let Some(schema) = known.get(key) {
+                self.path.push(key.clone());
+                self.value(&mut member.node, schema)?;
+                self.path.pop();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is said of a table that lacks a key.
+fn missing(table: &Table, schema: &Json) -> Option<String> {
+    let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let key = required.into_iter().find(|key| !table.contains_key(*key))?;
+    let known = properties(schema)?;
+    let kind = tag_of(schema).map(|tag| format!(", which {tag} = {} needs", known[tag]["const"])).unwrap_or_default();
+    let wanted = known.get(key).and_then(|schema| match schema.get("type").and_then(Json::as_str) {
+        Some("object") => Some(format!("a table `{key}`")),
+        Some("array") if is_of_tables(schema) => Some(format!("at least one table [[{key}]]")),
+        _ => example(schema).map(|value| format!("{key} = {value}, for example")),
+    });
+    let expected = wanted.map(|wanted| format!("; expected {wanted}")).unwrap_or_default();
+    Some(format!("the key `{key}` is missing{kind}{expected}"))
+}
+
+fn is_of_tables(array: &Json) -> bool {
+    array.pointer("/items/type").is_some_and(|name| name == "object")
+}
+
+/// Why `text` is not of the type of this name.
+fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
+    match quantity {
+        "Duration" => text.parse::<Duration>().err(),
+        "Rate" => text.parse::<Rate>().err(),
+        "Bytes" => text.parse::<Bytes>().err(),
+        "Limit" => text.parse::<Limit>().err(),
+        "Segments" => text.parse::<Segments>().err(),
+        _ => None,
+    }
+}
+
+/// The largest integer of the type that the schema names.
+fn most_of(schema: &Json) -> i128 {
+    match schema.get("format").and_then(Json::as_str) {
+        Some("uint32") => u32::MAX.into(),
+        _ => u64::MAX.into(),
+    }
+}
+
+fn properties(schema: &Json) -> Option<&Map<String, Json>> {
+    schema.get("properties").and_then(Json::as_object)
+}
+
+/// The key whose value is fixed in this kind of table.
+fn tag_of(kind: &Json) -> Option<&str> {
+    properties(kind)?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
+}
+
+/// A value that this schema shows, as TOML writes it.
+fn example(schema: &Json) -> Option<String> {
+    let choice = schema.get("enum").and_then(|choices| choices.get(0));
+    let shown = schema.get("examples").and_then(|examples| examples.get(0)).or(choice)?;
+    (!shown.is_object()).then(|| shown.to_string())
+}
+
+fn one_of(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    match names.as_slice() {
+        [only] => only.clone(),
+        [first, last] => format!("{first} or {last}"),
+        _ => format!("one of {}", names.join(", ")),
+    }
+}
+
+fn keys(known: Option<&Map<String, Json>>) -> String {
+    let names: Vec<&str> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    names.join(", ")
+}

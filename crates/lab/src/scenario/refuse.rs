@@ -1,0 +1,168 @@
+//! What is said to a person whose scenario is refused.
+
+use super::document::{Node, Origin, Value};
+use super::snippet::{Spot, note};
+use std::fmt;
+use std::ops::Range;
+
+/// Why a scenario is refused: one message that names the place, what was found there, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    place: String,
+    path: String,
+    message: String,
+    /// What is shown below the message: the line, and what else there is to say. Empty or with a newline before it.
+    below: String,
+}
+
+impl Refusal {
+    /// Where it stands: `file:line:column`, `file` if there is no such place, or the `--set` that it came by.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The keys that lead to it, as `--set` spells them; empty where it is about the document as a whole.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Something about the text as a whole, at this place of it if that is known.
+    pub(super) fn of_text(name: &str, text: &str, span: Option<Range<usize>>, message: String) -> Self {
+        let (place, below) = match span.map(|span| Spot::new(text, span)) {
+            Some(spot) => (spot.place(name), spot.snippet()),
+            None => (name.to_owned(), String::new()),
+        };
+        Self { place, path: String::new(), message, below }
+    }
+
+    /// Something about a `--set`.
+    pub(super) fn of_set(set: &str, message: String) -> Self {
+        Self { place: format!("--set {set}"), path: String::new(), message, below: String::new() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", printable(&self.place))?;
+        let said_by_place = self.place.strip_prefix("--set ").and_then(|set| set.split_once('='));
+        if !self.path.is_empty() && said_by_place.is_none_or(|(path, _)| path.trim() != self.path) {
+            write!(f, "{}: ", printable(&self.path))?;
+        }
+        write!(f, "{}{}", printable(&self.message), self.below)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The same without what would move a terminal's cursor or change its colours: texts may come from strangers.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
+/// Something wrong at the end of a path, before its place is known.
+#[derive(Debug)]
+pub(super) struct Problem {
+    path: Vec<String>,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// The value is not what was expected, which is this.
+    Unexpected(String),
+    /// The value is wrong in its place.
+    Value(String),
+    /// The key is wrong.
+    Key(String),
+    /// The key is none of these.
+    UnknownKey(Vec<String>),
+}
+
+impl Problem {
+    fn new(path: &[String], what: What) -> Self {
+        Self { path: path.to_vec(), what }
+    }
+
+    fn of(path: &str, what: What) -> Self {
+        Self { path: path.split('.').map(str::to_owned).collect(), what }
+    }
+
+    /// At `path`, `expected` was expected. What stands there is shown with it.
+    pub(super) fn expected(path: &[String], expected: impl Into<String>) -> Self {
+        Self::new(path, What::Unexpected(expected.into()))
+    }
+
+    /// As [`expected`](Self::expected), for a path that is written with dots.
+    pub(super) fn at(path: impl AsRef<str>, expected: impl Into<String>) -> Self {
+        Self::of(path.as_ref(), What::Unexpected(expected.into()))
+    }
+
+    /// The value at a path that is written with dots is wrong where it stands.
+    pub(super) fn says(path: impl AsRef<str>, message: impl Into<String>) -> Self {
+        Self::of(path.as_ref(), What::Value(message.into()))
+    }
+
+    /// The last key of `path` is wrong.
+    pub(super) fn key(path: &[String], message: impl Into<String>) -> Self {
+        Self::new(path, What::Key(message.into()))
+    }
+
+    /// The last key of `path` is none of `known`.
+    pub(super) fn unknown_key<'a>(path: &[String], known: impl Iterator<Item = &'a str>) -> Self {
+        Self::new(path, What::UnknownKey(known.map(str::to_owned).collect()))
+    }
+
+    /// Finds its place in `document`, which was read from `text` and changed by `sets`.
+    pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
+        let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
+        let (mut node, mut origin, mut depth) = (document, &document.origin, 0);
+        for key in &self.path {
+            let Some(child) = node.child(key) else { break };
+            origin = match &node.value {
+                Value::Table(table) if is_about_key => &table[key].key,
+                _ => &child.origin,
+            };
+            (node, depth) = (child, depth + 1);
+        }
+        let message = match &self.what {
+            What::Unexpected(expected) if depth == self.path.len() => {
+                format!("found {}, expected {expected}", node.value)
+            }
+            What::Unexpected(expected) => format!("expected {expected}"),
+            What::Value(message) | What::Key(message) => message.clone(),
+            What::UnknownKey(known) => {
+                let key = self.path.last().map_or("", String::as_str);
+                format!("unknown key{}", suggestion(key, known.iter().map(String::as_str)))
+            }
+        };
+        let mut refusal = match origin {
+            // The document as a whole has no place that would help.
+            Origin::Text(span) => Refusal::of_text(name, text, span.clone().filter(|_| depth > 0), message),
+            Origin::Set(index) => Refusal::of_set(sets.get(*index).map_or("", String::as_str), message),
+            Origin::Seed => Refusal { place: "--seed".to_owned(), path: String::new(), message, below: String::new() },
+        };
+        if let What::UnknownKey(known) = self.what {
+            refusal.below.push_str(&note(&refusal.below, &format!("known keys: {}", known.join(", "))));
+        }
+        Refusal { path: self.path.join("."), ..refusal }
+    }
+}
+
+/// `"; did you mean …?"`, if one of `known` is near enough to what was found.
+pub(super) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let most = (found.chars().count() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(found, name), name))
+        .filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
+}

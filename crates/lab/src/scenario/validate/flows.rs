@@ -1,0 +1,197 @@
+//! Flows and their applications.
+
+use super::links;
+use super::network::Network;
+use super::{above_zero, name, not_too_long, some_of};
+use crate::scenario::refuse::{Problem, suggestion};
+use crate::scenario::{Flow, Scenario};
+use acklab_base::{Bytes, Duration, Rate};
+use acklab_transport::tcp::config::RttClock;
+use acklab_transport::{ack, source};
+use std::collections::BTreeMap;
+
+/// So many flows at most.
+const MOST_FLOWS: u64 = 10_000;
+/// What an IP packet of 65,535 octets can carry beside headers of 40 octets and timestamps of 12.
+const LARGEST_MSS: Bytes = Bytes(65_483);
+/// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
+const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
+/// More than any machine holds.
+const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
+/// Larger transfers do not end within the ten years that a run may last.
+const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
+
+pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(), Problem> {
+    let mut total = 0_u64;
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        let at = |key: &str| format!("flow.{index}.{key}");
+        total += u64::from(flow.count);
+        if total > MOST_FLOWS {
+            return Err(Problem::says(
+                at("count"),
+                format!("with this there are {total} flows; expected at most {MOST_FLOWS}"),
+            ));
+        }
+        if !flow.name.is_empty() {
+            name(&at("name"), &flow.name)?;
+        }
+        ends(&format!("flow.{index}"), flow, network)?;
+        times(&format!("flow.{index}"), flow, scenario.duration)?;
+        connection(&format!("flow.{index}"), flow)?;
+        application(&at("traffic"), &flow.traffic)?;
+    }
+    names(scenario)
+}
+
+/// Names are compared as they are after unrolling: `a` twice over makes `a_1`, which another flow may be called.
+fn names(scenario: &Scenario) -> Result<(), Problem> {
+    let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+    let mut before = 0;
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        for copy in flow.copy_names(before) {
+            if let Some(owner) = owners.get(&copy) {
+                let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
+                return Err(Problem::says(format!("flow.{index}.name"), expected));
+            }
+            owners.insert(copy, index);
+        }
+        before += flow.count as usize;
+    }
+    Ok(())
+}
+
+fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
+        if !network.has(node) {
+            let nodes = network.nodes();
+            let expected =
+                format!("a node that a link names: {}{}", some_of(&nodes), suggestion(node, nodes.iter().copied()));
+            return Err(Problem::at(at(key), expected));
+        }
+    }
+    if flow.from == flow.to {
+        return Err(Problem::at(at("to"), "another node than `from`"));
+    }
+    if !network.connects(&flow.from, &flow.to) {
+        let expected =
+            format!("a node that links connect with {}: {}", flow.from, some_of(&network.reachable(&flow.from)));
+        return Err(Problem::at(at("to"), expected));
+    }
+    if network.is_timeless(&flow.from, &flow.to) {
+        let message = format!(
+            "between {} and {} nothing takes any time, so the run would never end; expected a rate or a delay on a link between them",
+            flow.from, flow.to
+        );
+        return Err(Problem::says(path, message));
+    }
+    Ok(())
+}
+
+fn times(path: &str, flow: &Flow, end: Duration) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    if flow.start >= end {
+        return Err(Problem::at(at("start"), format!("a time before the run's end at {end}")));
+    }
+    not_too_long(&at("spacing"), flow.spacing)?;
+    let last_start = flow.start + flow.spacing.saturating_mul(u64::from(flow.count.saturating_sub(1)));
+    if last_start >= end {
+        let message =
+            format!("the last of {} flows would start at {last_start}, after the run's end at {end}", flow.count);
+        return Err(Problem::says(at("spacing"), message));
+    }
+    match flow.stop {
+        Some(stop) if stop <= flow.start => {
+            Err(Problem::at(at("stop"), format!("a time after `start`, which is {}", flow.start)))
+        }
+        Some(stop) if stop <= last_start => {
+            Err(Problem::at(at("stop"), format!("a time after the start of the last flow at {last_start}")))
+        }
+        Some(stop) => not_too_long(&at("stop"), stop),
+        None => Ok(()),
+    }
+}
+
+fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    let tcp = flow.tcp();
+    if tcp.mss == Bytes::ZERO || tcp.mss > LARGEST_MSS {
+        return Err(Problem::at(at("mss"), format!("a size from 1B to {LARGEST_MSS}")));
+    }
+    if tcp.initial_window.0 == 0 {
+        return Err(Problem::at(at("initial_window"), "at least one segment"));
+    }
+    for (key, buffer, largest) in
+        [("send_buffer", tcp.send_buffer, LARGEST_BUFFER), ("receive_buffer", tcp.receive_buffer, LARGEST_WINDOW)]
+    {
+        if buffer < tcp.mss {
+            return Err(Problem::at(at(key), format!("at least one segment of {}", tcp.mss)));
+        }
+        if buffer > largest {
+            return Err(Problem::at(at(key), format!("at most {}GiB", largest.get() >> 30)));
+        }
+    }
+    for (key, timeout) in [
+        ("initial_rto", tcp.rto.initial),
+        ("min_rto", tcp.rto.min),
+        ("max_rto", tcp.rto.max),
+        ("rto_granularity", tcp.rto.granularity),
+    ] {
+        above_zero(&at(key), timeout)?;
+    }
+    if tcp.rto.min > tcp.rto.max {
+        let (key, expected) = match flow.min_rto {
+            Some(_) => ("min_rto", format!("at most the largest timeout, which is {}", tcp.rto.max)),
+            None => ("max_rto", format!("at least the smallest timeout, which is {}", tcp.rto.min)),
+        };
+        return Err(Problem::at(at(key), expected));
+    }
+    if tcp.timestamps.is_none() {
+        if flow.timestamp_tick.is_some() {
+            return Err(Problem::says(
+                at("timestamp_tick"),
+                "there is no tick without timestamps, and they are switched off",
+            ));
+        }
+        if tcp.rtt_clock == RttClock::Timestamps {
+            return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
+        }
+    }
+    if let Some(tick) = tcp.timestamps {
+        above_zero(&at("timestamp_tick"), tick)?;
+    }
+    if let ack::Config::Delayed { timer, .. } = tcp.ack {
+        above_zero(&at("ack.timer"), timer)?;
+    }
+    Ok(())
+}
+
+fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    match *traffic {
+        source::Config::Greedy {} => Ok(()),
+        source::Config::Constant { rate, write } | source::Config::Poisson { rate, write } => {
+            links::rate(&at("rate"), rate)?;
+            writes(&at("write"), rate, write)
+        }
+        source::Config::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
+        source::Config::Fixed { size } if size > LARGEST_TRANSFER => {
+            Err(Problem::at(at("size"), format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
+        }
+        source::Config::Fixed { .. } => Ok(()),
+    }
+}
+
+/// Time between writes is counted in whole nanoseconds.
+fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
+    if write == Bytes::ZERO {
+        return Err(Problem::at(path, "a size above zero"));
+    }
+    if write > LARGEST_WINDOW {
+        return Err(Problem::at(path, "at most 1GiB"));
+    }
+    if write.get() * 8 * 1_000_000_000 < rate.bits_per_second() {
+        return Err(Problem::at(path, format!("writes so large that {rate} takes at most one in a nanosecond")));
+    }
+    Ok(())
+}

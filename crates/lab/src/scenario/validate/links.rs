@@ -1,0 +1,119 @@
+//! Links and their parts.
+
+use super::{above_zero, name, not_too_long};
+use crate::scenario::Link;
+use crate::scenario::refuse::Problem;
+use acklab_base::units::Limit;
+use acklab_base::{Bytes, Rate};
+use acklab_path::server::ScheduleError;
+use acklab_path::{jitter, link, queue, server};
+use std::collections::BTreeSet;
+
+/// The fastest link: 10 Tbps.
+pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
+/// More octets than any link layer adds to a packet.
+const MOST_OVERHEAD: Bytes = Bytes(65_535);
+
+pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
+    let mut names = BTreeSet::new();
+    for (index, link) in links.iter().enumerate() {
+        let at = |key: &str| format!("link.{index}.{key}");
+        name(&at("name"), &link.name)?;
+        name(&at("from"), &link.from)?;
+        name(&at("to"), &link.to)?;
+        if !names.insert(link.name.as_str()) {
+            return Err(Problem::at(at("name"), "a name of its own; another link is called so"));
+        }
+        if link.from == link.to {
+            return Err(Problem::at(at("to"), "another node than `from`"));
+        }
+        direction(&at("forward"), &link.forward)?;
+        direction(&at("reverse"), &link.reverse)?;
+    }
+    // A capture point could mean either.
+    for (index, link) in links.iter().enumerate() {
+        for (key, node) in [("from", &link.from), ("to", &link.to)] {
+            let direction = node.strip_suffix("_forward").or_else(|| node.strip_suffix("_reverse"));
+            if let Some(other) = direction.filter(|name| names.contains(name)) {
+                let expected = format!("another name; a direction of the link `{other}` is called so");
+                return Err(Problem::at(format!("link.{index}.{key}"), expected));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    let speeds =
+        [("rate", config.rate.is_some()), ("steps", config.steps.is_some()), ("trace", config.trace.is_some())];
+    let mut given = speeds.iter().filter(|(_, is_given)| *is_given).map(|(key, _)| *key);
+    if let (Some(first), Some(second)) = (given.next(), given.next()) {
+        let message = format!("expected only one of `rate`, `steps` and `trace`; `{first}` is given too");
+        return Err(Problem::says(at(second), message));
+    }
+    if let Some(speed) = config.rate {
+        rate(&at("rate"), speed)?;
+    }
+    if let Some(steps) = &config.steps {
+        schedule(&at("steps"), steps)?;
+    }
+    if config.trace.as_ref().is_some_and(|trace| trace.file.trim().is_empty() || trace.file.contains('\0')) {
+        return Err(Problem::at(at("trace.file"), "the name of a file, relative to the scenario"));
+    }
+    not_too_long(&at("delay"), config.delay)?;
+    if config.overhead > MOST_OVERHEAD {
+        return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
+    }
+    let (queue::Config::Fifo { limit } | queue::Config::AckFilter { limit }) = config.queue;
+    if let Some(limit) = limit {
+        let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
+        if size == 0 {
+            return Err(Problem::at(
+                at("queue.limit"),
+                "a limit above zero; without a `limit`, a queue holds everything",
+            ));
+        }
+    }
+    if let Some(gate) = config.gate {
+        above_zero(&at("gate.interval"), gate.interval)?;
+    }
+    if let Some(jitter) = config.jitter {
+        match jitter {
+            jitter::Config::Uniform { spread } => above_zero(&at("jitter.spread"), spread)?,
+            jitter::Config::Exponential { mean } => above_zero(&at("jitter.mean"), mean)?,
+            jitter::Config::Normal { mean, deviation } => {
+                not_too_long(&at("jitter.mean"), mean)?;
+                above_zero(&at("jitter.deviation"), deviation)?;
+            }
+        }
+    }
+    if let Some(reorder) = config.reorder {
+        above_zero(&at("reorder.by"), reorder.by)?;
+    }
+    Ok(())
+}
+
+pub(super) fn rate(path: &str, rate: Rate) -> Result<(), Problem> {
+    if rate > FASTEST { Err(Problem::at(path, "at most 10000Gbps")) } else { Ok(()) }
+}
+
+fn schedule(path: &str, steps: &[server::Step]) -> Result<(), Problem> {
+    for (index, step) in steps.iter().enumerate() {
+        rate(&format!("{path}.{index}.rate"), step.rate)?;
+        not_too_long(&format!("{path}.{index}.at"), step.at)?;
+    }
+    match server::Schedule::new(steps) {
+        Ok(_) => Ok(()),
+        Err(ScheduleError::NoRateAtStart) if steps.is_empty() => {
+            Err(Problem::at(path, "at least one step, such as { at = \"0s\", rate = \"8Mbps\" }"))
+        }
+        Err(ScheduleError::NoRateAtStart) => {
+            Err(Problem::at(format!("{path}.0.at"), "\"0s\": the first step says the rate at the start"))
+        }
+        Err(ScheduleError::OutOfOrder(index)) => Err(Problem::at(
+            format!("{path}.{index}.at"),
+            format!("a time after the step before it, which is at {}", steps[index - 1].at),
+        )),
+    }
+}

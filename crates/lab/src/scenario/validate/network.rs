@@ -1,0 +1,86 @@
+//! Which nodes there are, and which can reach each other.
+
+use crate::scenario::Link;
+use acklab_base::Duration;
+use acklab_path::link;
+use std::collections::BTreeMap;
+
+/// Nodes by the groups that they are connected in.
+pub(super) struct Network<'a> {
+    /// Each node's group by any link.
+    groups: Groups<'a>,
+    /// Each node's group by links that take no time at all.
+    timeless: Groups<'a>,
+}
+
+impl<'a> Network<'a> {
+    pub(super) fn new(links: &'a [Link]) -> Self {
+        let mut network = Self { groups: Groups::default(), timeless: Groups::default() };
+        for link in links {
+            network.groups.join(&link.from, &link.to);
+            if takes_no_time(&link.forward) && takes_no_time(&link.reverse) {
+                network.timeless.join(&link.from, &link.to);
+            }
+        }
+        network
+    }
+
+    pub(super) fn nodes(&self) -> Vec<&'a str> {
+        self.groups.parents.keys().copied().collect()
+    }
+
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.groups.parents.contains_key(node)
+    }
+
+    pub(super) fn connects(&self, from: &str, to: &str) -> bool {
+        self.groups.are_joined(from, to)
+    }
+
+    /// The nodes that can be reached from `from`, but for itself.
+    pub(super) fn reachable(&self, from: &str) -> Vec<&'a str> {
+        self.nodes().into_iter().filter(|to| *to != from && self.connects(from, to)).collect()
+    }
+
+    /// Is there a path on which time would stand still?
+    pub(super) fn is_timeless(&self, from: &str, to: &str) -> bool {
+        self.timeless.are_joined(from, to)
+    }
+}
+
+fn takes_no_time(direction: &link::Config) -> bool {
+    let has_rate = direction.rate.is_some() || direction.steps.is_some() || direction.trace.is_some();
+    !has_rate && direction.delay == Duration::ZERO && direction.gate.is_none() && direction.jitter.is_none()
+}
+
+/// Union and find over names.
+#[derive(Default)]
+struct Groups<'a> {
+    parents: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Groups<'a> {
+    fn root(&self, node: &str) -> Option<&'a str> {
+        let (mut node, mut parent) = self.parents.get_key_value(node).map(|(node, parent)| (*node, *parent))?;
+        while parent != node {
+            node = parent;
+            parent = self.parents.get(node).copied()?;
+        }
+        Some(node)
+    }
+
+    fn join(&mut self, one: &'a str, other: &'a str) {
+        self.parents.entry(one).or_insert(one);
+        self.parents.entry(other).or_insert(other);
+        if let (Some(one), Some(other)) = (self.root(one), self.root(other)) {
+            self.parents.insert(one, other);
+        }
+    }
+
+    fn are_joined(&self, one: &str, other: &str) -> bool {
+        match (self.root(one), self.root(other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => false,
+        }
+    }
+}

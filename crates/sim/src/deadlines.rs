@@ -1,0 +1,74 @@
+//! One deadline a machine, the earliest at hand.
+//!
+//! A tournament: the leaves are the machines' deadlines, each node above holds the earlier of its two. Setting a deadline replays
+//! the matches above its leaf and stops at the first whose result stays, which for a timer that is pushed back again and again is
+//! the first of all. There are no stale entries, and of equal deadlines that of the lowest machine wins.
+
+use acklab_base::Instant;
+
+/// Deadlines of machines 0 to n − 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Deadlines {
+    /// A power of two, at least the number of machines.
+    leaves: usize,
+    /// Node 1 is the root, the children of `i` are `2i` and `2i + 1`; [`Instant::FAR_FUTURE`] stands for none.
+    nodes: Vec<Instant>,
+}
+
+impl Deadlines {
+    pub(crate) fn new(machines: usize) -> Self {
+        let leaves = machines.next_power_of_two();
+        Self { leaves, nodes: vec![Instant::FAR_FUTURE; 2 * leaves] }
+    }
+
+    /// The earliest deadline, and whose it is.
+    pub(crate) fn earliest(&self) -> Option<(Instant, u32)> {
+        let at = self.nodes[1];
+        if at == Instant::FAR_FUTURE {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.leaves {
+            node *= 2;
+            node += usize::from(self.nodes[node] != at);
+        }
+        Some((at, (node - self.leaves) as u32))
+    }
+
+    /// The deadline of `machine` is now this.
+    pub(crate) fn set(&mut self, machine: u32, deadline: Option<Instant>) {
+        let mut node = self.leaves + machine as usize;
+        let mut winner = deadline.unwrap_or(Instant::FAR_FUTURE);
+        while self.nodes[node] != winner {
+            self.nodes[node] = winner;
+            if node == 1 {
+                return;
+            }
+            winner = winner.min(self.nodes[node ^ 1]);
+            node /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_earliest_wins_and_of_equals_the_lowest_machine(
+            machines in 1usize..20,
+            steps in proptest::collection::vec((0usize..20, proptest::option::of(0u64..50)), 1..400),
+        ) {
+            let (mut deadlines, mut plain) = (Deadlines::new(machines), vec![None; machines]);
+            for (machine, deadline) in steps {
+                let (machine, deadline) = (machine % machines, deadline.map(Instant::from_nanos));
+                deadlines.set(machine as u32, deadline);
+                plain[machine] = deadline;
+                let earliest = plain.iter().zip(0u32..).filter_map(|(at, machine)| at.map(|at| (at, machine))).min();
+                prop_assert_eq!(deadlines.earliest(), earliest);
+            }
+        }
+    }
+}
