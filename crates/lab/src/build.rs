@@ -17,9 +17,13 @@ use acklab_path::server::{Schedule, Server, Trace};
 use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
 use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
 use std::fs;
+use std::ops::Range;
 
 /// Octets of a timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
+
+/// The bin of throughput where there is no propagation delay to take it from.
+const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
 /// What a world was built from, for the tables.
 pub(crate) struct Plan {
@@ -58,12 +62,12 @@ impl FlowPlan {
 
 /// The name of link direction `direction`.
 pub(crate) fn direction_name(scenario: &Scenario, direction: Direction) -> String {
-    format!("{}_{}", scenario.link[direction / 2].name, if direction % 2 == 0 { "forward" } else { "reverse" })
+    format!("{}_{}", scenario.link[direction / 2].name, if direction.is_multiple_of(2) { "forward" } else { "reverse" })
 }
 
 fn direction_config(scenario: &Scenario, direction: Direction) -> &LinkConfig {
     let link = &scenario.link[direction / 2];
-    if direction % 2 == 0 { &link.forward } else { &link.reverse }
+    if direction.is_multiple_of(2) { &link.forward } else { &link.reverse }
 }
 
 /// Build the machines, wire them, and open the captures.
@@ -75,6 +79,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
         let server = server(config, &name, options)?;
         let mut link = Link::<Packet>::new(config, server, seed, &name);
+        link.measure(window(scenario));
         if scenario.measure.series.contains(&Series::Queue) {
             link.log_queue();
         }
@@ -89,6 +94,9 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             to: flow.to.clone(),
         })?;
         let plan = plan(scenario, flow, &route, &links);
+        if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
+            return Err(Error::NoTime { flow: plan.flow.name });
+        }
         flows.push(ends(scenario, index as u32, &plan));
         routes.push(route);
         plans.push(plan);
@@ -98,11 +106,17 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     let link_plans = directions
         .map(|direction| {
             let link = &scenario.link[direction / 2];
-            let (from, to) = if direction % 2 == 0 { (&link.from, &link.to) } else { (&link.to, &link.from) };
+            let (from, to) = if direction.is_multiple_of(2) { (&link.from, &link.to) } else { (&link.to, &link.from) };
             LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
         })
         .collect();
     Ok((World::new(links, flows, &routes, taps), Plan { links: link_plans, flows: plans }))
+}
+
+/// When measurement begins and ends.
+pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
+    let from = Instant::ZERO + scenario.measure.from;
+    from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
 }
 
 fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Server, Error> {
@@ -161,11 +175,13 @@ fn ends(scenario: &Scenario, index: u32, plan: &FlowPlan) -> Ends {
         events: asked(Series::Events).then(Vec::new),
     };
     let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
+    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
+    let bin = scenario.measure.bin.unwrap_or(default_bin);
     let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
     Ends::new(
         Sender::new(tcp, id, flow.traffic, start, stop, seed, &flow.name),
         Receiver::new(tcp, id.reverse(), seed, &flow.name),
-        FlowProbe::new(tcp.mss.get(), scenario.measure.bin, burst_gap, records),
+        FlowProbe::new(tcp.mss.get(), bin, burst_gap, records),
     )
 }
 

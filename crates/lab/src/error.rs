@@ -19,6 +19,12 @@ pub enum Error {
         /// Where it should end.
         to: String,
     },
+    /// A flow's packets and their ACKs would take no time at all, so that its run would never end.
+    #[error("flow \"{flow}\": found neither a rate nor a delay on its way there and back, expected at least one")]
+    NoTime {
+        /// The flow's name.
+        flow: String,
+    },
     /// A trace file cannot be read.
     #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]
     ReadTrace {

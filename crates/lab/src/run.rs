@@ -8,6 +8,7 @@ use crate::table::Table;
 use crate::world::World;
 use acklab_base::Instant;
 use acklab_sim::{Driver, Outcome};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// What a run needs beyond its scenario.
@@ -38,8 +39,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     let (mut world, plan) = build::build(scenario, options)?;
     let mut driver = Driver::new(&mut world);
     let end = Instant::ZERO + scenario.duration;
-    let from = Instant::ZERO + scenario.measure.from;
-    let until = scenario.measure.until.map_or(end, |until| Instant::ZERO + until);
+    let Range { start: from, end: until } = build::window(scenario);
 
     if from > Instant::ZERO {
         advance(&mut driver, &mut world, from, &mut goes_on)?;
@@ -62,7 +62,7 @@ fn advance(
 ) -> Result<(), Error> {
     match driver.run(world, until, goes_on) {
         Outcome::Stopped => Err(Error::Stopped),
-        Outcome::Done => Ok(()),
+        Outcome::Done => world.taps.check().map_err(Error::from),
     }
 }
 

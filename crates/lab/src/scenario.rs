@@ -9,13 +9,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`flow`], [`measure`] | the types; links are those of [`acklab_path`] |
-//! | [`document`] | the text as values that know their place |
-//! | [`sets`] | values from outside |
-//! | [`schema`] | the JSON Schema of the types |
-//! | [`check`] | the document against the schema |
-//! | [`validate`] | what types cannot say |
-//! | [`refuse`], [`snippet`] | the message to a person |
+//! | `flow`, `measure` | the types; links are those of [`acklab_path`] |
+//! | `document` | the text as values that know their place |
+//! | `sets` | values from outside |
+//! | `schema` | the JSON Schema of the types |
+//! | `check` | the document against the schema |
+//! | `validate` | what types cannot say |
+//! | `refuse`, `snippet` | the message to a person |
 
 mod check;
 mod document;
@@ -123,11 +123,12 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// Where packets can be captured: the nodes, and the two directions of each link.
+    /// Where packets can be captured: the nodes where flows begin or end, and the two directions of each link.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
+        let ends: BTreeSet<&str> = self.flow.iter().flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]).collect();
         let directions = self.link.iter().flat_map(|link| [link.forward_name(), link.reverse_name()]);
-        self.node_names().into_iter().map(str::to_owned).chain(directions).collect()
+        ends.into_iter().map(str::to_owned).chain(directions).collect()
     }
 
     /// The whole scenario as JSON, with the settings of every preset and every default written out, in the order of this

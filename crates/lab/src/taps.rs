@@ -60,16 +60,13 @@ impl Taps {
         }
     }
 
-    /// Has a capture failed, so that going on would lose packets?
-    pub(crate) const fn has_failed(&self) -> bool {
-        self.failed.is_some()
+    /// The first failure of a capture, after which it holds no more.
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Finish all captures.
     pub(crate) fn finish(self) -> Result<(), Error> {
-        match self.failed {
-            Some(error) => Err(error),
-            None => self.captures.into_iter().try_for_each(Capture::finish),
-        }
+        self.captures.into_iter().try_for_each(Capture::finish)
     }
 }

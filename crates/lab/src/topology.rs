@@ -28,7 +28,7 @@ pub(crate) fn route(links: &[Link], flow: &Flow) -> Option<Vec<Direction>> {
     while let Some(direction) = *came_by.get(node)? {
         path.push(direction);
         let link = &links[direction / 2];
-        node = if direction % 2 == 0 { &link.from } else { &link.to };
+        node = if direction.is_multiple_of(2) { &link.from } else { &link.to };
     }
     path.reverse();
     Some(path)

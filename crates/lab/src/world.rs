@@ -9,6 +9,10 @@ use acklab_sim::{MachineId, Step, World as SimWorld};
 use acklab_transport::event::Event;
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wire::tcp::Flags;
+use std::collections::BTreeSet;
+
+/// Where a flow goes that does not pass a link.
+const UNUSED: MachineId = MachineId(u32::MAX);
 
 /// Both ends of one flow, and what is measured of it.
 pub(crate) struct Ends {
@@ -33,8 +37,31 @@ pub(crate) struct World {
     far_end: Vec<MachineId>,
     /// By directed flow, the first machine on its way.
     first_hop: Vec<MachineId>,
+    /// By link direction, the one that it feeds, if it feeds no other machine and that one has no other feeder. Packets then pass from
+    /// one to the next ahead of time, and a chain of links costs one wake-up.
+    feeds: Vec<Option<usize>>,
     pub(crate) taps: Taps,
     pool: Pool,
+}
+
+/// By link direction, the one link that it feeds and that nothing else feeds.
+fn only_feeds(
+    links: &[Link<Packet>],
+    far_end: &[MachineId],
+    first_hop: &[MachineId],
+    directed: usize,
+) -> Vec<Option<usize>> {
+    let is_link = |machine: &MachineId| (machine.0 as usize) < links.len();
+    let fed_by_endpoints: BTreeSet<MachineId> = first_hop.iter().copied().filter(is_link).collect();
+    let fed: Vec<BTreeSet<MachineId>> = (0..links.len())
+        .map(|index| far_end[index * directed..][..directed].iter().copied().filter(|next| *next != UNUSED).collect())
+        .collect();
+    let sole = |index: usize| {
+        let next = fed[index].first().copied().filter(|next| fed[index].len() == 1 && is_link(next))?;
+        let feeders = fed.iter().filter(|fed| fed.contains(&next)).count();
+        (feeders == 1 && !fed_by_endpoints.contains(&next)).then_some(next.0 as usize)
+    };
+    (0..links.len()).map(sole).collect()
 }
 
 /// Which of a world's machines an id stands for.
@@ -48,8 +75,7 @@ impl World {
     /// `routes` holds for each flow the link directions of its data; ACKs take the same links back.
     pub(crate) fn new(links: Vec<Link<Packet>>, flows: Vec<Ends>, routes: &[Vec<usize>], taps: Taps) -> Self {
         let first_flow = links.len();
-        let unused = MachineId(u32::MAX);
-        let mut far_end = vec![unused; links.len() * flows.len() * 2];
+        let mut far_end = vec![UNUSED; links.len() * flows.len() * 2];
         let mut first_hop = Vec::with_capacity(flows.len() * 2);
         for (flow, route) in routes.iter().enumerate() {
             let back = crate::topology::reversed(route);
@@ -63,7 +89,8 @@ impl World {
                 }
             }
         }
-        Self { links, flows, far_end, first_hop, taps, pool: Pool::default() }
+        let feeds = only_feeds(&links, &far_end, &first_hop, flows.len() * 2);
+        Self { links, flows, far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
     fn element(&self, machine: MachineId) -> Element {
@@ -77,8 +104,19 @@ impl World {
 
     /// Begin to measure.
     pub(crate) fn open(&mut self, now: Instant) {
-        self.links.iter_mut().for_each(|link| link.reopen(now));
         self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
+    }
+
+    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
+    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> usize {
+        let (mut index, mut at, mut packet) = (first, now, packet);
+        loop {
+            self.enter_link(index, at, packet);
+            let Some(next) = self.feeds[index] else { return index };
+            let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
+            self.taps.leaves(index, arrival, &ahead.body().segment);
+            (index, at, packet) = (next, arrival, ahead);
+        }
     }
 
     fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
@@ -158,9 +196,9 @@ impl SimWorld for World {
         self.links.len() + 2 * self.flows.len()
     }
 
-    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) {
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> MachineId {
         match self.element(machine) {
-            Element::Link(index) => self.enter_link(index, now, packet),
+            Element::Link(index) => return MachineId(self.enter_links(index, now, packet) as u32),
             Element::Sender(index) => {
                 self.enter_sender(index, now, packet.body());
                 self.pool.take_back(packet);
@@ -170,6 +208,7 @@ impl SimWorld for World {
                 self.pool.take_back(packet);
             }
         }
+        machine
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {

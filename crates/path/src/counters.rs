@@ -1,9 +1,10 @@
-//! What a link has done since its window opened.
+//! What a link has done in the window of measurement.
 
 use acklab_base::{Bytes, Duration, Instant};
+use std::ops::Range;
 
 /// Counts and sums of one link direction. Octets are those of IP packets unless said otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that arrived at the queue.
     pub packets_in: u64,
@@ -17,13 +18,11 @@ pub struct Counters {
     pub filtered: u64,
     /// Octets of those.
     pub bytes_filtered: Bytes,
-    /// Packets whose service has begun.
+    /// Packets that left the queue to be sent.
     pub served: u64,
-    /// Octets of those.
-    pub bytes_served: Bytes,
     /// Octets of those with the link's own overhead.
     pub bytes_on_wire: Bytes,
-    /// Packets that the wire lost after their service.
+    /// Packets that the wire lost after they were sent.
     pub lost: u64,
     /// Octets of those.
     pub bytes_lost: Bytes,
@@ -37,49 +36,127 @@ pub struct Counters {
     pub queue: QueueLength,
 }
 
+/// Counters at work: they count what happens inside the window and pass over the rest.
+#[derive(Clone, Debug)]
+pub(crate) struct Tally {
+    pub(crate) counters: Counters,
+    pub(crate) window: Range<Instant>,
+    /// Every change of the queue's length, for those who ask.
+    pub(crate) lengths: Option<Vec<(Instant, u64)>>,
+}
+
+impl Tally {
+    /// Everything counts.
+    pub(crate) fn new() -> Self {
+        Self { counters: Counters::default(), window: Instant::ZERO..Instant::FAR_FUTURE, lengths: None }
+    }
+
+    fn at(&mut self, at: Instant) -> Option<&mut Counters> {
+        self.window.contains(&at).then_some(&mut self.counters)
+    }
+
+    pub(crate) fn arrives(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.packets_in += 1;
+            counters.bytes_in += size;
+        }
+    }
+
+    pub(crate) fn drops(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.dropped += 1;
+            counters.bytes_dropped += size;
+        }
+    }
+
+    pub(crate) fn filters(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.filtered += 1;
+            counters.bytes_filtered += size;
+        }
+    }
+
+    pub(crate) fn serves(&mut self, at: Instant, on_wire: Bytes, waited: Duration) {
+        if let Some(counters) = self.at(at) {
+            counters.served += 1;
+            counters.bytes_on_wire += on_wire;
+            counters.waited += waited;
+        }
+    }
+
+    pub(crate) fn loses(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.lost += 1;
+            counters.bytes_lost += size;
+        }
+    }
+
+    pub(crate) fn delivers(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.packets_out += 1;
+            counters.bytes_out += size;
+        }
+    }
+
+    /// From `at` on, `length` packets wait.
+    pub(crate) fn waits(&mut self, at: Instant, length: usize) {
+        self.counters.queue.change(at, length as u64, &self.window);
+        if let Some(lengths) = &mut self.lengths
+            && self.window.contains(&at)
+        {
+            lengths.push((at, length as u64));
+        }
+    }
+}
+
 /// How many packets wait, over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLength {
     /// Packets that wait now; the one in service is not among them.
-    pub now: u64,
-    /// The most that ever waited.
+    now: u64,
+    /// The most that waited at once.
     pub max: u64,
-    /// Packets × nanoseconds, for the mean over time.
+    /// Packets × nanoseconds, inside the window.
     area: u128,
     since: Instant,
 }
 
 impl QueueLength {
-    pub(crate) fn change(&mut self, at: Instant, length: u64) {
-        self.area += u128::from(self.now) * u128::from(at.since(self.since).as_nanos());
+    pub(crate) fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
+        self.area += self.area_until(at, window);
         self.since = at;
         self.now = length;
-        self.max = self.max.max(length);
+        if window.contains(&at) {
+            self.max = self.max.max(length);
+        }
     }
 
-    /// Mean length from the window's opening to `until`, weighted by time; `opened` is when the window opened.
+    fn area_until(&self, at: Instant, window: &Range<Instant>) -> u128 {
+        let (begin, end) = (self.since.max(window.start), at.min(window.end));
+        u128::from(self.now) * u128::from(end.since(begin).as_nanos())
+    }
+
+    /// Mean length over `window`, the one that it was measured in.
     #[must_use]
-    pub fn time_mean(&self, opened: Instant, until: Instant) -> f64 {
-        let area = self.area + u128::from(self.now) * u128::from(until.since(self.since).as_nanos());
-        area as f64 / until.since(opened).as_nanos() as f64
+    pub fn mean(&self, window: &Range<Instant>) -> f64 {
+        let area = self.area + self.area_until(window.end, window);
+        area as f64 / window.end.since(window.start).as_nanos() as f64
     }
 }
 
-impl Counters {
-    /// A packet of `size` begins its service, `on_wire` octets long with the link's overhead.
-    pub(crate) fn serve(&mut self, size: Bytes, on_wire: Bytes) {
-        self.served += 1;
-        self.bytes_served += size;
-        self.bytes_on_wire += on_wire;
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Start a new window at `now`: everything is forgotten but who waits.
-    #[must_use]
-    pub fn reopened(&self, now: Instant) -> Self {
-        let waiting = self.queue.now;
-        Self {
-            queue: QueueLength { now: waiting, max: waiting, since: now, ..QueueLength::default() },
-            ..Self::default()
-        }
+    #[test]
+    fn the_mean_length_is_that_of_the_window() {
+        let at = Instant::from_nanos;
+        let window = at(100)..at(200);
+        let mut queue = QueueLength::default();
+        queue.change(at(50), 4, &window);
+        queue.change(at(150), 2, &window);
+        queue.change(at(250), 9, &window);
+        assert!((queue.mean(&window) - 3.0).abs() < 1e-12);
+        assert_eq!(queue.max, 2, "the four came before the window, the nine after it");
     }
 }

@@ -1,16 +1,17 @@
 //! One direction of a wire as a machine.
 
-use crate::counters::Counters;
+use crate::counters::{Counters, Tally};
 use crate::gate::{self, Gate};
 use crate::jitter::{self, Arrivals};
 use crate::loss::{self, Loss};
-use crate::queue::{self, AckFilter, Fifo, Gauge};
+use crate::queue::{self, AckFilter, Fifo, Outcome, Waiting};
 use crate::server::{Server, Step};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, Instant, Machine, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,20 +72,30 @@ pub struct TraceFile {
 #[derive(Clone, Debug)]
 pub struct Link<D> {
     queue: Queue<D>,
-    gauge: Gauge,
     device: Device,
     gate: Option<Gate>,
     server: Server,
     free_at: Instant,
     channel: Channel<D>,
     overhead: Bytes,
-    counters: Counters,
+    tally: Tally,
 }
 
 #[derive(Clone, Debug)]
 enum Queue<D> {
     Fifo(Fifo),
     AckFilter(AckFilter<D>),
+}
+
+impl<D: Datagram> Queue<D> {
+    /// Could a packet that need not wait for the server go straight through? In a FIFO it could not come before those that wait:
+    /// they leave no later than it does.
+    fn holds_nobody(&self) -> bool {
+        match self {
+            Self::Fifo(_) => true,
+            Self::AckFilter(filter) => filter.len() == 0,
+        }
+    }
 }
 
 /// The places between queue and server. A packet takes one when the packet that many before it begins its service.
@@ -125,11 +136,9 @@ struct Channel<D> {
 }
 
 impl<D: Datagram> Channel<D> {
-    fn send(&mut self, sent: Instant, packet: D, counters: &mut Counters) {
+    fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
-            counters.lost += 1;
-            counters.bytes_lost += packet.wire_len();
-            return;
+            return tally.loses(sent, packet.wire_len());
         }
         let arrival = self.arrivals.arrival(sent);
         if self.can_overtake {
@@ -160,52 +169,63 @@ impl<D: Datagram> Link<D> {
         Self {
             queue: match config.queue {
                 queue::Config::Fifo { limit } => Queue::Fifo(Fifo::new(limit)),
-                queue::Config::AckFilter { limit } => Queue::AckFilter(AckFilter::new(limit)),
+                queue::Config::AckFilter { limit, keeps } => Queue::AckFilter(AckFilter::new(limit, keeps)),
             },
-            gauge: Gauge::default(),
             device: Device { places: config.device_queue as usize, starts: VecDeque::new() },
             gate: config.gate.map(Gate::new),
             server,
             free_at: Instant::ZERO,
             channel,
             overhead: config.overhead,
-            counters: Counters::default(),
+            tally: Tally::new(),
         }
     }
 
-    /// What has happened by `now`, since the window was opened.
+    /// Count only what happens in `window`; without this, everything counts.
+    pub fn measure(&mut self, window: Range<Instant>) {
+        self.tally.window = window;
+    }
+
+    /// What has happened by `now`, inside the window.
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.advance(now);
-        Counters { queue: self.gauge.length, ..self.counters }
+        self.tally.counters.clone()
     }
 
     /// Packets that the queue has turned away.
     #[must_use]
     pub const fn drops(&self) -> u64 {
-        self.counters.dropped
-    }
-
-    /// Open a new window: counts and sums begin again.
-    pub fn reopen(&mut self, now: Instant) {
-        self.counters = self.counters(now).reopened(now);
-        self.gauge.length = self.counters.queue;
+        self.tally.counters.dropped
     }
 
     /// Keep every change of the queue's length from here on.
     pub fn log_queue(&mut self) {
-        self.gauge.changes = Some(Vec::new());
+        self.tally.lengths = Some(Vec::new());
     }
 
     /// The changes of the queue's length that were kept: when, and the length after it.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
-        self.gauge.changes.as_deref().unwrap_or_default()
+        self.tally.lengths.as_deref().unwrap_or_default()
     }
 
     /// The mean rate up to `until` in bits per second; none if sending takes no time.
     #[must_use]
     pub fn mean_rate(&self, until: Instant) -> Option<f64> {
         self.server.mean_rate(until)
+    }
+
+    /// Takes a packet that is on the wire before it arrives, and tells when it will.
+    ///
+    /// What comes out of a FIFO is settled when a packet goes in. Where a link is the only one to feed the next, its packets may so be
+    /// handed on at once, with the instant of their arrival. Nothing, if the queue is no FIFO or packets may overtake each other.
+    pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
+        if self.channel.can_overtake || !matches!(self.queue, Queue::Fifo(_)) {
+            return None;
+        }
+        let (arrival, packet) = self.channel.flying.pop_front()?;
+        self.tally.delivers(arrival, packet.wire_len());
+        Some((arrival, packet))
     }
 
     /// Packets inside: waiting, in service or on the wire.
@@ -232,22 +252,20 @@ impl<D: Datagram> Link<D> {
         self.device.enter(start);
         let on_wire = packet.wire_len() + self.overhead;
         self.free_at = self.server.finish(start, on_wire, start == self.free_at);
-        self.channel.send(self.free_at, packet, &mut self.counters);
+        self.channel.send(self.free_at, packet, &mut self.tally);
     }
 
     fn advance(&mut self, now: Instant) {
         if let Queue::Fifo(fifo) = &mut self.queue {
-            fifo.advance(now, &mut self.counters, &mut self.gauge);
-            return;
+            return fifo.advance(now, &mut self.tally);
         }
         while let Some((ready, leaves)) = self.next_departure()
             && leaves <= now
         {
             let start = self.start_of(ready);
             let Queue::AckFilter(filter) = &mut self.queue else { return };
-            let Some(packet) = filter.take_head(leaves, &mut self.gauge) else { return };
-            self.counters.serve(packet.wire_len(), packet.wire_len() + self.overhead);
-            self.counters.waited += leaves.since(ready);
+            let Some(packet) = filter.take_head(leaves, &mut self.tally) else { return };
+            self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(ready));
             self.serve(ready, start, packet);
         }
     }
@@ -262,11 +280,6 @@ impl<D: Datagram> Link<D> {
             }
         }
     }
-
-    fn drop_at_tail(&mut self, size: Bytes) {
-        self.counters.dropped += 1;
-        self.counters.bytes_dropped += size;
-    }
 }
 
 impl<D: Datagram> Machine for Link<D> {
@@ -276,33 +289,24 @@ impl<D: Datagram> Machine for Link<D> {
         self.advance(now);
         let size = packet.wire_len();
         let on_wire = size + self.overhead;
-        self.counters.packets_in += 1;
-        self.counters.bytes_in += size;
+        self.tally.arrives(now, size);
         let start = self.start_of(now);
-        let leaves_queue = self.device.entry(now, start);
-        let passes_queue = leaves_queue == now;
+        let leaves = self.device.entry(now, start);
+        let passes_at_once = leaves == now && self.queue.holds_nobody();
         match &mut self.queue {
-            Queue::Fifo(_) if passes_queue => {
-                self.counters.serve(size, on_wire);
+            _ if passes_at_once => {
+                self.tally.serves(now, on_wire, Duration::ZERO);
                 self.serve(now, start, packet);
             }
             Queue::Fifo(fifo) if fifo.has_room(size) => {
-                fifo.join(now, leaves_queue, size, on_wire, &mut self.gauge);
-                self.counters.waited += leaves_queue.since(now);
+                fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
                 self.serve(now, start, packet);
             }
-            Queue::Fifo(_) => self.drop_at_tail(size),
-            Queue::AckFilter(filter) if passes_queue && filter.len() == 0 => {
-                self.counters.serve(size, on_wire);
-                self.serve(now, start, packet);
-            }
-            Queue::AckFilter(filter) => match filter.offer(now, packet, &mut self.gauge) {
-                queue::Outcome::Queued => {}
-                queue::Outcome::Replaced(old_size) => {
-                    self.counters.filtered += 1;
-                    self.counters.bytes_filtered += old_size;
-                }
-                queue::Outcome::Dropped => self.drop_at_tail(size),
+            Queue::Fifo(_) => self.tally.drops(now, size),
+            Queue::AckFilter(filter) => match filter.offer(now, packet, &mut self.tally) {
+                Outcome::Queued => {}
+                Outcome::Replaced(old_size) => self.tally.filters(now, old_size),
+                Outcome::Dropped => self.tally.drops(now, size),
             },
         }
     }
@@ -329,8 +333,7 @@ impl<D: Datagram> Machine for Link<D> {
             return None;
         }
         let (_, packet) = self.channel.flying.pop_front()?;
-        self.counters.packets_out += 1;
-        self.counters.bytes_out += packet.wire_len();
+        self.tally.delivers(now, packet.wire_len());
         Some(packet)
     }
 }

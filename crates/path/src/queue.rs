@@ -6,11 +6,10 @@ mod ack_filter;
 mod fifo;
 
 pub(crate) use ack_filter::{AckFilter, Outcome};
-pub(crate) use fifo::Fifo;
+pub(crate) use fifo::{Fifo, Waiting};
 
-use crate::counters::QueueLength;
+use acklab_base::Bytes;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +28,23 @@ pub enum Config {
         /// What it may hold; without a limit, everything.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
+        /// Which ACKs are never overwritten.
+        #[serde(default)]
+        keeps: Keeps,
     },
+}
+
+/// Which ACKs an ACK filter never overwrites.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keeps {
+    /// Those that say something which the newer one may not: duplicates, those with SACK blocks, those whose ECN flags differ.
+    #[default]
+    News,
+    /// Duplicates: those with the number of the newer one, or of the one before them (Kim et al., VTC 2006, Figure 1).
+    Duplicates,
+    /// None: the newest takes the place of whatever ACK of its flow waits.
+    Nothing,
 }
 
 impl Default for Config {
@@ -44,21 +59,5 @@ fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> 
         None => true,
         Some(Limit::Packets(most)) => (packets as u64) < most,
         Some(Limit::Bytes(most)) => bytes + size <= most,
-    }
-}
-
-/// The length of a queue as it changes, with every change kept for those who ask.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Gauge {
-    pub(crate) length: QueueLength,
-    pub(crate) changes: Option<Vec<(Instant, u64)>>,
-}
-
-impl Gauge {
-    fn set(&mut self, at: Instant, length: usize) {
-        self.length.change(at, length as u64);
-        if let Some(changes) = &mut self.changes {
-            changes.push((at, length as u64));
-        }
     }
 }

@@ -27,8 +27,9 @@ pub trait World {
     /// How many machines there are; their ids are 0 to that.
     fn machines(&self) -> usize;
 
-    /// `datagram` arrives at `machine`.
-    fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram);
+    /// `datagram` arrives at `machine`. Returns the machine that has it now: a world may pass it on at once, even ahead of time,
+    /// through machines whose deadlines do not change by it.
+    fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram) -> MachineId;
 
     /// The deadline of `machine` has come.
     fn wake(&mut self, machine: MachineId, now: Instant);
@@ -99,8 +100,8 @@ impl Driver {
         loop {
             match world.step(machine, self.now) {
                 Step::Send(to, datagram) => {
-                    world.accept(to, self.now, datagram);
-                    self.drain(world, to);
+                    let holder = world.accept(to, self.now, datagram);
+                    self.drain(world, holder);
                 }
                 Step::Rest(deadline) => return self.deadlines.set(machine.0, deadline),
             }

@@ -8,6 +8,7 @@ use acklab_path::Counters;
 
 /// One row a link direction.
 pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instant, until: Instant) -> Table {
+    let window = from..until;
     let seconds = until.since(from).as_secs_f64();
     let sending_rate = |counters: &Counters| counters.bytes_on_wire.get() as f64 * 8.0 / 1e6 / seconds;
     let number = |of: &dyn Fn(&Counters) -> Option<f64>| links.iter().map(of).collect::<Vec<_>>();
@@ -25,7 +26,7 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
             "ms",
             number(&|counters| (counters.served > 0).then(|| counters.waited.as_millis_f64() / counters.served as f64)),
         )
-        .number("mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.time_mean(from, until))))
+        .number("mean_qdisc_length_l2", "packets", number(&|counters| Some(counters.queue.mean(&window))))
         .count("max_qdisc_length_l2", "packets", count(|counters| counters.queue.max))
         .number("mean_sending_rate_l1", "Mbps", number(&|counters| Some(sending_rate(counters))))
         .number("mean_utilization_l1", "", utilization)

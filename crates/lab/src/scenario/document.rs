@@ -1,13 +1,13 @@
 //! A scenario as it was written: values that know where they come from.
 
+mod json;
+mod toml;
+
+pub(super) use toml::parse_value as parse_toml_value;
+
 use indexmap::IndexMap;
-use indexmap::map::Entry;
-use serde::de::{self, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::ops::Range;
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
 
 /// Where a key or a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,89 +60,7 @@ pub(super) struct SyntaxError {
 
 /// Reads a whole document.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
-    if text.trim_start().starts_with('{') { parse_json(text) } else { parse_toml(text) }
-}
-
-fn parse_toml(text: &str) -> Result<Node, SyntaxError> {
-    match DeTable::parse(text) {
-        Ok(table) => {
-            let span = table.span();
-            Ok(Node { origin: Origin::Text(Some(span)), value: from_table(table.into_inner())? })
-        }
-        Err(error) => Err(error.span().and_then(|span| bare_value(text, span.start)).unwrap_or_else(|| SyntaxError {
-            span: error.span(),
-            message: format!("this is not TOML: {}", error.message()),
-        })),
-    }
-}
-
-/// What is most often wrong: a value without quotes, which the parser of TOML takes for many things, or none at all.
-fn bare_value(text: &str, fault: usize) -> Option<SyntaxError> {
-    let line_start = text.get(..fault)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let start = line_start + text[line_start..fault].rfind('=')? + 1;
-    let value = text[start..].split(['\n', ',', '}', ']', '#']).next().unwrap_or_default();
-    let start = start + (value.len() - value.trim_start().len());
-    let value = value.trim();
-    let message = match value.chars().next() {
-        None => "the value is missing".to_owned(),
-        Some('"' | '\'' | '[' | '{') => return None,
-        Some(_) if parse_toml_value(value).is_ok() || value.contains('"') => return None,
-        Some(_) => format!("found {value} without quotes, expected \"{value}\""),
-    };
-    Some(SyntaxError { span: Some(start..start + value.len()), message })
-}
-
-fn parse_json(text: &str) -> Result<Node, SyntaxError> {
-    serde_json::from_str(text).map_err(|error| {
-        let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
-        let at = (line_start + error.column().saturating_sub(1)).min(text.len());
-        let whole = error.to_string();
-        let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message);
-        SyntaxError { span: Some(at..at), message: format!("this is not JSON: {message}") }
-    })
-}
-
-/// Reads a single TOML value, as it may follow `--set key=`.
-pub(super) fn parse_toml_value(text: &str) -> Result<Value, String> {
-    let value = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
-    from_value(value.into_inner()).map_err(|error| error.message)
-}
-
-fn from_value(value: DeValue<'_>) -> Result<Value, SyntaxError> {
-    let too_large = |text: &str| SyntaxError { span: None, message: format!("the number {text} is too large") };
-    Ok(match value {
-        DeValue::String(text) => Value::Text(text.into_owned()),
-        DeValue::Boolean(value) => Value::Boolean(value),
-        DeValue::Datetime(value) => Value::Datetime(value.to_string()),
-        DeValue::Integer(value) => {
-            Value::Integer(i128::from_str_radix(value.as_str(), value.radix()).map_err(|_| too_large(value.as_str()))?)
-        }
-        DeValue::Float(value) => Value::Float(value.as_str().parse().map_err(|_| too_large(value.as_str()))?),
-        DeValue::Array(array) => from_array(array)?,
-        DeValue::Table(table) => from_table(table)?,
-    })
-}
-
-fn from_spanned(value: Spanned<DeValue<'_>>) -> Result<Node, SyntaxError> {
-    let span = value.span();
-    match from_value(value.into_inner()) {
-        Ok(value) => Ok(Node { origin: Origin::Text(Some(span)), value }),
-        Err(error) => Err(SyntaxError { span: error.span.or(Some(span)), ..error }),
-    }
-}
-
-fn from_array(array: DeArray<'_>) -> Result<Value, SyntaxError> {
-    Ok(Value::Array(array.into_iter().map(from_spanned).collect::<Result<_, _>>()?))
-}
-
-fn from_table(table: DeTable<'_>) -> Result<Value, SyntaxError> {
-    let mut members: Vec<_> = table.into_iter().collect();
-    members.sort_by_key(|(key, _)| key.span().start);
-    let members = members.into_iter().map(|(key, value)| {
-        let origin = Origin::Text(Some(key.span()));
-        Ok((key.into_inner().into_owned(), Member { key: origin, node: from_spanned(value)? }))
-    });
-    Ok(Value::Table(members.collect::<Result<_, _>>()?))
+    if text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }
 }
 
 impl Node {
@@ -227,69 +145,5 @@ impl fmt::Display for Value {
                 write!(f, "\"{}{rest}\"", shown.replace("\\'", "'"))
             }
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Json;
-
-        impl<'de> Visitor<'de> for Json {
-            type Value = Value;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value")
-            }
-
-            fn visit_unit<E>(self) -> Result<Value, E> {
-                Ok(Value::Null)
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-                Ok(Value::Boolean(value))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-                Ok(Value::Integer(value.into()))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-                Ok(Value::Integer(value.into()))
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-                Ok(Value::Float(value))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-                Ok(Value::Text(text.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-                let mut array = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    array.push(item);
-                }
-                Ok(Value::Array(array))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-                let mut table = Table::new();
-                while let Some((key, node)) = members.next_entry::<String, Node>()? {
-                    match table.entry(key) {
-                        Entry::Occupied(entry) => {
-                            return Err(de::Error::custom(format_args!("the key `{}` stands twice", entry.key())));
-                        }
-                        Entry::Vacant(entry) => {
-                            entry.insert(Member { key: Origin::Text(None), node });
-                        }
-                    }
-                }
-                table.retain(|_, member| !matches!(member.node.value, Value::Null));
-                Ok(Value::Table(table))
-            }
-        }
-
-        Ok(Self { origin: Origin::Text(None), value: deserializer.deserialize_any(Json)? })
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The window in which means are taken, and the series that are kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Means and counts begin here.
@@ -15,17 +15,13 @@ pub struct Measure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "15s")]
     pub until: Option<Duration>,
-    /// The bin of the throughput series.
+    /// The bin of the throughput series. Default: for each flow twice its propagation round trip, as CCperf samples, or 100 ms where
+    /// that is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "100ms")]
-    pub bin: Duration,
+    pub bin: Option<Duration>,
     /// Series to keep. Those that are not asked for cost nothing.
     pub series: Vec<Series>,
-}
-
-impl Default for Measure {
-    fn default() -> Self {
-        Self { from: Duration::ZERO, until: None, bin: Duration::from_secs(1), series: Vec::new() }
-    }
 }
 
 /// A time series.

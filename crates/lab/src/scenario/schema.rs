@@ -1,4 +1,4 @@
-//! The schema of the language: what editors complete from, and what [`check`](super::check) goes by.
+//! The schema of the language: what editors complete from, and what `check` goes by.
 
 use super::Scenario;
 use schemars::generate::SchemaSettings;

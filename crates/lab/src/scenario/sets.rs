@@ -6,7 +6,7 @@
 //! value takes the key away.
 //!
 //! When a set chooses another kind of something (`flow.0.ack.policy=per-packet`), what the text says of the old kind and the new one
-//! does not know goes with it; that is done by [`check`](super::check), which knows the kinds.
+//! does not know goes with it; that is done by `check`, which knows the kinds.
 
 use super::document::{Member, Node, Origin, Table, Value, parse_toml_value};
 use super::refuse::{Refusal, suggestion};

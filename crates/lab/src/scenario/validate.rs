@@ -65,8 +65,9 @@ fn measure(scenario: &Scenario) -> Result<(), Problem> {
     if until <= measure.from {
         return Err(Problem::at("measure.until", format!("a time after measure.from, which is {}", measure.from)));
     }
-    above_zero("measure.bin", measure.bin)?;
-    let bins = (until - measure.from).as_nanos() / measure.bin.as_nanos();
+    let Some(bin) = measure.bin else { return Ok(()) };
+    above_zero("measure.bin", bin)?;
+    let bins = (until - measure.from).as_nanos() / bin.as_nanos();
     if measure.series.contains(&Series::Throughput) && bins > MOST_BINS {
         let expected = format!("bins so long that at most {MOST_BINS} fit into the window of measurement");
         return Err(Problem::at("measure.bin", expected));
@@ -79,26 +80,33 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
     let mut files = BTreeSet::new();
     for (index, capture) in scenario.capture.iter().enumerate() {
         let at = |key: &str| format!("capture.{index}.{key}");
-        let direction = capture.point.strip_suffix(".out").unwrap_or(&capture.point);
-        let is_node = nodes.contains(&direction);
-        if !points.iter().any(|point| point == direction) || (is_node && direction != capture.point) {
-            let hint = suggestion(direction, points.iter().map(String::as_str));
+        let point = capture.point.as_str();
+        // Nodes have no packets that leave them: their endpoints' are all captured.
+        let base = point.strip_suffix(".out").filter(|base| !nodes.contains(base)).unwrap_or(point);
+        if !points.iter().any(|known| known == base) {
+            let hint = suggestion(base, points.iter().map(String::as_str));
             let expected = format!(
-                "a node or a direction of a link, with `.out` for packets as they leave it: {}{hint}",
+                "a node where a flow begins or ends, or a direction of a link, with `.out` for packets as they leave it: {}{hint}",
                 some_of(&points)
             );
             return Err(Problem::at(at("point"), expected));
         }
-        let stays_inside = Path::new(&capture.file).components().all(|part| matches!(part, Component::Normal(_)));
-        if capture.file.trim().is_empty() || capture.file.ends_with(['/', '\\']) || capture.file.contains('\0') {
-            return Err(Problem::at(at("file"), "the name of a file, such as \"src_0.pcapng\""));
-        }
-        if !stays_inside {
-            return Err(Problem::at(at("file"), "a file inside the folder of the run: no `..` and no leading `/`"));
-        }
+        file_name(&at("file"), &capture.file)?;
         if !files.insert(&capture.file) {
             return Err(Problem::at(at("file"), "a file of its own; another capture writes there"));
         }
+    }
+    Ok(())
+}
+
+/// Is this a file inside the folder of the run?
+fn file_name(path: &str, file: &str) -> Result<(), Problem> {
+    let is_name = !file.trim().is_empty() && !file.ends_with(['/', '\\']) && !file.contains(char::is_control);
+    if !is_name {
+        return Err(Problem::at(path, "the name of a file, such as \"src_0.pcapng\""));
+    }
+    if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Problem::at(path, "a file inside the folder of the run: no `..` and no leading `/`"));
     }
     Ok(())
 }

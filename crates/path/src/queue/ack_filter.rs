@@ -2,7 +2,7 @@
 //!
 //! After Kim et al., "On the cross-layer impact of TCP ACK thinning on IEEE 802.11 wireless MAC dynamics" (VTC 2006), Figure 1:
 //! on arrival of a pure ACK, the one of the same flow with a strictly smaller number is overwritten where it stands, so no delay
-//! is added. What the older one alone says is never lost:
+//! is added. Unless the configuration asks for less ([`Keeps`]), what the older one alone says is never lost:
 //!
 //! * equal numbers stay, so duplicates still count towards fast retransmit, and a window update is not swallowed;
 //! * an ACK with a SACK option stays: its blocks, a D-SACK among them, may not be repeated by the next (as CAKE's filter minds);
@@ -10,7 +10,8 @@
 //!
 //! Only the newest ACK of the flow is looked at, so that one never jumps ahead of a duplicate that waits.
 
-use super::{Gauge, has_room};
+use super::{Keeps, has_room};
+use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant, PureAck};
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct AckFilter<D> {
     limit: Option<Limit>,
+    keeps: Keeps,
     waiting: VecDeque<Waiting<D>>,
     bytes: Bytes,
     /// Packets that have ever left the head: the ticket of a packet less this is its place in `waiting`.
@@ -43,20 +45,25 @@ pub(crate) enum Outcome {
 }
 
 impl<D: Datagram> AckFilter<D> {
-    pub(crate) fn new(limit: Option<Limit>) -> Self {
-        Self { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO, departed: 0, newest: Vec::new() }
+    pub(crate) fn new(limit: Option<Limit>, keeps: Keeps) -> Self {
+        Self { limit, keeps, waiting: VecDeque::new(), bytes: Bytes::ZERO, departed: 0, newest: Vec::new() }
     }
 
-    pub(crate) fn offer(&mut self, now: Instant, packet: D, gauge: &mut Gauge) -> Outcome {
+    pub(crate) fn offer(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Outcome {
         let (size, flow) = (packet.wire_len(), packet.flow().0 as usize);
-        let mut is_duplicate = false;
+        let (keeps, mut is_duplicate) = (self.keeps, false);
         let ack = packet.pure_ack();
         if let Some(newer) = ack
             && let Some(older) = self.newest_of(flow)
             && let Some(old_header) = older.packet.pure_ack()
         {
             is_duplicate = old_header.ack == newer.ack;
-            if !older.is_duplicate && supersedes(newer, old_header) {
+            let may_go = match keeps {
+                Keeps::News => !older.is_duplicate && supersedes(newer, old_header),
+                Keeps::Duplicates => !older.is_duplicate && is_after(newer, old_header),
+                Keeps::Nothing => is_after(newer, old_header) || is_duplicate,
+            };
+            if may_go {
                 let old_size = older.packet.wire_len();
                 older.packet = packet;
                 self.bytes = self.bytes - old_size + size;
@@ -74,7 +81,7 @@ impl<D: Datagram> AckFilter<D> {
         }
         self.waiting.push_back(Waiting { arrived: now, packet, is_duplicate });
         self.bytes += size;
-        gauge.set(now, self.waiting.len());
+        tally.waits(now, self.waiting.len());
         Outcome::Queued
     }
 
@@ -88,11 +95,11 @@ impl<D: Datagram> AckFilter<D> {
         self.waiting.front().map(|head| head.arrived)
     }
 
-    pub(crate) fn take_head(&mut self, start: Instant, gauge: &mut Gauge) -> Option<D> {
+    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<D> {
         let head = self.waiting.pop_front()?;
         self.departed += 1;
         self.bytes -= head.packet.wire_len();
-        gauge.set(start, self.waiting.len());
+        tally.waits(leaves, self.waiting.len());
         Some(head.packet)
     }
 
@@ -103,6 +110,10 @@ impl<D: Datagram> AckFilter<D> {
 
 /// Does `newer` say all that `older` says?
 fn supersedes(newer: PureAck, older: PureAck) -> bool {
-    let is_after = newer.ack.wrapping_sub(older.ack).cast_signed() > 0;
-    is_after && !older.has_sack && newer.ecn == older.ecn
+    is_after(newer, older) && !older.has_sack && newer.ecn == older.ecn
+}
+
+/// Is its number larger?
+fn is_after(newer: PureAck, older: PureAck) -> bool {
+    newer.ack.wrapping_sub(older.ack).cast_signed() > 0
 }

@@ -1,10 +1,10 @@
 //! First in, first out, with the end known at the beginning.
 //!
-//! In a FIFO nothing that comes later changes when a packet leaves it. So a link computes that instant on arrival and
-//! puts the packet on the wire at once; what stays here is who is still waiting, which only matters when the next one asks.
+//! In a FIFO nothing that comes later changes when a packet leaves it. So a link computes that instant on arrival and puts the
+//! packet on the wire at once; what stays here is who is still waiting, which only matters when the next one asks.
 
-use super::{Gauge, has_room};
-use crate::Counters;
+use super::has_room;
+use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Instant};
 use std::collections::VecDeque;
@@ -18,11 +18,13 @@ pub(crate) struct Fifo {
     next: Instant,
 }
 
+/// A packet that waits.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    leaves: Instant,
-    size: Bytes,
-    on_wire: Bytes,
+pub(crate) struct Waiting {
+    pub(crate) arrived: Instant,
+    pub(crate) leaves: Instant,
+    pub(crate) size: Bytes,
+    pub(crate) on_wire: Bytes,
 }
 
 impl Fifo {
@@ -30,22 +32,22 @@ impl Fifo {
         Self { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO, next: Instant::FAR_FUTURE }
     }
 
-    /// Those whose service has begun by `now` no longer wait.
+    /// Those that have left by `now` no longer wait.
     #[inline]
-    pub(crate) fn advance(&mut self, now: Instant, counters: &mut Counters, gauge: &mut Gauge) {
+    pub(crate) fn advance(&mut self, now: Instant, tally: &mut Tally) {
         if self.next <= now {
-            self.leave(now, counters, gauge);
+            self.leave(now, tally);
         }
     }
 
-    fn leave(&mut self, now: Instant, counters: &mut Counters, gauge: &mut Gauge) {
-        while let Some(&Waiting { leaves, size, on_wire }) = self.waiting.front()
+    fn leave(&mut self, now: Instant, tally: &mut Tally) {
+        while let Some(&Waiting { arrived, leaves, size, on_wire }) = self.waiting.front()
             && leaves <= now
         {
             self.waiting.pop_front();
             self.bytes -= size;
-            counters.serve(size, on_wire);
-            gauge.set(leaves, self.waiting.len());
+            tally.serves(leaves, on_wire, leaves.since(arrived));
+            tally.waits(leaves, self.waiting.len());
         }
         self.next = self.waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
     }
@@ -54,10 +56,10 @@ impl Fifo {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
-    pub(crate) fn join(&mut self, now: Instant, leaves: Instant, size: Bytes, on_wire: Bytes, gauge: &mut Gauge) {
-        self.next = self.next.min(leaves);
-        self.waiting.push_back(Waiting { leaves, size, on_wire });
-        self.bytes += size;
-        gauge.set(now, self.waiting.len());
+    pub(crate) fn join(&mut self, packet: Waiting, tally: &mut Tally) {
+        self.next = self.next.min(packet.leaves);
+        self.bytes += packet.size;
+        self.waiting.push_back(packet);
+        tally.waits(packet.arrived, self.waiting.len());
     }
 }

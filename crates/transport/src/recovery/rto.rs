@@ -18,7 +18,7 @@ pub struct Config {
     pub max: Duration,
     /// Clock granularity G (§2.3).
     pub granularity: Duration,
-    /// Which partial ACKs of a recovery restart the timer.
+    /// What restarts the timer in a recovery.
     pub restart: Restart,
 }
 
@@ -32,12 +32,14 @@ pub enum Floor {
     Deviation,
 }
 
-/// Which ACKs restart the timer during a recovery.
+/// What restarts the timer during a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restart {
     /// Every ACK of new data (RFC 6298, §5.3).
     EveryAck,
+    /// Every ACK of new data, and the retransmission of the oldest segment (Linux's `tcp_xmit_retransmit_queue`).
+    EveryAckAndHeadRetransmission,
     /// Only the first partial ACK (RFC 6582, §3.2, step 3: "impatient").
     FirstPartialAck,
 }
@@ -86,6 +88,11 @@ impl Timer {
     /// New data was acknowledged (§5.3). Both Linux and ns-3 end the backoff with it, without waiting for a new measurement.
     pub fn restart(&mut self, now: Instant, rtt: &Estimator) {
         self.backoff = 0;
+        self.deadline = Some(now + self.timeout(rtt));
+    }
+
+    /// The oldest segment was sent again: it has a whole timeout to arrive.
+    pub fn rearm(&mut self, now: Instant, rtt: &Estimator) {
         self.deadline = Some(now + self.timeout(rtt));
     }
 

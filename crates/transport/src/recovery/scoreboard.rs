@@ -179,24 +179,27 @@ impl Scoreboard {
         }
     }
 
-    /// SACK blocks have come. Returns the octets that they newly acknowledge.
-    pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> u64 {
-        let before = self.sacked;
+    /// SACK blocks have come. Returns the octets that they newly acknowledge, and when the first of those segments was sent that was
+    /// never sent again.
+    pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> (u64, Option<Instant>) {
+        let (before, mut sent_at) = (self.sacked, None);
         let mut seen: [Range<u64>; 4] = Default::default();
         for (slot, block) in blocks.enumerate().take(seen.len()) {
             let known = self.known_blocks.iter().find(|known| known.start <= block.start && known.end > block.start);
             let from = known.map_or(block.start, |known| known.end.min(block.end));
             if block.start < block.end && block.end <= self.nxt() {
-                self.sack_range(from.max(self.una)..block.end);
+                let first = self.sack_range(from.max(self.una)..block.end);
+                sent_at = Instant::earliest(sent_at, first);
                 seen[slot] = block;
             }
         }
         self.known_blocks = seen;
-        self.sacked - before
+        (self.sacked - before, sent_at)
     }
 
-    /// Marks the segments that lie whole in `range`.
-    fn sack_range(&mut self, range: Range<u64>) {
+    /// Marks the segments that lie whole in `range`, and tells when the first of them was sent that was never sent again.
+    fn sack_range(&mut self, range: Range<u64>) -> Option<Instant> {
+        let mut sent_at = None;
         let first = self.segments.partition_point(|segment| segment.end <= range.start);
         let mut start = if first == 0 { self.una } else { self.segments[first - 1].end };
         for index in first..self.segments.len() {
@@ -213,9 +216,13 @@ impl Scoreboard {
                 self.sacked += octets;
                 self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
+                if !segment.ever_resent {
+                    sent_at = Instant::earliest(sent_at, Some(segment.at));
+                }
             }
             start = segment.end;
         }
+        sent_at
     }
 
     /// Without SACK, a duplicate ACK says that a segment of `mss` has left the network (RFC 6582).
@@ -361,9 +368,9 @@ mod tests {
     #[test]
     fn three_sacked_above_mean_lost() {
         let mut board = board(10);
-        assert_eq!(board.sack([range(1, 2)].into_iter()), 200);
+        assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some(Instant::from_nanos(1))));
         assert_eq!(board.detect_losses(), 0);
-        assert_eq!(board.sack([range(1, 3)].into_iter()), 100);
+        assert_eq!(board.sack([range(1, 3)].into_iter()).0, 100);
         assert_eq!(board.detect_losses(), 100);
         assert_eq!(board.next_pending(), Some(0..100));
         assert_eq!(board.pipe(), 1000 - 300 - 100);

@@ -163,7 +163,7 @@ const LINUX: Config = Config {
         floor: rto::Floor::Deviation,
         max: Duration::from_secs(120),
         granularity: Duration::from_millis(1),
-        restart: rto::Restart::EveryAck,
+        restart: rto::Restart::EveryAckAndHeadRetransmission,
     },
     ack: ack::Config::Linux {},
     ..RFC

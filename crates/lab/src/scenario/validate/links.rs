@@ -65,7 +65,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     if config.overhead > MOST_OVERHEAD {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
     }
-    let (queue::Config::Fifo { limit } | queue::Config::AckFilter { limit }) = config.queue;
+    let (queue::Config::Fifo { limit } | queue::Config::AckFilter { limit, .. }) = config.queue;
     if let Some(limit) = limit {
         let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
         if size == 0 {

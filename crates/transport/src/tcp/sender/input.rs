@@ -20,6 +20,8 @@ struct News {
     advance: Advance,
     /// Octets newly acknowledged, cumulatively or selectively.
     delivered: u64,
+    /// When the first of the segments that SACK newly acknowledges was sent, if it was never sent again.
+    newly_sacked_at: Option<Instant>,
     /// Octets newly believed lost.
     lost: u64,
     /// RFC 6675, §2: it brings new SACK information; without SACK, RFC 5681, §2.
@@ -88,7 +90,7 @@ impl Sender {
 
         let news = self.update_scoreboard(segment, ack, window_moved);
         self.counters.delivered += news.delivered;
-        self.sample_rtt(now, segment, &news.advance);
+        self.sample_rtt(now, segment, &news.advance, news.newly_sacked_at);
         self.react(now, &news);
         if news.advance.bytes > 0 && self.board.is_empty() {
             self.rto.stop();
@@ -103,7 +105,7 @@ impl Sender {
     fn update_scoreboard(&mut self, segment: &Segment, ack: u64, window_moved: bool) -> News {
         let una = self.board.una();
         let prior_flight = self.board.pipe();
-        let mut newly_sacked = 0;
+        let (mut newly_sacked, mut newly_sacked_at) = (0, None);
         if !segment.options.sack.is_empty() {
             let first = self.first;
             let blocks = segment.options.sack.as_slice().iter();
@@ -111,7 +113,7 @@ impl Sender {
             let above = blocks
                 .map(|block| block.start.offset_near(first, una)..block.end.offset_near(first, una))
                 .filter(|block| block.start >= ack && block.start > una);
-            newly_sacked = self.board.sack(above);
+            (newly_sacked, newly_sacked_at) = self.board.sack(above);
         }
         let is_duplicate = if self.config.sack {
             newly_sacked > 0
@@ -123,7 +125,14 @@ impl Sender {
             self.board.duplicate_without_sack(self.window.mss);
         }
         let lost = if newly_sacked > 0 { self.board.detect_losses() } else { 0 };
-        News { advance, delivered: newly_sacked + advance.newly_delivered, lost, is_duplicate, prior_flight }
+        News {
+            advance,
+            delivered: newly_sacked + advance.newly_delivered,
+            newly_sacked_at,
+            lost,
+            is_duplicate,
+            prior_flight,
+        }
     }
 
     /// Without SACK, duplicates after a timeout may come from its own retransmissions, and the first two may only be counted if
@@ -137,9 +146,13 @@ impl Sender {
     }
 
     /// Karn: only if the oldest segment that this acknowledges was never sent again.
-    fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance) {
-        let Some(sent_at) = advance.sent_at else { return };
-        self.rtt.sample(self.measure(now, sent_at, segment));
+    fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance, newly_sacked_at: Option<Instant>) {
+        if let Some(sent_at) = advance.sent_at {
+            self.rtt.sample(self.measure(now, sent_at, segment));
+        } else if let Some(sent_at) = newly_sacked_at.filter(|_| self.config.rtt_clock == RttClock::SendTimes) {
+            // Linux's tcp_ack_update_rtt: while only SACKs come, they keep the estimate alive.
+            self.rtt.sample(now.since(sent_at));
+        }
     }
 
     /// The time since what `segment` acknowledges was sent.
@@ -250,7 +263,7 @@ impl Sender {
             if self.config.dialect == Dialect::Ns3 && !self.board.head_resent() {
                 self.forced = 1;
             }
-            if self.config.rto.restart == Restart::EveryAck || !self.seen_partial_ack {
+            if self.config.rto.restart != Restart::FirstPartialAck || !self.seen_partial_ack {
                 self.rto.restart(now, &self.rtt);
             }
             self.seen_partial_ack = true;

@@ -1,6 +1,7 @@
 //! What leaves, and when it may.
 
 use super::{CongestionState, Phase, Sender};
+use crate::recovery::rto::Restart;
 use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
@@ -76,6 +77,9 @@ impl Sender {
         self.forced = 0;
         self.board.resend(now, segment.start);
         self.counters.retransmissions += 1;
+        if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
+            self.rto.rearm(now, &self.rtt);
+        }
         self.departed(now, octets);
         Some(self.data(now, segment))
     }

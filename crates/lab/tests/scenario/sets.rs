@@ -1,0 +1,157 @@
+//! Values from outside.
+
+use super::{FULL, NAME, edited, read};
+use acklab_base::units::{Limit, Segments};
+use acklab_base::{Bytes, Duration, Rate};
+use acklab_lab::scenario::{Scenario, Series, load};
+use acklab_path::{loss, queue};
+use acklab_transport::{ack, cc, source};
+
+fn set(sets: &[&str]) -> Scenario {
+    read(FULL, sets).unwrap_or_else(|refusal| panic!("{sets:?}\n{refusal}"))
+}
+
+#[test]
+fn values_are_toml_or_text() {
+    let scenario = set(&[
+        "seed=7",
+        "title = a b, c",
+        "flow.0.congestion=reno",
+        "flow.0.sack=false",
+        "flow.0.initial_window=4segments",
+        "link.0.forward.rate=8Mbps",
+        "link.0.forward.loss.bad_to_good=1",
+        "measure.series=[\"queue\"]",
+        "link.0.reverse.gate={ interval = '1ms', quota = 0x10 }",
+    ]);
+    assert_eq!((scenario.seed, scenario.title.as_str()), (7, "a b, c"));
+    assert_eq!(scenario.flow[0].congestion, Some(cc::Algorithm::NewReno));
+    assert_eq!((scenario.flow[0].sack, scenario.flow[0].initial_window), (Some(false), Some(Segments(4))));
+    assert_eq!(scenario.link[0].forward.rate, Some(Rate::from_mbps(8)));
+    assert_eq!(scenario.measure.series, [Series::Queue]);
+    assert_eq!(scenario.link[0].reverse.gate.map(|gate| gate.quota), Some(16));
+}
+
+#[test]
+fn entries_are_found_by_index_and_by_name() {
+    let scenario = set(&[
+        "link.btl.reverse.gate.quota=5",
+        "link.2.forward.delay=3ms",
+        "flow.bulk.mss=500B",
+        "flow.flow_4.mss=600B",
+    ]);
+    assert_eq!(scenario.link[0].reverse.gate.map(|gate| gate.quota), Some(5));
+    assert_eq!(scenario.link[2].forward.delay, Duration::from_millis(3));
+    assert_eq!(scenario.flow[0].mss, Some(Bytes(500)));
+    assert_eq!(scenario.flow[1].mss, Some(Bytes(600)), "the first flow counts three times");
+}
+
+#[test]
+fn tables_are_made_on_the_way() {
+    let scenario = set(&[
+        "flow.1.ack.policy=delayed",
+        "link.lan.forward.queue.discipline=fifo",
+        "link.lan.forward.queue.limit=9packets",
+    ]);
+    assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed { segments: 2, .. })));
+    assert_eq!(scenario.link[2].forward.queue, queue::Config::Fifo { limit: Some(Limit::Packets(9)) });
+}
+
+#[test]
+fn an_empty_value_takes_a_key_away() {
+    let scenario = set(&["link.btl.reverse.gate=", "measure=", "capture.0=", "flow.0.name="]);
+    assert!(scenario.link[0].reverse.gate.is_none() && scenario.measure.series.is_empty());
+    assert_eq!(scenario.capture.len(), 1);
+    assert_eq!(scenario.flows()[0].name, "flow_1");
+}
+
+/// What the text says of the kind that was replaced goes with it, as far as the new kind does not know it.
+#[test]
+fn another_kind_drops_what_only_the_old_one_knew() {
+    let scenario = set(&[
+        "flow.0.ack.policy=per-packet",
+        "flow.0.traffic.model=greedy",
+        "link.btl.reverse.queue.discipline=fifo",
+        "link.btl.forward.loss.model=independent",
+        "link.btl.forward.loss.probability=0.5",
+    ]);
+    assert_eq!(scenario.flow[0].ack, Some(ack::Config::PerPacket {}));
+    assert_eq!(scenario.flow[0].traffic, source::Config::Greedy {});
+    assert_eq!(scenario.link[0].reverse.queue, queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))) });
+    assert_eq!(scenario.link[0].forward.loss, Some(loss::Config::Independent { probability: 0.5 }));
+}
+
+#[test]
+fn but_not_what_was_set_nor_what_no_kind_knows() {
+    let refusal = |text: &str, sets: &[&str]| read(text, sets).unwrap_err().to_string();
+    assert_eq!(
+        refusal(FULL, &["flow.0.ack.policy=per-packet", "flow.0.ack.segments=2"]),
+        "--set flow.0.ack.segments=2: unknown key\n = known keys: policy"
+    );
+    let typo = edited("segments = 3", "segmnts = 3");
+    assert!(refusal(&typo, &["flow.0.ack.policy=per-packet"]).contains(": flow.0.ack.segmnts: unknown key\n"));
+}
+
+#[test]
+fn later_sets_win() {
+    assert_eq!(set(&["seed=1", "seed=2"]).seed, 2);
+    assert_eq!(set(&["flow.0.ack=", "flow.0.ack.policy=linux"]).flow[0].ack, Some(ack::Config::Linux {}));
+}
+
+#[test]
+fn a_seed_takes_the_place_of_the_scenarios_own() {
+    let sets = ["seed=7".to_owned()];
+    assert_eq!(load(FULL, NAME, &sets, Some(u64::MAX)).unwrap().seed, u64::MAX);
+    assert_eq!(load(&edited("seed = 42\n", ""), NAME, &[], Some(3)).unwrap().seed, 3);
+}
+
+#[test]
+fn sets_are_refused_with_themselves_as_the_place() {
+    for (set, message) in [
+        ("flow.0.congestion=cubik", "found \"cubik\", expected \"newreno\" or \"reno\""),
+        (
+            "link.btl.forward.rate=16",
+            "link.0.forward.rate: found 16, expected a rate such as \"16Mbps\" (units: bps, kbps, Mbps, Gbps); the unit is missing",
+        ),
+        (
+            "flow.0.ack.timer=-1ms",
+            "found \"-1ms\", expected a duration such as \"15ms\" (units: ns, us, µs, ms, s, min); it must not be negative",
+        ),
+        (
+            "flow.0.ack={policy=\"delayed\", segments=0}",
+            "flow.0.ack.segments: found 0, expected a whole number of at least 1",
+        ),
+        ("flow.7.mss=1B", "`flow` has no entry 7; expected an index from 0 to 1"),
+        (
+            "link.btk.overhead=1B",
+            "`link` has no entry `btk`; expected an index from 0 to 2, or one of the names btl, access, lan; did you mean `btl`?",
+        ),
+        ("seed.x=1", "`seed` is 42, which has no `x` within it"),
+        ("flow.0.mss.x=1", "`flow.0.mss` is \"1400B\", which has no `x` within it"),
+        ("seed", "expected a path and a value, such as flow.0.congestion=newreno"),
+        ("=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
+        ("flow..mss=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
+        ("flow.0.sack=", "an empty value takes a key away, but there is no `sack` here"),
+        ("measure.series=[queue]", "the value is not TOML: string values must be quoted, expected literal string"),
+        ("flow=3", "found 3, expected a list of tables, each written [[flow]]"),
+        (
+            "flow.0.traffic.model=constant",
+            "the key `rate` is missing, which model = \"constant\" needs; expected rate = \"16Mbps\", for example",
+        ),
+        ("flow.0.count=10001", "with this there are 10001 flows; expected at most 10000"),
+    ] {
+        let text = FULL.replace("count = 3\nspacing = \"1s\"\n", "");
+        assert_eq!(read(&text, &[set]).unwrap_err().to_string(), format!("--set {set}: {message}"));
+    }
+    let endless = format!("{}=1", ["a"; 100_000].join("."));
+    assert!(read(FULL, &[&endless]).unwrap_err().message().ends_with("this one has 100000 keys"));
+}
+
+/// The fault is in the text, though the set has brought it about.
+#[test]
+fn a_set_may_make_the_text_wrong() {
+    let refusal = read(FULL, &["duration=5s"]).unwrap_err();
+    assert_eq!(refusal.path(), "measure.until");
+    assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
+    assert_eq!(refusal.place(), "studies/x.toml:65:9");
+}
