@@ -1,6 +1,7 @@
 # make demo   environment, build, the study of ACK compression, its report
 # make test   everything that CI runs
 # make lint   formatters, linters, types
+# make figure the figure of the README
 # make bench  what a simulated packet costs
 # A target does nothing that is done already.
 
@@ -13,7 +14,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench clean
+.PHONY: all install demo test test-rust test-python lint format bench figure clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -60,7 +61,10 @@ format: install
 	$(BIN)/ruff format --quiet python tests studies scripts
 
 bench:
-	cargo bench --workspace --quiet
+	cargo bench --package acklab-lab --quiet
+
+figure: install
+	$(BIN)/python scripts/readme_figure.py
 
 clean:
 	rm -rf $(VENV) $(OUT) target python/acklab/*.so
