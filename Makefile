@@ -30,7 +30,7 @@ $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 
 $(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.88 or newer (https://rustup.rs)" >&2; exit 1; }
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 install: $(VENV)/.built
