@@ -63,7 +63,7 @@ impl PacketKind {
     }
 }
 
-/// One flow's measurements in the open window.
+/// One flow's measurements in the open window: windows and flights in octets, times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbe {
     mss: f64,
@@ -189,9 +189,9 @@ impl FlowProbe {
 
     /// A segment at `offset` leaves the sender.
     pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool, sender: &Sender) {
-        self.in_flight.set(now, sender.in_flight() as f64 / self.mss);
+        self.in_flight.set(now, sender.in_flight() as f64);
         if let Some(last) = self.last_departure {
-            let gap = now.since(last).as_millis_f64();
+            let gap = now.since(last).as_nanos() as f64;
             let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
             self.idt = Some(idt);
             self.idt_ewma.set(now, idt);
@@ -205,33 +205,33 @@ impl FlowProbe {
     pub(crate) fn ack_arrived(&mut self, now: Instant, born: Instant, octets: u64, sender: &Sender) {
         self.acks_delivered += 1;
         self.ack_bytes += octets;
-        self.feedback_age.add(now.since(born).as_millis_f64());
+        self.feedback_age.add(now.since(born).as_nanos() as f64);
         self.bursts.arrival(now);
-        let cwnd = sender.window().cwnd as f64 / self.mss;
-        let in_flight = sender.in_flight() as f64 / self.mss;
+        let (cwnd, in_flight) = (sender.window().cwnd as f64, sender.in_flight() as f64);
         self.cwnd.set(now, cwnd);
         self.in_flight.set(now, in_flight);
-        let srtt_ms = sender.rtt().srtt().map(Duration::as_millis_f64);
+        let srtt = sender.rtt().srtt().map(|srtt| srtt.as_nanos() as f64);
         if sender.rtt().samples() > self.rtt_samples {
             self.rtt_samples = sender.rtt().samples();
-            self.rtt.add(sender.rtt().latest().as_millis_f64());
-            if let Some(srtt_ms) = srtt_ms {
-                self.srtt.set(now, srtt_ms);
-                self.throughput.srtt(srtt_ms);
+            self.rtt.add(sender.rtt().latest().as_nanos() as f64);
+            if let Some(srtt) = srtt {
+                self.srtt.set(now, srtt);
+                self.throughput.srtt(srtt);
             }
         }
         self.application_delay.written(now, sender.written());
         if let Some(points) = &mut self.records.operating_points {
             let threshold = sender.window().ssthresh;
             let ssthresh = (threshold != u64::MAX).then(|| threshold as f64 / self.mss);
-            points.push(OperatingPoint { at: now, cwnd, ssthresh, in_flight, srtt_ms });
+            let (cwnd, in_flight) = (cwnd / self.mss, in_flight / self.mss);
+            points.push(OperatingPoint { at: now, cwnd, ssthresh, in_flight, srtt_ms: srtt.map(|nanos| nanos / 1e6) });
         }
         self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
     }
 
     /// The receiver has taken a segment that was sent at `born`; `fresh` octets of it were new.
     pub(crate) fn data_arrived(&mut self, now: Instant, born: Instant, offset: u64, fresh: u64, receiver: &Receiver) {
-        self.one_way_delay.add(now.since(born).as_millis_f64());
+        self.one_way_delay.add(now.since(born).as_nanos() as f64);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         self.application_delay.delivered(now, receiver.delivered());
         self.record_packet(now, PacketKind::Received, offset);

@@ -30,13 +30,14 @@ impl Series {
     }
 }
 
-/// The mean of a quantity over time: each value counts for as long as it holds.
+/// The mean of a quantity over time: each value counts for as long as it holds. It is kept in whatever unit the quantity has at
+/// hand, so that nothing is divided before the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OverTime {
     value: f64,
     /// Since when `value` holds; nothing, before the first.
     since: Option<Instant>,
-    seconds: f64,
+    nanos: f64,
     area: f64,
     squares: f64,
 }
@@ -50,10 +51,11 @@ impl OverTime {
 
     fn hold(&mut self, now: Instant) {
         if let Some(since) = self.since {
-            let seconds = now.since(since).as_secs_f64();
-            self.seconds += seconds;
-            self.area += seconds * self.value;
-            self.squares += seconds * self.value * self.value;
+            let nanos = now.since(since).as_nanos() as f64;
+            let area = nanos * self.value;
+            self.nanos += nanos;
+            self.area += area;
+            self.squares += area * self.value;
         }
     }
 
@@ -70,13 +72,13 @@ impl OverTime {
 
     /// Nothing, if it never had a value.
     pub(crate) fn mean(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.area / self.seconds)
+        (self.nanos > 0.0).then(|| self.area / self.nanos)
     }
 
     /// Coefficient of variation: standard deviation over mean.
     pub(crate) fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let variance = (self.squares / self.seconds - mean * mean).max(0.0);
+        let variance = (self.squares / self.nanos - mean * mean).max(0.0);
         (mean.abs() > 0.0).then(|| variance.sqrt() / mean)
     }
 }

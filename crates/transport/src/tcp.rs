@@ -6,6 +6,7 @@
 //! | [`sender`] | `input` takes ACKs, `output` decides what leaves, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
 
+mod clock;
 pub mod config;
 pub mod receiver;
 pub mod sender;

@@ -10,7 +10,7 @@ pub(crate) struct ApplicationDelay {
     /// Offset up to which was written, and when.
     writes: VecDeque<(u64, Instant)>,
     written: u64,
-    /// The delay of what was delivered last, in milliseconds.
+    /// The delay of what was delivered last, in nanoseconds.
     latest: OverTime,
 }
 
@@ -31,7 +31,7 @@ impl ApplicationDelay {
         if let Some(&(_, at)) = self.writes.front()
             && upto > 0
         {
-            self.latest.set(now, now.since(at).as_millis_f64());
+            self.latest.set(now, now.since(at).as_nanos() as f64);
         }
     }
 
@@ -45,7 +45,7 @@ impl ApplicationDelay {
 
     /// The mean over time of the delay of what was delivered last, in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
-        self.latest.mean()
+        self.latest.mean().map(|nanos| nanos / 1e6)
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Throughput {
     bin: Duration,
     begins: Instant,
     octets: u64,
-    /// The latest smoothed round-trip time, in milliseconds.
+    /// The latest smoothed round-trip time, in nanoseconds.
     srtt: Option<f64>,
     /// Mbps of each bin.
     pub(crate) rates: Series,
@@ -45,8 +45,8 @@ impl Throughput {
         self.begins = now;
     }
 
-    pub(super) fn srtt(&mut self, srtt_ms: f64) {
-        self.srtt = Some(srtt_ms);
+    pub(super) fn srtt(&mut self, nanos: f64) {
+        self.srtt = Some(nanos);
     }
 
     pub(super) fn arrived(&mut self, now: Instant, octets: u64, record: &mut Option<Vec<(Instant, f64)>>) {
@@ -72,8 +72,8 @@ impl Throughput {
             self.utility_mpdf.add(-1.0 / mbps);
             self.utility_pf.add(libm::log(mbps));
         }
-        if let Some(srtt_ms) = self.srtt {
-            self.power.add(mbps / srtt_ms * 1e3);
+        if let Some(nanos) = self.srtt {
+            self.power.add(mbps / nanos * 1e9);
         }
         if let Some(record) = record {
             record.push((ends, mbps));

@@ -40,6 +40,18 @@ impl<'a> FlowResult<'a> {
         (self.active > 0.0).then(|| octets as f64 * 8.0 / 1e6 / self.active)
     }
 
+    fn segments(&self, octets: Option<f64>) -> Option<f64> {
+        octets.map(|octets| octets / self.plan.tcp.mss.get() as f64)
+    }
+
+    pub(super) fn in_flight(&self) -> Option<f64> {
+        self.segments(self.probe.in_flight.mean())
+    }
+
+    pub(super) fn srtt(&self) -> Option<f64> {
+        ms(self.probe.srtt.mean())
+    }
+
     pub(super) fn throughput(&self) -> Option<f64> {
         self.rate(self.totals.received)
     }
@@ -58,7 +70,7 @@ impl<'a> FlowResult<'a> {
     }
 
     fn utilization_bdp(&self) -> Option<f64> {
-        Some(self.probe.in_flight.mean()? / self.plan.bdp_segments()?)
+        Some(self.in_flight()? / self.plan.bdp_segments()?)
     }
 
     fn return_utilization(&self) -> Option<f64> {
@@ -68,6 +80,10 @@ impl<'a> FlowResult<'a> {
     fn data_per_ack(&self) -> Option<f64> {
         (self.totals.acks_sent > 0).then(|| self.totals.sender.data_segments as f64 / self.totals.acks_sent as f64)
     }
+}
+
+fn ms(nanos: Option<f64>) -> Option<f64> {
+    nanos.map(|nanos| nanos / 1e6)
 }
 
 /// One row a flow.
@@ -90,23 +106,23 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("cov_in_flight_l4", "", number(|flow| flow.probe.in_flight.variation()))
         .number("cov_throughput_l4", "", number(|flow| flow.probe.throughput.rates.variation()))
         .number("flow_completion_time_l4", "s", number(|flow| Some(flow.completion_time())))
-        .number("mean_cwnd_l4", "segments", number(|flow| flow.probe.cwnd.mean()))
+        .number("mean_cwnd_l4", "segments", number(|flow| flow.segments(flow.probe.cwnd.mean())))
         .number("mean_delivery_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sender.delivered)))
         .number(
             "mean_est_qdelay_l4",
             "ms",
-            number(|flow| flow.probe.srtt.mean().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
+            number(|flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
         )
-        .number("mean_idt_ewma_l4", "ms", number(|flow| flow.probe.idt_ewma.mean()))
-        .number("mean_in_flight_l4", "segments", number(|flow| flow.probe.in_flight.mean()))
+        .number("mean_idt_ewma_l4", "ms", number(|flow| ms(flow.probe.idt_ewma.mean())))
+        .number("mean_in_flight_l4", "segments", number(|flow| flow.in_flight()))
         .number("mean_network_power_l4", "Mbps/s", number(|flow| flow.probe.throughput.power.mean()))
-        .number("mean_one_way_delay_l4", "ms", number(|flow| flow.probe.one_way_delay.mean()))
+        .number("mean_one_way_delay_l4", "ms", number(|flow| ms(flow.probe.one_way_delay.mean())))
         .number("mean_one_way_delay_l7", "ms", number(|flow| flow.probe.application_delay.mean_ms()))
         .number("mean_recovery_time_l4", "ms", number(|flow| flow.recovery_time_ms()))
-        .number("mean_rtt_l4", "ms", number(|flow| flow.probe.rtt.mean()))
+        .number("mean_rtt_l4", "ms", number(|flow| ms(flow.probe.rtt.mean())))
         .number("mean_sending_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sender.data_bytes)))
         .number("mean_sending_rate_l7", "Mbps", number(|flow| flow.rate(flow.totals.written)))
-        .number("mean_srtt_l4", "ms", number(|flow| flow.probe.srtt.mean()))
+        .number("mean_srtt_l4", "ms", number(|flow| flow.srtt()))
         .number("mean_throughput_l4", "Mbps", number(|flow| flow.throughput()))
         .number("mean_throughput_l7", "Mbps", number(|flow| flow.rate(flow.totals.delivered)))
         .number("mean_utility_mpdf_l4", "", number(|flow| flow.probe.throughput.utility_mpdf.mean()))
@@ -125,6 +141,6 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("mean_data_per_ack_l4", "packets", number(|flow| flow.data_per_ack()))
         .number("mean_ack_burst_l4", "packets", number(|flow| flow.probe.bursts.lengths.mean()))
         .count("max_ack_burst_l4", "packets", count(|flow| flow.probe.bursts.longest))
-        .number("mean_feedback_age_l4", "ms", number(|flow| flow.probe.feedback_age.mean()))
+        .number("mean_feedback_age_l4", "ms", number(|flow| ms(flow.probe.feedback_age.mean())))
         .number("mean_return_utilization_l1", "", number(|flow| flow.return_utilization()))
 }

@@ -17,13 +17,9 @@ pub(super) fn table(flows: &[FlowResult<'_>], links: &[Counters]) -> Table {
     Table::new("network")
         .count("flows", "", [flows.len() as u64])
         .number("agg_throughput_l4", "Mbps", [throughputs.iter().sum::<f64>()])
-        .number(
-            "agg_in_flight_l4",
-            "segments",
-            [flows.iter().filter_map(|flow| flow.probe.in_flight.mean()).sum::<f64>()],
-        )
+        .number("agg_in_flight_l4", "segments", [flows.iter().filter_map(|flow| flow.in_flight()).sum::<f64>()])
         .number("mean_throughput_l4", "Mbps", [mean(|flow| flow.throughput())])
-        .number("mean_srtt_l4", "ms", [mean(|flow| flow.probe.srtt.mean())])
+        .number("mean_srtt_l4", "ms", [mean(|flow| flow.srtt())])
         .number("jain_throughput_l4", "", [jain(&throughputs)])
         .count("agg_data_packets_l4", "packets", [sum(|flow| flow.totals.sender.data_segments)])
         .count("agg_acks_sent_l4", "packets", [sum(|flow| flow.totals.acks_sent)])

@@ -2,6 +2,7 @@
 
 mod reassembly;
 
+use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
 use crate::ack::{Arrival, Decision, Ledger, Policy, Reason};
@@ -37,6 +38,7 @@ pub struct Receiver {
     /// This end's initial sequence number.
     initial: SeqNumber,
     window_shift: u8,
+    clock: Option<TickClock>,
     connection: Option<Connection>,
     stream: Reassembly,
     ledger: Ledger,
@@ -73,6 +75,7 @@ impl Receiver {
             flow,
             initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
             window_shift: shift,
+            clock: config.timestamps.map(TickClock::new),
             connection: None,
             stream: Reassembly::default(),
             ledger: Ledger::default(),
@@ -240,9 +243,8 @@ impl Receiver {
             .collect()
     }
 
-    fn timestamps(&self, now: Instant, connection: &Connection) -> Option<Timestamps> {
-        let tick = self.config.timestamps.filter(|_| connection.has_timestamps)?;
-        let value = (now.as_nanos() / tick.as_nanos()) as u32;
+    fn timestamps(&mut self, now: Instant, connection: &Connection) -> Option<Timestamps> {
+        let value = self.clock.as_mut().filter(|_| connection.has_timestamps)?.read(now);
         Some(Timestamps { value, echo: connection.timestamp_to_echo })
     }
 }

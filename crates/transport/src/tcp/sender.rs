@@ -6,6 +6,7 @@ mod timers;
 
 pub(in crate::tcp) use output::announced_mss;
 
+use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{Controller, Window};
 use crate::event::Event;
@@ -82,6 +83,7 @@ pub struct Sender {
     syn_sent_at: Instant,
     syn_due: bool,
     ack_due: bool,
+    clock: Option<TickClock>,
     timestamp_to_echo: u32,
 
     board: Scoreboard,
@@ -138,6 +140,7 @@ impl Sender {
             syn_sent_at: Instant::ZERO,
             syn_due: false,
             ack_due: false,
+            clock: config.timestamps.map(TickClock::new),
             timestamp_to_echo: 0,
             board: Scoreboard::new(config.dialect == Dialect::Ns3),
             window_end: 0,
@@ -217,11 +220,6 @@ impl Sender {
     /// What has happened since this was last asked.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
-    }
-
-    /// The sender's clock, as it stands in its timestamps.
-    fn timestamp_clock(&self, now: Instant) -> Option<u32> {
-        self.config.timestamps.map(|tick| (now.as_nanos() / tick.as_nanos()) as u32)
     }
 }
 

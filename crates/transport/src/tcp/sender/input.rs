@@ -46,7 +46,7 @@ impl Sender {
         self.phase = Phase::Established;
         self.peer_next = SeqNumber::at(segment.seq, 1);
         if segment.options.timestamps.is_none() {
-            self.config.timestamps = None;
+            self.clock = None;
         }
         self.config.sack &= segment.options.sack_permitted;
         self.window_shift = segment.options.window_scale.map_or(0, |shift| shift.min(MAX_WINDOW_SHIFT));
@@ -55,7 +55,8 @@ impl Sender {
         self.note_timestamp(segment);
         // RFC 6298, §3: a SYN that was sent twice gives no sample.
         if !self.rto.is_backed_off() {
-            self.rtt.sample(self.measure(now, self.syn_sent_at, segment));
+            let rtt = self.measure(now, self.syn_sent_at, segment);
+            self.rtt.sample(rtt);
         }
         self.rto.stop();
         self.source.begin(now);
@@ -148,7 +149,8 @@ impl Sender {
     /// Karn: only if the oldest segment that this acknowledges was never sent again.
     fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance, newly_sacked_at: Option<Instant>) {
         if let Some(sent_at) = advance.sent_at {
-            self.rtt.sample(self.measure(now, sent_at, segment));
+            let rtt = self.measure(now, sent_at, segment);
+            self.rtt.sample(rtt);
         } else if let Some(sent_at) = newly_sacked_at.filter(|_| self.config.rtt_clock == RttClock::SendTimes) {
             // Linux's tcp_ack_update_rtt: while only SACKs come, they keep the estimate alive.
             self.rtt.sample(now.since(sent_at));
@@ -156,12 +158,12 @@ impl Sender {
     }
 
     /// The time since what `segment` acknowledges was sent.
-    fn measure(&self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
-        match (self.config.rtt_clock, segment.options.timestamps, self.config.timestamps) {
-            (RttClock::Timestamps, Some(timestamps), Some(tick)) => {
-                let clock = (now.as_nanos() / tick.as_nanos()) as u32;
+    fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
+        match (self.config.rtt_clock, segment.options.timestamps, &mut self.clock) {
+            (RttClock::Timestamps, Some(timestamps), Some(clock)) => {
+                let ticks = clock.read(now).wrapping_sub(timestamps.echo);
                 // Less than a tick is not nothing.
-                (tick * u64::from(clock.wrapping_sub(timestamps.echo))).max(Duration::from_micros(1))
+                (clock.tick() * u64::from(ticks)).max(Duration::from_micros(1))
             }
             _ => now.since(sent_at),
         }

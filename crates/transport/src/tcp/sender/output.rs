@@ -93,7 +93,7 @@ impl Sender {
         }
     }
 
-    fn data(&self, now: Instant, range: Range<u64>) -> Segment {
+    fn data(&mut self, now: Instant, range: Range<u64>) -> Segment {
         // The FIN takes the octet behind the last.
         let has_fin = self.source.end().is_some_and(|end| range.end > end);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
@@ -122,8 +122,8 @@ impl Sender {
         Some(Segment { seq: SeqNumber::at(self.first, self.board.nxt()), options: self.options(now), ..self.empty() })
     }
 
-    fn syn(&self, now: Instant) -> Segment {
-        let timestamps = self.timestamp_clock(now).map(|value| Timestamps { value, echo: 0 });
+    fn syn(&mut self, now: Instant) -> Segment {
+        let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         Segment {
             seq: SeqNumber(self.first.0.wrapping_sub(1)),
             flags: Flags::SYN,
@@ -139,8 +139,12 @@ impl Sender {
         }
     }
 
-    fn options(&self, now: Instant) -> Options {
-        let timestamps = self.timestamp_clock(now).map(|value| Timestamps { value, echo: self.timestamp_to_echo });
+    fn options(&mut self, now: Instant) -> Options {
+        let timestamps = self
+            .clock
+            .as_mut()
+            .map(|clock| clock.read(now))
+            .map(|value| Timestamps { value, echo: self.timestamp_to_echo });
         Options { timestamps, ..Options::default() }
     }
 

@@ -1,0 +1,44 @@
+//! The clock of timestamps (RFC 7323, §4.1).
+
+use acklab_base::{Duration, Instant};
+
+/// Counts ticks since the start of the run. Most readings fall into the tick of the one before, which spares the division.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TickClock {
+    tick: Duration,
+    ticks: u64,
+    /// When the current tick ends.
+    ends: Instant,
+}
+
+impl TickClock {
+    pub(super) fn new(tick: Duration) -> Self {
+        Self { tick, ticks: 0, ends: Instant::ZERO + tick }
+    }
+
+    pub(super) const fn tick(&self) -> Duration {
+        self.tick
+    }
+
+    /// The ticks that have passed, modulo 2³². `now` never runs backwards.
+    pub(super) fn read(&mut self, now: Instant) -> u32 {
+        if now >= self.ends {
+            self.ticks = now.as_nanos() / self.tick.as_nanos();
+            self.ends = Instant::ZERO + self.tick * (self.ticks + 1);
+        }
+        self.ticks as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_counts_whole_ticks() {
+        let mut clock = TickClock::new(Duration::from_millis(1));
+        let readings =
+            [0, 999_999, 1_000_000, 1_999_999, 7_500_000].map(|nanos| clock.read(Instant::from_nanos(nanos)));
+        assert_eq!(readings, [0, 0, 1, 1, 7]);
+    }
+}
