@@ -2,7 +2,9 @@
 # make test   everything that CI runs
 # make lint   formatters, linters, types
 # make figure the figure of the README
-# make bench  what a simulated packet costs
+# make bench  what a simulated packet costs; make profile: where that goes
+# make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
+# make fuzz   octets that nobody would send, for ten minutes (nightly Rust, cargo-fuzz)
 # A target does nothing that is done already.
 
 SHELL := /bin/sh
@@ -14,7 +16,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench figure clean
+.PHONY: all install demo test test-rust test-python lint format bench profile validate fuzz figure clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -62,6 +64,17 @@ format: install
 
 bench:
 	cargo bench --package acklab-lab --quiet
+
+profile:
+	./scripts/profile.sh
+
+validate:
+	$(MAKE) -C validation/ns3 run
+	for path in plain gate filter; do $(PYTHON) validation/linux/emulate.py --return $$path || exit; done
+
+fuzz:
+	mkdir -p fuzz/corpus/tcp_decode
+	cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py
