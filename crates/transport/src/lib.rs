@@ -1,1 +1,19 @@
-//! Under construction.
+//! Transport endpoints: machines that turn segments and time into segments.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`ack`] | when a receiver acknowledges: the ledger of what it owes, and the policies that decide |
+//! | [`cc`] | how much a sender may have in flight |
+//! | [`recovery`] | what a sender believes lost, and what it does about it |
+//! | [`source`] | what the application wants sent, and when |
+//! | [`event`] | what endpoints tell of themselves |
+//! | [`tcp`] | the TCP sender and receiver, put together from the above |
+//!
+//! A mechanism is apart from a policy: a new ACK policy or controller is one file and one arm of an enum.
+
+pub mod ack;
+pub mod cc;
+pub mod event;
+pub mod recovery;
+pub mod source;
+pub mod tcp;

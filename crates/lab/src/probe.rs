@@ -1,0 +1,238 @@
+//! What is measured of a flow while it runs.
+//!
+//! A probe reads the public state of the two endpoints after each step of theirs; the endpoints know nothing of it.
+
+mod bursts;
+mod delay;
+mod throughput;
+
+use crate::statistics::Series;
+use acklab_base::{Duration, Instant};
+use acklab_transport::tcp::{Receiver, Sender, receiver, sender};
+use bursts::Bursts;
+use delay::ApplicationDelay;
+use throughput::Throughput;
+
+/// Gain of the moving average of inter-departure times, that of RFC 6298 for round trips.
+const IDT_GAIN: f64 = 1.0 / 8.0;
+
+/// What is recorded over time, only for those who ask.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) operating_points: Option<Vec<OperatingPoint>>,
+    pub(crate) throughput: Option<Vec<(Instant, f64)>>,
+    pub(crate) packets: Option<Vec<PacketRecord>>,
+    pub(crate) events: Option<Vec<(Instant, acklab_transport::event::Event)>>,
+}
+
+/// The sender's state after an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OperatingPoint {
+    pub(crate) at: Instant,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: Option<f64>,
+    pub(crate) in_flight: f64,
+    pub(crate) srtt_ms: Option<f64>,
+}
+
+/// One packet at one end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketRecord {
+    pub(crate) at: Instant,
+    pub(crate) kind: PacketKind,
+    pub(crate) offset: u64,
+}
+
+/// What happened to it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketKind {
+    Sent,
+    Retransmitted,
+    Received,
+    Acked,
+}
+
+impl PacketKind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Retransmitted => "retransmitted",
+            Self::Received => "received",
+            Self::Acked => "acked",
+        }
+    }
+}
+
+/// One flow's measurements in the open window.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowProbe {
+    mss: f64,
+    opened: Instant,
+    sender_before: sender::Counters,
+    receiver_before: receiver::Counters,
+    received_before: u64,
+    delivered_before: u64,
+    written_before: u64,
+
+    pub(crate) cwnd: Series,
+    pub(crate) in_flight: Series,
+    pub(crate) srtt: Series,
+    pub(crate) rtt: Series,
+    pub(crate) feedback_age: Series,
+    pub(crate) one_way_delay: Series,
+    pub(crate) idt_ewma: Series,
+    pub(crate) bursts: Bursts,
+    pub(crate) application_delay: ApplicationDelay,
+    pub(crate) throughput: Throughput,
+    pub(crate) acks_delivered: u64,
+    pub(crate) ack_bytes: u64,
+    pub(crate) drops: u64,
+    pub(crate) ack_drops: u64,
+    pub(crate) completed: Option<Instant>,
+
+    rtt_samples: u64,
+    last_departure: Option<Instant>,
+    idt: Option<f64>,
+    pub(crate) records: Records,
+}
+
+/// What a window yielded, beyond the means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Totals {
+    pub(crate) sender: sender::Counters,
+    pub(crate) acks_sent: u64,
+    pub(crate) acks_by_reason: [u64; acklab_transport::ack::Reason::ALL.len()],
+    pub(crate) received: u64,
+    pub(crate) delivered: u64,
+    pub(crate) written: u64,
+}
+
+impl FlowProbe {
+    /// `burst_gap`: ACKs that follow each other closer than this belong to one burst.
+    pub(crate) fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
+        Self {
+            mss: mss as f64,
+            opened: Instant::ZERO,
+            sender_before: sender::Counters::default(),
+            receiver_before: receiver::Counters::default(),
+            received_before: 0,
+            delivered_before: 0,
+            written_before: 0,
+            cwnd: Series::default(),
+            in_flight: Series::default(),
+            srtt: Series::default(),
+            rtt: Series::default(),
+            feedback_age: Series::default(),
+            one_way_delay: Series::default(),
+            idt_ewma: Series::default(),
+            bursts: Bursts::new(burst_gap),
+            application_delay: ApplicationDelay::default(),
+            throughput: Throughput::new(bin),
+            acks_delivered: 0,
+            ack_bytes: 0,
+            drops: 0,
+            ack_drops: 0,
+            completed: None,
+            rtt_samples: 0,
+            last_departure: None,
+            idt: None,
+            records,
+        }
+    }
+
+    /// A new window: forget what was measured, keep what is still under way.
+    pub(crate) fn open(&mut self, now: Instant, sender: &Sender, receiver: &Receiver) {
+        let mut fresh = Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
+        fresh.opened = now;
+        fresh.sender_before = *sender.counters();
+        fresh.receiver_before = *receiver.counters();
+        fresh.received_before = receiver.received();
+        fresh.delivered_before = receiver.delivered();
+        fresh.written_before = sender.written();
+        fresh.rtt_samples = sender.rtt().samples();
+        fresh.application_delay = self.application_delay.reopened();
+        fresh.throughput.open(now);
+        *self = fresh;
+    }
+
+    /// The window ends at `until`.
+    pub(crate) fn close(&mut self, until: Instant, sender: &Sender, receiver: &Receiver) -> Totals {
+        self.bursts.finish();
+        self.throughput.finish(until, &mut self.records.throughput);
+        let (now, before) = (sender.counters(), &self.sender_before);
+        let mut acks_by_reason = receiver.counters().acks;
+        acks_by_reason.iter_mut().zip(&self.receiver_before.acks).for_each(|(count, before)| *count -= before);
+        Totals {
+            sender: sender::Counters {
+                data_segments: now.data_segments - before.data_segments,
+                data_bytes: now.data_bytes - before.data_bytes,
+                retransmissions: now.retransmissions - before.retransmissions,
+                timeouts: now.timeouts - before.timeouts,
+                acks: now.acks - before.acks,
+                delivered: now.delivered - before.delivered,
+                recoveries: now.recoveries - before.recoveries,
+                recovery_time: now.recovery_time - before.recovery_time,
+            },
+            acks_sent: receiver.counters().acks_sent() - self.receiver_before.acks_sent(),
+            acks_by_reason,
+            received: receiver.received() - self.received_before,
+            delivered: receiver.delivered() - self.delivered_before,
+            written: sender.written() - self.written_before,
+        }
+    }
+
+    /// A segment of `payload` octets at `offset` leaves the sender.
+    pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool) {
+        if let Some(last) = self.last_departure {
+            let gap = now.since(last).as_millis_f64();
+            let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
+            self.idt = Some(idt);
+            self.idt_ewma.add(idt);
+        }
+        self.last_departure = Some(now);
+        let kind = if is_retransmission { PacketKind::Retransmitted } else { PacketKind::Sent };
+        self.record_packet(now, kind, offset);
+    }
+
+    /// The sender has taken an ACK of `octets` whose news was born at `born`.
+    pub(crate) fn ack_arrived(&mut self, now: Instant, born: Instant, octets: u64, sender: &Sender) {
+        self.acks_delivered += 1;
+        self.ack_bytes += octets;
+        self.feedback_age.add(now.since(born).as_millis_f64());
+        self.bursts.arrival(now);
+        let cwnd = sender.window().cwnd as f64 / self.mss;
+        let in_flight = sender.in_flight() as f64 / self.mss;
+        self.cwnd.add(cwnd);
+        self.in_flight.add(in_flight);
+        let srtt_ms = sender.rtt().srtt().map(Duration::as_millis_f64);
+        if sender.rtt().samples() > self.rtt_samples {
+            self.rtt_samples = sender.rtt().samples();
+            self.rtt.add(sender.rtt().latest().as_millis_f64());
+            if let Some(srtt_ms) = srtt_ms {
+                self.srtt.add(srtt_ms);
+                self.throughput.srtt(srtt_ms);
+            }
+        }
+        self.application_delay.written(now, sender.written());
+        if let Some(points) = &mut self.records.operating_points {
+            let threshold = sender.window().ssthresh;
+            let ssthresh = (threshold != u64::MAX).then(|| threshold as f64 / self.mss);
+            points.push(OperatingPoint { at: now, cwnd, ssthresh, in_flight, srtt_ms });
+        }
+        self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
+    }
+
+    /// The receiver has taken a segment that was sent at `born`; `fresh` octets of it were new.
+    pub(crate) fn data_arrived(&mut self, now: Instant, born: Instant, offset: u64, fresh: u64, receiver: &Receiver) {
+        self.one_way_delay.add(now.since(born).as_millis_f64());
+        self.throughput.arrived(now, fresh, &mut self.records.throughput);
+        self.application_delay.delivered(now, receiver.delivered());
+        self.record_packet(now, PacketKind::Received, offset);
+    }
+
+    fn record_packet(&mut self, at: Instant, kind: PacketKind, offset: u64) {
+        if let Some(packets) = &mut self.records.packets {
+            packets.push(PacketRecord { at, kind, offset });
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How many ACKs arrive together.
+
+use crate::statistics::Series;
+use acklab_base::{Duration, Instant};
+
+/// Runs of ACKs, each within `gap` of the one before it.
+///
+/// The gap is half the time that a full-sized segment takes on the slowest link of the forward path: a receiver that answers
+/// segments as they come off that link cannot space its ACKs closer, so what does was compressed on the way back (Mogul,
+/// "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
+#[derive(Clone, Debug)]
+pub(crate) struct Bursts {
+    gap: Duration,
+    last: Option<Instant>,
+    length: u64,
+    pub(crate) lengths: Series,
+    pub(crate) longest: u64,
+}
+
+impl Bursts {
+    pub(super) fn new(gap: Duration) -> Self {
+        Self { gap, last: None, length: 0, lengths: Series::default(), longest: 0 }
+    }
+
+    pub(super) const fn gap(&self) -> Duration {
+        self.gap
+    }
+
+    pub(super) fn arrival(&mut self, now: Instant) {
+        if self.last.is_some_and(|last| now.since(last) >= self.gap && now != last) {
+            self.finish();
+        }
+        self.last = Some(now);
+        self.length += 1;
+    }
+
+    pub(super) fn finish(&mut self) {
+        if self.length > 0 {
+            self.lengths.add(self.length as f64);
+            self.longest = self.longest.max(self.length);
+            self.length = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_acks_are_one_burst() {
+        let mut bursts = Bursts::new(Duration::from_micros(375));
+        for us in [0, 10, 20, 5_000, 5_010, 10_000] {
+            bursts.arrival(Instant::ZERO + Duration::from_micros(us));
+        }
+        bursts.finish();
+        assert_eq!((bursts.lengths.count(), bursts.lengths.mean(), bursts.longest), (3, Some(2.0), 3));
+    }
+}

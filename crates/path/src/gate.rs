@@ -1,0 +1,74 @@
+//! The ACK gate of CCperf: a link that sends in bursts.
+
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// At most `quota` packets pass at each multiple of `interval`; what is left over waits, unused quota is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Time from one slot to the next, above zero.
+    pub interval: Duration,
+    /// Packets that may pass in one slot, at least one.
+    #[schemars(range(min = 1))]
+    pub quota: u32,
+}
+
+/// Where the gate stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    config: Config,
+    slot: Instant,
+    used: u32,
+}
+
+impl Gate {
+    pub(crate) fn new(config: Config) -> Self {
+        Self { config, slot: Instant::ZERO, used: 0 }
+    }
+
+    /// The slot in which a packet passes that stands before the gate at `ready`.
+    pub(crate) fn slot_for(&self, ready: Instant) -> Instant {
+        let slot = ready.next_multiple_of(self.config.interval).max(self.slot);
+        if slot == self.slot && self.used >= self.config.quota { slot + self.config.interval } else { slot }
+    }
+
+    /// Let that packet pass.
+    pub(crate) fn pass(&mut self, slot: Instant) {
+        self.used = if slot == self.slot { self.used + 1 } else { 1 };
+        self.slot = slot;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(arrivals_ms: &[u64]) -> Vec<u64> {
+        let mut gate = Gate::new(Config { interval: Duration::from_millis(5), quota: 2 });
+        arrivals_ms
+            .iter()
+            .map(|ms| {
+                let slot = gate.slot_for(Instant::ZERO + Duration::from_millis(*ms));
+                gate.pass(slot);
+                slot.as_nanos() / 1_000_000
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_slot_passes_its_quota_and_the_rest_waits() {
+        assert_eq!(slots(&[1, 2, 3, 4, 4]), [5, 5, 10, 10, 15]);
+    }
+
+    #[test]
+    fn unused_quota_is_lost() {
+        assert_eq!(slots(&[1, 11, 11, 11]), [5, 15, 15, 20]);
+    }
+
+    #[test]
+    fn a_packet_that_comes_in_the_slot_itself_passes() {
+        assert_eq!(slots(&[0, 0, 0, 5]), [0, 0, 5, 5]);
+    }
+}

@@ -1,0 +1,120 @@
+//! Delay that varies from packet to packet.
+
+use acklab_base::random::Stream;
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Extra delay on every packet. Packets keep their order: one that would overtake arrives with the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Config {
+    /// Uniform from zero to `spread`.
+    Uniform {
+        /// The longest extra delay.
+        spread: Duration,
+    },
+    /// Exponential with this mean.
+    Exponential {
+        /// Mean extra delay.
+        mean: Duration,
+    },
+    /// Normal; draws below zero count as zero.
+    Normal {
+        /// Mean extra delay.
+        mean: Duration,
+        /// Standard deviation.
+        deviation: Duration,
+    },
+}
+
+/// Some packets are held back and overtaken by those behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Share of packets that are held back, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// How long they are held back.
+    pub by: Duration,
+}
+
+/// When packets come out at the far end.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    delay: Duration,
+    jitter: Option<(Config, Stream)>,
+    reorder: Option<(Reorder, Stream)>,
+    latest_in_order: Instant,
+}
+
+impl Arrivals {
+    pub(crate) fn new(delay: Duration, jitter: Option<(Config, Stream)>, reorder: Option<(Reorder, Stream)>) -> Self {
+        Self { delay, jitter, reorder, latest_in_order: Instant::ZERO }
+    }
+
+    /// When a packet arrives that has left the server at `sent`.
+    pub(crate) fn arrival(&mut self, sent: Instant) -> Instant {
+        let mut arrival = sent + self.delay;
+        if let Some((config, stream)) = &mut self.jitter {
+            arrival += match *config {
+                Config::Uniform { spread } => Duration::from_nanos(stream.below(spread.as_nanos().saturating_add(1))),
+                Config::Exponential { mean } => stream.exponential(mean),
+                Config::Normal { mean, deviation } => {
+                    Duration::from_secs_f64(stream.normal(mean.as_secs_f64(), deviation.as_secs_f64()))
+                }
+            };
+            arrival = arrival.max(self.latest_in_order);
+        }
+        if let Some((reorder, stream)) = &mut self.reorder
+            && stream.chance(reorder.probability)
+        {
+            return arrival + reorder.by;
+        }
+        self.latest_in_order = arrival;
+        arrival
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::random::Seed;
+
+    fn arrivals(jitter: Option<Config>, reorder: Option<Reorder>) -> Vec<u64> {
+        let seed = Seed(5);
+        let mut arrivals = Arrivals::new(
+            Duration::from_millis(10),
+            jitter.map(|config| (config, seed.stream("jitter"))),
+            reorder.map(|reorder| (reorder, seed.stream("reorder"))),
+        );
+        (0..1000).map(|ms| arrivals.arrival(Instant::ZERO + Duration::from_millis(ms)).as_nanos()).collect()
+    }
+
+    #[test]
+    fn without_jitter_it_is_the_propagation_delay() {
+        assert!(arrivals(None, None).iter().enumerate().all(|(ms, at)| *at == (ms as u64 + 10) * 1_000_000));
+    }
+
+    #[test]
+    fn jitter_keeps_order_and_never_speeds_up() {
+        for jitter in [
+            Config::Uniform { spread: Duration::from_millis(20) },
+            Config::Exponential { mean: Duration::from_millis(5) },
+            Config::Normal { mean: Duration::from_millis(5), deviation: Duration::from_millis(5) },
+        ] {
+            let arrivals = arrivals(Some(jitter), None);
+            assert!(arrivals.is_sorted());
+            assert!(arrivals.iter().enumerate().all(|(ms, at)| *at >= (ms as u64 + 10) * 1_000_000));
+            assert_ne!(arrivals[0] + 999_000_000, arrivals[999]);
+        }
+    }
+
+    #[test]
+    fn reordering_holds_back_its_share() {
+        let reorder = Reorder { probability: 0.1, by: Duration::from_millis(3) };
+        let arrivals = arrivals(None, Some(reorder));
+        let held = arrivals.iter().enumerate().filter(|(ms, at)| **at == (*ms as u64 + 13) * 1_000_000).count();
+        assert!((70..130).contains(&held), "{held}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Rates that change at given instants.
+
+use acklab_base::{Bytes, Duration, Instant, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// From `at` on, the link has this rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Time since the start of the run.
+    pub at: Duration,
+    /// The rate from then on.
+    pub rate: Rate,
+}
+
+/// Steps in order, the first at zero.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    steps: Vec<Step>,
+    current: usize,
+}
+
+/// Why steps make no schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScheduleError {
+    /// There is none, or the first is later than zero.
+    NoRateAtStart,
+    /// The step of this index does not come after the one before it.
+    OutOfOrder(usize),
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRateAtStart => f.write_str("expected a first step with at = \"0s\""),
+            Self::OutOfOrder(index) => write!(f, "step {index} is not later than the one before it"),
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl Schedule {
+    /// A schedule of these steps.
+    ///
+    /// # Errors
+    /// If they do not begin at zero or are not in order.
+    pub fn new(steps: &[Step]) -> Result<Self, ScheduleError> {
+        if !steps.first().is_some_and(|step| step.at.is_zero()) {
+            return Err(ScheduleError::NoRateAtStart);
+        }
+        match steps.windows(2).position(|pair| pair[1].at <= pair[0].at) {
+            Some(index) => Err(ScheduleError::OutOfOrder(index + 1)),
+            None => Ok(Self { steps: steps.to_vec(), current: 0 }),
+        }
+    }
+
+    /// A packet that lives through a change of rate is sent partly at each. The last nanosecond is rounded up.
+    pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
+        // In units of a bit per second times a nanosecond, which no division has touched.
+        let mut work = u128::from(size.get()) * 8 * 1_000_000_000;
+        let mut now = start;
+        while self.steps.get(self.current + 1).is_some_and(|next| Instant::ZERO + next.at <= now) {
+            self.current += 1;
+        }
+        loop {
+            let rate = u128::from(self.steps[self.current].rate.bits_per_second());
+            let change = self.steps.get(self.current + 1).map(|next| Instant::ZERO + next.at);
+            let capacity = change.map(|change| u128::from(change.since(now).as_nanos()) * rate);
+            match (change, capacity) {
+                (Some(change), Some(capacity)) if capacity < work => {
+                    work -= capacity;
+                    now = change;
+                    self.current += 1;
+                }
+                _ => return now + Duration::from_nanos(u64::try_from(work.div_ceil(rate)).unwrap_or(u64::MAX)),
+            }
+        }
+    }
+
+    pub(super) fn mean_rate(&self, until: Instant) -> f64 {
+        let ends = self.steps.iter().skip(1).map(|step| Instant::ZERO + step.at).chain([until]);
+        let bits: f64 = self
+            .steps
+            .iter()
+            .zip(ends)
+            .map(|(step, end)| {
+                end.min(until).since(Instant::ZERO + step.at).as_secs_f64() * step.rate.bits_per_second() as f64
+            })
+            .sum();
+        bits / until.as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn schedule() -> Schedule {
+        let step = |ms, mbps| Step { at: Duration::from_millis(ms), rate: Rate::from_mbps(mbps) };
+        Schedule::new(&[step(0, 8), step(10, 4), step(20, 16)]).unwrap()
+    }
+
+    #[test]
+    fn a_packet_across_a_step_is_sent_partly_at_each_rate() {
+        // 2000 B are 16,000 bits: 1 ms at 8 Mbps takes 8000, the other 8000 take 2 ms at 4 Mbps.
+        assert_eq!(schedule().finish(at(9), Bytes(2000)), at(12));
+        // 8 ms at 4 Mbps and then 2 ms at 16 Mbps.
+        assert_eq!(schedule().finish(at(12), Bytes(8000)), at(22));
+    }
+
+    #[test]
+    fn steps_are_checked() {
+        let step = |ms| Step { at: Duration::from_millis(ms), rate: Rate::from_mbps(1) };
+        assert_eq!(Schedule::new(&[]).unwrap_err(), ScheduleError::NoRateAtStart);
+        assert_eq!(Schedule::new(&[step(1)]).unwrap_err(), ScheduleError::NoRateAtStart);
+        assert_eq!(Schedule::new(&[step(0), step(5), step(5)]).unwrap_err(), ScheduleError::OutOfOrder(2));
+    }
+
+    #[test]
+    fn the_mean_is_weighted_by_time() {
+        assert!((schedule().mean_rate(at(40)) - (80.0 + 40.0 + 320.0) / 40.0 * 1e6).abs() < 1e-3);
+        assert!((schedule().mean_rate(at(10)) - 8e6).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,166 @@
+//! Recorded links, in the format of mahimahi's `mm-link`.
+//!
+//! Each line is a millisecond at which 1504 octets may leave. Lines may repeat. After the last line the trace starts again, that
+//! many milliseconds later. Opportunities pass unused while nobody waits; a packet may span several, and several packets may
+//! share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
+
+use acklab_base::{Bytes, Duration, Instant};
+use std::fmt;
+
+/// Octets that one line lets pass.
+const OPPORTUNITY: u64 = 1504;
+
+/// A recorded link and how far it has been used.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    millis: Vec<u64>,
+    next: usize,
+    cycle: u64,
+    /// What is left of the opportunity last used, and when that was.
+    left: u64,
+    at: Instant,
+}
+
+/// Why a text is no trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceError {
+    /// This line, counted from 1, is not a number of milliseconds.
+    NotMilliseconds {
+        /// The line's number.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// This line is earlier than the one before it.
+    Backwards {
+        /// The line's number.
+        line: usize,
+    },
+    /// There is no line, or the last is at zero, so that the trace could not repeat.
+    NoTime,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMilliseconds { line, found } => {
+                write!(f, "line {line}: found \"{found}\", expected a whole number of milliseconds")
+            }
+            Self::Backwards { line } => write!(f, "line {line} is earlier than the one before it"),
+            Self::NoTime => f.write_str("expected at least one line with a time above zero"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl Trace {
+    /// Reads the text of a trace file; blank lines are passed over.
+    ///
+    /// # Errors
+    /// The first line that does not fit, by number.
+    pub fn parse(text: &str) -> Result<Self, TraceError> {
+        let mut millis: Vec<u64> = Vec::new();
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let found = line.trim();
+            let at = found.parse().map_err(|_| TraceError::NotMilliseconds {
+                line: index + 1,
+                found: found.chars().take(40).collect(),
+            })?;
+            if millis.last().is_some_and(|before| at < *before) {
+                return Err(TraceError::Backwards { line: index + 1 });
+            }
+            millis.push(at);
+        }
+        if millis.last().is_none_or(|last| *last == 0) {
+            return Err(TraceError::NoTime);
+        }
+        Ok(Self { millis, next: 0, cycle: 0, left: 0, at: Instant::ZERO })
+    }
+
+    fn opportunity(&self) -> Instant {
+        let period = self.millis[self.millis.len() - 1];
+        Instant::ZERO + Duration::from_millis(self.cycle * period + self.millis[self.next])
+    }
+
+    fn step(&mut self) {
+        self.next += 1;
+        if self.next == self.millis.len() {
+            self.next = 0;
+            self.cycle += 1;
+        }
+    }
+
+    pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
+        if start > self.at {
+            self.left = 0;
+            self.skip_to(start);
+        }
+        let mut rest = size.get();
+        while rest > self.left {
+            rest -= self.left;
+            self.at = self.opportunity();
+            self.left = OPPORTUNITY;
+            self.step();
+        }
+        self.left -= rest;
+        self.at
+    }
+
+    /// Pass over whole cycles at once, so that a long silence costs nothing.
+    fn skip_to(&mut self, start: Instant) {
+        let period = self.millis[self.millis.len() - 1];
+        let millis = start.as_nanos().div_ceil(1_000_000);
+        let cycle = (millis / period).saturating_sub(1);
+        if cycle > self.cycle {
+            (self.cycle, self.next) = (cycle, 0);
+        }
+        while self.opportunity() < start {
+            self.step();
+        }
+    }
+
+    pub(super) fn mean_rate(&self) -> f64 {
+        let period = self.millis[self.millis.len() - 1] as f64 / 1e3;
+        self.millis.len() as f64 * OPPORTUNITY as f64 * 8.0 / period
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn packets_leave_at_opportunities() {
+        let mut trace = Trace::parse("1\n3\n3\n10\n").unwrap();
+        assert_eq!(trace.finish(at(0), Bytes(1504)), at(1));
+        assert_eq!(trace.finish(at(1), Bytes(1504)), at(3));
+        assert_eq!(trace.finish(at(3), Bytes(1504)), at(3));
+        assert_eq!(trace.finish(at(3), Bytes(3008)), at(11), "one at 10, and 1 ms into the next cycle");
+    }
+
+    #[test]
+    fn small_packets_share_and_silence_wastes() {
+        let mut trace = Trace::parse("5\n10\n").unwrap();
+        assert_eq!(trace.finish(at(0), Bytes(700)), at(5));
+        assert_eq!(trace.finish(at(5), Bytes(700)), at(5));
+        assert_eq!(trace.finish(at(6), Bytes(700)), at(10), "what was left at 5 has passed");
+        assert_eq!(trace.finish(at(1_000_001), Bytes(1)), at(1_000_005));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        assert_eq!(Trace::parse("1\nx\n").unwrap_err(), TraceError::NotMilliseconds { line: 2, found: "x".into() });
+        assert_eq!(Trace::parse("4\n3\n").unwrap_err(), TraceError::Backwards { line: 2 });
+        assert_eq!(Trace::parse("\n0\n").unwrap_err(), TraceError::NoTime);
+    }
+
+    #[test]
+    fn the_mean_rate_counts_whole_opportunities() {
+        assert!((Trace::parse("1\n2\n").unwrap().mean_rate() - 12_032_000.0).abs() < 1.0);
+    }
+}

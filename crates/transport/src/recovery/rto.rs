@@ -1,0 +1,175 @@
+//! The retransmission timer (RFC 6298).
+
+use super::rtt::Estimator;
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long a sender waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Config {
+    /// Before the first measurement (RFC 6298, §2.1).
+    pub initial: Duration,
+    /// Lower bound (§2.4).
+    pub min: Duration,
+    /// What the lower bound applies to.
+    pub floor: Floor,
+    /// Upper bound (§2.5).
+    pub max: Duration,
+    /// Clock granularity G (§2.3).
+    pub granularity: Duration,
+    /// Which partial ACKs of a recovery restart the timer.
+    pub restart: Restart,
+}
+
+/// What the minimum RTO bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Floor {
+    /// The whole timeout (RFC 6298, §2.4).
+    Timeout,
+    /// Four times the deviation, so that the timeout is at least SRTT and the minimum (Linux's `tcp_rtt_estimator`).
+    Deviation,
+}
+
+/// Which ACKs restart the timer during a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    /// Every ACK of new data (RFC 6298, §5.3).
+    EveryAck,
+    /// Only the first partial ACK (RFC 6582, §3.2, step 3: "impatient").
+    FirstPartialAck,
+}
+
+/// The timer.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    config: Config,
+    deadline: Option<Instant>,
+    backoff: u32,
+}
+
+impl Timer {
+    /// A timer that does not run.
+    #[must_use]
+    pub const fn new(config: Config) -> Self {
+        Self { config, deadline: None, backoff: 0 }
+    }
+
+    /// The timeout without backoff.
+    #[must_use]
+    pub fn base(&self, rtt: &Estimator) -> Duration {
+        let Config { initial, min, floor, max, granularity, .. } = self.config;
+        let Some(srtt) = rtt.srtt() else { return initial };
+        let deviation = (rtt.rttvar() * 4).max(granularity);
+        let timeout = match floor {
+            Floor::Timeout => (srtt + deviation).max(min),
+            Floor::Deviation => srtt + deviation.max(min),
+        };
+        timeout.min(max)
+    }
+
+    /// The timeout now: doubled for each expiry in a row (§5.5).
+    #[must_use]
+    pub fn timeout(&self, rtt: &Estimator) -> Duration {
+        self.base(rtt).saturating_mul(1 << self.backoff.min(32)).min(self.config.max)
+    }
+
+    /// Something was sent (§5.1).
+    pub fn start(&mut self, now: Instant, rtt: &Estimator) {
+        if self.deadline.is_none() {
+            self.deadline = Some(now + self.timeout(rtt));
+        }
+    }
+
+    /// New data was acknowledged (§5.3). Both Linux and ns-3 end the backoff with it, without waiting for a new measurement.
+    pub fn restart(&mut self, now: Instant, rtt: &Estimator) {
+        self.backoff = 0;
+        self.deadline = Some(now + self.timeout(rtt));
+    }
+
+    /// Nothing is outstanding (§5.2).
+    pub fn stop(&mut self) {
+        self.deadline = None;
+        self.backoff = 0;
+    }
+
+    /// Has it expired? If so, it is backed off and waits for the next [`start`](Self::start).
+    pub fn expire(&mut self, now: Instant) -> Option<u32> {
+        if self.deadline.is_none_or(|deadline| deadline > now) {
+            return None;
+        }
+        self.deadline = None;
+        self.backoff += 1;
+        Some(self.backoff)
+    }
+
+    /// Has it expired since it was last restarted or stopped?
+    #[must_use]
+    pub const fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
+    /// When it expires.
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(floor: Floor) -> Config {
+        Config {
+            initial: Duration::from_secs(1),
+            min: Duration::from_millis(200),
+            floor,
+            max: Duration::from_secs(60),
+            granularity: Duration::from_millis(1),
+            restart: Restart::EveryAck,
+        }
+    }
+
+    fn steady(rtt_ms: u64) -> Estimator {
+        let mut estimator = Estimator::default();
+        (0..100).for_each(|_| estimator.sample(Duration::from_millis(rtt_ms)));
+        estimator
+    }
+
+    #[test]
+    fn the_floor_bounds_the_whole_or_the_deviation() {
+        let rtt = steady(30);
+        assert_eq!(Timer::new(config(Floor::Timeout)).base(&rtt), Duration::from_millis(200));
+        assert_eq!(Timer::new(config(Floor::Deviation)).base(&rtt), Duration::from_millis(230));
+        assert_eq!(Timer::new(config(Floor::Timeout)).base(&Estimator::default()), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn it_backs_off_and_recovers() {
+        let (mut timer, rtt) = (Timer::new(config(Floor::Timeout)), steady(30));
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        timer.start(at(0), &rtt);
+        assert_eq!(timer.expire(at(199)), None);
+        assert_eq!(timer.expire(at(200)), Some(1));
+        timer.start(at(200), &rtt);
+        assert_eq!(timer.deadline(), Some(at(600)));
+        assert_eq!(timer.expire(at(600)), Some(2));
+        timer.restart(at(700), &rtt);
+        assert_eq!(timer.deadline(), Some(at(900)));
+    }
+
+    #[test]
+    fn backoff_stops_at_the_upper_bound() {
+        let (mut timer, rtt) = (Timer::new(config(Floor::Timeout)), steady(30));
+        let mut now = Instant::ZERO;
+        for _ in 0..80 {
+            timer.start(now, &rtt);
+            now = timer.deadline().unwrap();
+            assert!(timer.expire(now).is_some());
+        }
+        assert_eq!(timer.timeout(&rtt), Duration::from_secs(60));
+    }
+}

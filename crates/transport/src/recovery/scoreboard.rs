@@ -1,0 +1,471 @@
+//! What is outstanding, and what has become of it.
+//!
+//! One entry a segment, in stream order. Sums are kept as segments change state, so that [`Scoreboard::pipe`] costs nothing,
+//! and each search begins where the one before it ended, so that thousands of holes stay cheap.
+
+use super::DUP_THRESH;
+use acklab_base::Instant;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A segment that was sent and is not yet cumulatively acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// The stream offset behind its last octet; it begins where the one before it ends.
+    end: u64,
+    /// When it was last sent.
+    at: Instant,
+    sacked: bool,
+    lost: bool,
+    /// It was sent again since it was last marked lost.
+    in_flight_again: bool,
+    /// It was ever sent again, so it can give no round-trip time (Karn).
+    ever_resent: bool,
+}
+
+/// What a cumulative acknowledgment released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Advance {
+    /// Octets by which snd.una moved.
+    pub bytes: u64,
+    /// Those that no SACK had acknowledged before.
+    pub newly_delivered: u64,
+    /// One of the segments had been sent again and was not yet selectively acknowledged.
+    pub retransmission_acked: bool,
+    /// When the newest was sent, if the oldest of them was never sent again.
+    pub sent_at: Option<Instant>,
+}
+
+/// The sender's picture of the network (RFC 6675, §2 and §3).
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    una: u64,
+    segments: VecDeque<Sent>,
+    sacked: u64,
+    lost: u64,
+    /// Octets that were sent again and are believed in flight.
+    resent: u64,
+    /// Octets marked lost and not yet sent again.
+    pending: u64,
+    highest_sacked: u64,
+    /// All below are sacked, lost, or have been looked at for loss.
+    judged: u64,
+    /// No segment below waits to be sent again.
+    pending_from: u64,
+    /// The SACK blocks of the ACK before, most of which the next one repeats.
+    known_blocks: [Range<u64>; 4],
+    /// Without SACK, duplicate ACKs stand for that many octets that have left the network.
+    dup_credit: u64,
+}
+
+impl Scoreboard {
+    /// The oldest octet that is not acknowledged: snd.una.
+    #[must_use]
+    pub const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The next octet never sent: snd.nxt.
+    #[must_use]
+    pub fn nxt(&self) -> u64 {
+        self.segments.back().map_or(self.una, |last| last.end)
+    }
+
+    /// snd.nxt − snd.una: FlightSize.
+    #[must_use]
+    pub fn flight_size(&self) -> u64 {
+        self.nxt() - self.una
+    }
+
+    /// Octets believed in the network (RFC 6675, §4).
+    #[must_use]
+    pub fn pipe(&self) -> u64 {
+        (self.flight_size() + self.resent).saturating_sub(self.sacked + self.lost + self.dup_credit)
+    }
+
+    /// Octets selectively acknowledged.
+    #[must_use]
+    pub const fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Octets marked lost.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Is something lost that has not been sent again?
+    #[must_use]
+    pub const fn has_pending(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Is nothing outstanding?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Was the oldest outstanding segment sent again since it was marked lost?
+    #[must_use]
+    pub fn head_resent(&self) -> bool {
+        self.segments.front().is_some_and(|head| head.in_flight_again)
+    }
+
+    /// New data goes out.
+    pub fn send(&mut self, now: Instant, octets: u64) {
+        let end = self.nxt() + octets;
+        self.segments.push_back(Sent {
+            end,
+            at: now,
+            sacked: false,
+            lost: false,
+            in_flight_again: false,
+            ever_resent: false,
+        });
+    }
+
+    /// Everything below `ack` is acknowledged.
+    pub fn advance(&mut self, ack: u64) -> Advance {
+        let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let mut oldest_was_resent = None;
+        while let Some(head) = self.segments.front().copied()
+            && self.una < ack
+        {
+            let covered = head.end.min(ack) - self.una;
+            self.uncount(&head, covered);
+            if !head.sacked {
+                advance.newly_delivered += covered;
+            }
+            self.una += covered;
+            if head.end > ack {
+                break;
+            }
+            oldest_was_resent.get_or_insert(head.ever_resent);
+            advance.retransmission_acked |= head.in_flight_again && !head.sacked;
+            advance.sent_at = Some(head.at);
+            self.segments.pop_front();
+        }
+        if oldest_was_resent != Some(false) {
+            advance.sent_at = None;
+        }
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
+        advance
+    }
+
+    fn uncount(&mut self, segment: &Sent, octets: u64) {
+        if segment.sacked {
+            self.sacked -= octets;
+        } else {
+            if segment.lost {
+                self.lost -= octets;
+                if !segment.in_flight_again {
+                    self.pending -= octets;
+                }
+            }
+            if segment.in_flight_again {
+                self.resent -= octets;
+            }
+        }
+    }
+
+    /// SACK blocks have come. Returns the octets that they newly acknowledge.
+    pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> u64 {
+        let before = self.sacked;
+        let mut seen: [Range<u64>; 4] = Default::default();
+        for (slot, block) in blocks.enumerate().take(seen.len()) {
+            let known = self.known_blocks.iter().find(|known| known.start <= block.start && known.end > block.start);
+            let from = known.map_or(block.start, |known| known.end.min(block.end));
+            if block.start < block.end && block.end <= self.nxt() {
+                self.sack_range(from.max(self.una)..block.end);
+                seen[slot] = block;
+            }
+        }
+        self.known_blocks = seen;
+        self.sacked - before
+    }
+
+    /// Marks the segments that lie whole in `range`.
+    fn sack_range(&mut self, range: Range<u64>) {
+        let first = self.segments.partition_point(|segment| segment.end <= range.start);
+        let mut start = if first == 0 { self.una } else { self.segments[first - 1].end };
+        for index in first..self.segments.len() {
+            let segment = self.segments[index];
+            if segment.end > range.end {
+                break;
+            }
+            let octets = segment.end - start;
+            if start >= range.start && !segment.sacked {
+                self.uncount(&segment, octets);
+                let entry = &mut self.segments[index];
+                (entry.sacked, entry.lost) = (true, false);
+                self.sacked += octets;
+                self.highest_sacked = self.highest_sacked.max(segment.end);
+            }
+            start = segment.end;
+        }
+    }
+
+    /// Without SACK, a duplicate ACK says that a segment of `mss` has left the network (RFC 6582).
+    pub fn duplicate_without_sack(&mut self, mss: u64) {
+        let outstanding = self.flight_size().saturating_sub(mss);
+        self.dup_credit = (self.dup_credit + mss).min(outstanding);
+    }
+
+    /// Marks lost what has `DupThresh` selectively acknowledged segments above it (RFC 6675, §4: IsLost). Returns the octets
+    /// newly marked.
+    pub fn detect_losses(&mut self) -> u64 {
+        if self.highest_sacked <= self.judged.max(self.una) {
+            return 0;
+        }
+        let top = self.segments.partition_point(|segment| segment.end <= self.highest_sacked);
+        let (mut above, mut boundary) = (0, top);
+        while boundary > 0 && above < DUP_THRESH {
+            boundary -= 1;
+            above += u32::from(self.segments[boundary].sacked);
+        }
+        if above < DUP_THRESH {
+            return 0;
+        }
+        let before = self.lost;
+        let first = self.segments.partition_point(|segment| segment.end <= self.judged);
+        for index in first..boundary {
+            self.mark_lost(index);
+        }
+        if boundary > 0 {
+            self.judged = self.judged.max(self.segments[boundary - 1].end);
+        }
+        self.lost - before
+    }
+
+    /// The oldest outstanding segment is lost, whatever else is known.
+    pub fn mark_head_lost(&mut self) {
+        if !self.segments.is_empty() {
+            self.mark_lost(0);
+        }
+    }
+
+    fn start_of(&self, index: usize) -> u64 {
+        if index == 0 { self.una } else { self.segments[index - 1].end }
+    }
+
+    fn mark_lost(&mut self, index: usize) {
+        let start = self.start_of(index);
+        let segment = &mut self.segments[index];
+        if segment.sacked || segment.lost {
+            return;
+        }
+        segment.lost = true;
+        let octets = segment.end - start;
+        self.lost += octets;
+        if !segment.in_flight_again {
+            self.pending += octets;
+            self.pending_from = self.pending_from.min(start);
+        }
+    }
+
+    /// The retransmission timer expired: all that is not selectively acknowledged is lost and must be sent again (RFC 6675,
+    /// §5.1).
+    pub fn mark_all_lost(&mut self) {
+        self.resent = 0;
+        self.lost = 0;
+        self.dup_credit = 0;
+        let mut start = self.una;
+        for segment in &mut self.segments {
+            segment.in_flight_again = false;
+            segment.lost = !segment.sacked;
+            if segment.lost {
+                self.lost += segment.end - start;
+            }
+            start = segment.end;
+        }
+        self.pending = self.lost;
+        self.pending_from = self.una;
+        self.judged = self.nxt();
+    }
+
+    /// The oldest segment that is lost and was not sent again (RFC 6675, §4: NextSeg, rule 1).
+    pub fn next_pending(&mut self) -> Option<Range<u64>> {
+        if self.pending == 0 {
+            return None;
+        }
+        let from = self.pending_from.max(self.una);
+        let first = self.segments.partition_point(|segment| segment.end <= from);
+        let index = (first..self.segments.len()).find(|index| {
+            let segment = &self.segments[*index];
+            segment.lost && !segment.in_flight_again
+        })?;
+        self.pending_from = self.start_of(index);
+        Some(self.pending_from..self.segments[index].end)
+    }
+
+    /// The oldest segment that is neither acknowledged nor sent again, below the highest SACK (NextSeg, rule 3).
+    #[must_use]
+    pub fn next_unjudged(&self) -> Option<Range<u64>> {
+        let index = self
+            .segments
+            .iter()
+            .take_while(|segment| segment.end <= self.highest_sacked)
+            .position(|segment| !segment.sacked && !segment.in_flight_again)?;
+        Some(self.start_of(index)..self.segments[index].end)
+    }
+
+    /// The oldest outstanding segment.
+    #[must_use]
+    pub fn head(&self) -> Option<Range<u64>> {
+        self.segments.front().map(|head| self.una..head.end)
+    }
+
+    /// The segment that begins at `start` goes out again.
+    pub fn resend(&mut self, now: Instant, start: u64) {
+        let index = self.segments.partition_point(|segment| segment.end <= start);
+        let Some(segment) = self.segments.get_mut(index) else { return };
+        let octets = segment.end - start;
+        if !segment.in_flight_again {
+            if segment.lost {
+                self.pending -= octets;
+            }
+            self.resent += octets;
+        }
+        (segment.in_flight_again, segment.ever_resent, segment.at) = (true, true, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn board(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        (0..segments).for_each(|k| board.send(Instant::from_nanos(k), 100));
+        board
+    }
+
+    fn range(first: u64, last: u64) -> Range<u64> {
+        first * 100..(last + 1) * 100
+    }
+
+    #[test]
+    fn three_sacked_above_mean_lost() {
+        let mut board = board(10);
+        assert_eq!(board.sack([range(1, 2)].into_iter()), 200);
+        assert_eq!(board.detect_losses(), 0);
+        assert_eq!(board.sack([range(1, 3)].into_iter()), 100);
+        assert_eq!(board.detect_losses(), 100);
+        assert_eq!(board.next_pending(), Some(0..100));
+        assert_eq!(board.pipe(), 1000 - 300 - 100);
+        board.resend(Instant::from_nanos(20), 0);
+        assert_eq!(board.pipe(), 700);
+        assert_eq!(board.next_pending(), None);
+    }
+
+    #[test]
+    fn an_acknowledged_retransmission_gives_no_round_trip_time() {
+        let mut board = board(5);
+        board.sack([range(1, 3)].into_iter());
+        board.detect_losses();
+        board.resend(Instant::from_nanos(9), 0);
+        let advance = board.advance(400);
+        assert_eq!((advance.bytes, advance.newly_delivered, advance.sent_at), (400, 100, None));
+        assert!(advance.retransmission_acked);
+        assert_eq!(board.advance(500).sent_at, Some(Instant::from_nanos(4)));
+        assert!(board.is_empty());
+    }
+
+    #[test]
+    fn after_a_timeout_all_but_the_sacked_is_sent_again() {
+        let mut board = board(4);
+        board.sack([range(2, 2)].into_iter());
+        board.mark_all_lost();
+        assert_eq!(board.pipe(), 0);
+        let mut again = Vec::new();
+        while let Some(segment) = board.next_pending() {
+            board.resend(Instant::from_nanos(50), segment.start);
+            again.push(segment.start / 100);
+        }
+        assert_eq!(again, [0, 1, 3]);
+        assert_eq!(board.pipe(), 300);
+    }
+
+    #[test]
+    fn a_partly_acknowledged_segment_keeps_its_rest() {
+        let mut board = board(2);
+        assert_eq!(board.advance(150).bytes, 150);
+        assert_eq!(board.head(), Some(150..200));
+        assert_eq!(board.pipe(), 50);
+    }
+
+    /// The plain definition, without any of the shortcuts.
+    #[derive(Clone, Default)]
+    struct Plain {
+        una: u64,
+        segments: Vec<(u64, bool, bool, bool)>,
+    }
+
+    impl Plain {
+        fn sums(&self) -> (u64, u64, u64) {
+            let live = self.segments.iter().filter(|(k, ..)| *k >= self.una);
+            live.fold((0, 0, 0), |(pipe, sacked, lost), (_, is_sacked, is_lost, again)| {
+                let in_network = !is_sacked && (!is_lost || *again);
+                (pipe + u64::from(in_network), sacked + u64::from(*is_sacked), lost + u64::from(*is_lost))
+            })
+        }
+
+        fn detect(&mut self) {
+            for index in 0..self.segments.len() {
+                let above = self.segments[index + 1..].iter().filter(|(_, sacked, ..)| *sacked).count();
+                let (k, sacked, lost, _) = &mut self.segments[index];
+                if *k >= self.una && !*sacked && above >= DUP_THRESH as usize {
+                    *lost = true;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_agree_with_the_plain_definition(steps in proptest::collection::vec((0u8..5, 0u64..40, 0u64..6), 1..200)) {
+            let (mut board, mut plain) = (Scoreboard::default(), Plain::default());
+            for (kind, place, length) in steps {
+                let sent = plain.segments.len() as u64;
+                match kind {
+                    0 | 1 => {
+                        board.send(Instant::ZERO, 100);
+                        plain.segments.push((sent, false, false, false));
+                    }
+                    2 if sent > plain.una => {
+                        let first = plain.una + 1 + place % (sent - plain.una);
+                        let last = (first + length).min(sent.saturating_sub(1));
+                        if first <= last {
+                            board.sack([range(first, last)].into_iter());
+                            for (_, sacked, lost, again) in &mut plain.segments[first as usize..=last as usize] {
+                                (*sacked, *lost, *again) = (true, false, *again && *sacked);
+                            }
+                            board.detect_losses();
+                            plain.detect();
+                        }
+                    }
+                    3 => {
+                        if let Some(segment) = board.next_pending() {
+                            let index = (segment.start / 100) as usize;
+                            let expected = plain.segments.iter().position(|(k, sacked, lost, again)| *k >= plain.una && !*sacked && *lost && !*again);
+                            prop_assert_eq!(Some(index), expected);
+                            board.resend(Instant::ZERO, segment.start);
+                            plain.segments[index].3 = true;
+                        }
+                    }
+                    4 => {
+                        let ack = (plain.una + length).min(sent);
+                        board.advance(ack * 100);
+                        plain.una = ack;
+                    }
+                    _ => {}
+                }
+                let (pipe, sacked, lost) = plain.sums();
+                prop_assert_eq!((board.pipe(), board.sacked(), board.lost()), (pipe * 100, sacked * 100, lost * 100));
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What the application wants sent.
+
+use acklab_base::random::Stream;
+use acklab_base::{Bytes, Duration, Instant, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A model of the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Config {
+    /// Always has more to send: fills the send buffer as soon as there is room.
+    Greedy {},
+    /// Writes this much at even intervals, so that the mean rate is `rate`.
+    Constant {
+        /// Mean rate.
+        rate: Rate,
+        /// Size of one write.
+        #[serde(default = "one_segment")]
+        write: Bytes,
+    },
+    /// Writes this much at exponentially distributed intervals, so that the mean rate is `rate`.
+    Poisson {
+        /// Mean rate.
+        rate: Rate,
+        /// Size of one write.
+        #[serde(default = "one_segment")]
+        write: Bytes,
+    },
+    /// Sends this much and closes.
+    Fixed {
+        /// Size of the transfer.
+        size: Bytes,
+    },
+}
+
+const fn one_segment() -> Bytes {
+    Bytes(1448)
+}
+
+impl Config {
+    /// As CCperf names it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::Greedy {} => "Greedy(bytes=0)".to_owned(),
+            Self::Constant { rate, write } => format!("Constant(rate={rate}, write={write})"),
+            Self::Poisson { rate, write } => format!("Poisson(rate={rate}, write={write})"),
+            Self::Fixed { size } => format!("Fixed(bytes={})", size.get()),
+        }
+    }
+}
+
+/// An application at work. It writes into a send buffer of limited size and waits while that is full.
+#[derive(Clone, Debug)]
+pub struct Source {
+    config: Config,
+    stream: Stream,
+    buffer: u64,
+    /// Octets that the application has wished to write so far.
+    wanted: u64,
+    /// Octets that have found room in the send buffer.
+    written: u64,
+    next_write: Option<Instant>,
+}
+
+impl Source {
+    /// An application with a send buffer of `buffer`; it begins at [`begin`](Self::begin).
+    #[must_use]
+    pub fn new(config: Config, buffer: Bytes, stream: Stream) -> Self {
+        Self { config, stream, buffer: buffer.get(), wanted: 0, written: 0, next_write: None }
+    }
+
+    /// The connection is open.
+    pub fn begin(&mut self, now: Instant) {
+        match self.config {
+            Config::Greedy {} => self.wanted = u64::MAX,
+            Config::Fixed { size } => self.wanted = size.get(),
+            Config::Constant { .. } | Config::Poisson { .. } => self.next_write = Some(now),
+        }
+    }
+
+    /// Write what is due, as far as the buffer has room beyond `acknowledged`.
+    pub fn advance(&mut self, now: Instant, acknowledged: u64) {
+        while let Some(due) = self.next_write
+            && due <= now
+        {
+            let (Config::Constant { rate, write } | Config::Poisson { rate, write }) = self.config else { break };
+            self.wanted += write.get();
+            let mean = Duration::from_nanos(write.get() * 8 * 1_000_000_000 / rate.bits_per_second());
+            let gap = if matches!(self.config, Config::Poisson { .. }) { self.stream.exponential(mean) } else { mean };
+            // A write takes at least a nanosecond, so that no rate makes this loop endless.
+            self.next_write = Some(due + gap.max(Duration::from_nanos(1)));
+        }
+        self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
+    }
+
+    /// No more: what has been sent up to `sent` is all there will be.
+    pub fn close(&mut self, sent: u64) {
+        (self.wanted, self.written, self.next_write) = (sent, sent, None);
+        self.config = Config::Fixed { size: Bytes(sent) };
+    }
+
+    /// Octets that may be sent.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The octet after the last one, if the application has closed.
+    #[must_use]
+    pub fn end(&self) -> Option<u64> {
+        match self.config {
+            Config::Fixed { size } => Some(size.get()),
+            _ => None,
+        }
+    }
+
+    /// When it next writes by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.next_write
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::random::Seed;
+
+    fn source(config: Config, buffer: u64) -> Source {
+        let mut source = Source::new(config, Bytes(buffer), Seed(1).stream("source"));
+        source.begin(Instant::ZERO);
+        source
+    }
+
+    #[test]
+    fn a_greedy_application_keeps_the_buffer_full() {
+        let mut source = source(Config::Greedy {}, 1000);
+        source.advance(Instant::ZERO, 0);
+        assert_eq!(source.written(), 1000);
+        source.advance(Instant::ZERO, 300);
+        assert_eq!(source.written(), 1300);
+        assert_eq!(source.end(), None);
+    }
+
+    #[test]
+    fn a_constant_rate_is_kept() {
+        let mut source = source(Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) }, 1 << 20);
+        source.advance(Instant::ZERO + Duration::from_millis(100), 0);
+        assert_eq!(source.written(), 101_000, "a write each millisecond, the first at once");
+    }
+
+    #[test]
+    fn poisson_writes_have_the_mean_rate() {
+        let mut source = source(Config::Poisson { rate: Rate::from_mbps(8), write: Bytes(1000) }, u64::MAX);
+        source.advance(Instant::ZERO + Duration::from_secs(100), 0);
+        assert!((source.written() as f64 / 100e6 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_fixed_transfer_ends() {
+        let mut source = source(Config::Fixed { size: Bytes(5000) }, 4000);
+        source.advance(Instant::ZERO, 0);
+        assert_eq!((source.written(), source.end()), (4000, Some(5000)));
+        source.advance(Instant::ZERO, 2000);
+        assert_eq!(source.written(), 5000);
+    }
+}

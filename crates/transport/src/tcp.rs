@@ -1,0 +1,15 @@
+//! TCP (RFC 9293) as two machines: a [`Sender`] that opens and fills a connection, and a [`Receiver`] that answers.
+//!
+//! | module | verb |
+//! |---|---|
+//! | [`config`] | what stacks do differently, and three presets |
+//! | [`sender`] | `input` takes ACKs, `output` decides what leaves, `timers` wakes |
+//! | [`receiver`] | reassembles, asks the ACK policy, answers |
+
+pub mod config;
+pub mod receiver;
+pub mod sender;
+
+pub use config::{Config, Preset};
+pub use receiver::Receiver;
+pub use sender::Sender;

@@ -1,0 +1,284 @@
+//! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
+
+mod reassembly;
+
+use super::config::Config;
+use super::sender::announced_mss;
+use crate::ack::{Arrival, Decision, Ledger, Policy, Reason};
+use acklab_base::random::Seed;
+use acklab_base::{FlowId, Instant, Machine};
+use acklab_wire::tcp::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps};
+use reassembly::Reassembly;
+
+/// Counts of one receiver; octets are payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments with data that arrived.
+    pub data_segments: u64,
+    /// Those of which nothing was new.
+    pub duplicates: u64,
+    /// ACKs sent, by [`Reason`], in the order of [`Reason::ALL`].
+    pub acks: [u64; Reason::ALL.len()],
+}
+
+impl Counters {
+    /// ACKs sent, for whatever reason.
+    #[must_use]
+    pub fn acks_sent(&self) -> u64 {
+        self.acks.iter().sum()
+    }
+}
+
+/// One end of a connection: the one that is opened and acknowledges.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Config,
+    flow: FlowId,
+    /// This end's initial sequence number.
+    initial: SeqNumber,
+    window_shift: u8,
+    connection: Option<Connection>,
+    stream: Reassembly,
+    ledger: Ledger,
+    policy: Policy,
+    /// An ACK to be sent now.
+    due: Option<Reason>,
+    syn_ack_due: bool,
+    /// An ACK to be sent later.
+    delayed: Option<(Instant, Reason)>,
+    counters: Counters,
+}
+
+/// What the SYN brought.
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    first: SeqNumber,
+    has_sack: bool,
+    has_timestamps: bool,
+    has_scaling: bool,
+    timestamp_to_echo: u32,
+    /// Last.ACK.sent (RFC 7323, §4.3).
+    last_ack_sent: u64,
+    fin: Option<u64>,
+}
+
+impl Receiver {
+    /// A receiver that listens. `flow` is the direction of its ACKs; `name` names its random streams.
+    #[must_use]
+    pub fn new(config: Config, flow: FlowId, seed: Seed, name: &str) -> Self {
+        let buffer = config.receive_buffer.get();
+        let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
+        Self {
+            config,
+            flow,
+            initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
+            window_shift: shift,
+            connection: None,
+            stream: Reassembly::default(),
+            ledger: Ledger::default(),
+            policy: Policy::new(config.ack),
+            due: None,
+            syn_ack_due: false,
+            delayed: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Octets of the stream that have arrived, in order or not, each counted once; the FIN counts as one.
+    #[must_use]
+    pub const fn received(&self) -> u64 {
+        self.stream.received()
+    }
+
+    /// Octets handed to the application, in order.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        let next = self.stream.next();
+        match self.connection.and_then(|connection| connection.fin) {
+            Some(fin) => next.min(fin),
+            None => next,
+        }
+    }
+
+    /// Counts since the connection began.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// When the newest data arrived.
+    #[must_use]
+    pub const fn newest_arrival(&self) -> Instant {
+        self.ledger.newest
+    }
+
+    /// Stream offset of `seq`, a sequence number of the peer's data.
+    #[must_use]
+    pub fn offset_of(&self, seq: SeqNumber) -> u64 {
+        self.connection.map_or(0, |connection| seq.offset_near(connection.first, self.stream.next()))
+    }
+
+    fn open(&mut self, segment: &Segment) {
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        let options = &segment.options;
+        self.connection = Some(Connection {
+            first: SeqNumber::at(segment.seq, 1),
+            has_sack: self.config.sack && options.sack_permitted,
+            has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
+            has_scaling: self.config.window_scaling && options.window_scale.is_some(),
+            timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
+            last_ack_sent: 0,
+            fin: None,
+        });
+        self.syn_ack_due = true;
+    }
+
+    fn take(&mut self, now: Instant, segment: &Segment, mut connection: Connection) {
+        if segment.flags.contains(Flags::SYN) {
+            self.syn_ack_due = true;
+            return;
+        }
+        let length = segment.sequence_len();
+        if length == 0 {
+            return;
+        }
+        let start = self.offset_of(segment.seq);
+        // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
+        if let Some(timestamps) = segment.options.timestamps
+            && start <= connection.last_ack_sent
+        {
+            connection.timestamp_to_echo = timestamps.value;
+        }
+        if segment.flags.contains(Flags::FIN) {
+            connection.fin = Some(start + u64::from(segment.payload));
+        }
+        self.connection = Some(connection);
+        self.counters.data_segments += 1;
+
+        let before = self.stream.next();
+        let beyond_window = start + length > before + self.window();
+        let arrival = if beyond_window { Arrival::Duplicate } else { self.stream.insert(start..start + length) };
+        self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
+        self.ledger.enter(now, u64::from(segment.payload), self.stream.next() - before);
+        let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
+        let decision =
+            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger) };
+        match decision {
+            Decision::Now(reason) => self.due = Some(reason),
+            Decision::At(at, reason) => {
+                if self.delayed.is_none_or(|(running, _)| at < running) {
+                    self.delayed = Some((at, reason));
+                }
+            }
+        }
+    }
+
+    /// The receive window. The application reads at once, and what lies out of order lies inside it.
+    fn window(&self) -> u64 {
+        let shift = self.shift();
+        let field = (self.config.receive_buffer.get() >> shift).min(u64::from(u16::MAX));
+        field << shift
+    }
+
+    fn shift(&self) -> u8 {
+        if self.connection.is_some_and(|connection| connection.has_scaling) { self.window_shift } else { 0 }
+    }
+
+    fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
+        self.counters.acks[Reason::Handshake as usize] += 1;
+        Segment {
+            flow: self.flow,
+            seq: self.initial,
+            ack: connection.first,
+            flags: Flags::SYN | Flags::ACK,
+            // RFC 7323, §2.2: not scaled.
+            window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
+            options: Options {
+                timestamps: self.timestamps(now, connection),
+                mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
+                window_scale: connection.has_scaling.then_some(self.window_shift),
+                sack_permitted: connection.has_sack,
+                ..Options::default()
+            },
+            payload: 0,
+        }
+    }
+
+    fn ack(&mut self, now: Instant, connection: &mut Connection, reason: Reason) -> Segment {
+        self.counters.acks[reason as usize] += 1;
+        self.delayed = None;
+        self.ledger.settle();
+        self.policy.on_ack_sent();
+        connection.last_ack_sent = self.stream.next();
+        let timestamps = self.timestamps(now, connection);
+        let sack = if connection.has_sack {
+            self.sack_blocks(connection.first, timestamps.is_some())
+        } else {
+            SackBlocks::default()
+        };
+        Segment {
+            flow: self.flow,
+            seq: SeqNumber::at(self.initial, 1),
+            ack: SeqNumber::at(connection.first, self.stream.next()),
+            flags: Flags::ACK,
+            window: (self.window() >> self.shift()) as u16,
+            options: Options { timestamps, sack, ..Options::default() },
+            payload: 0,
+        }
+    }
+
+    /// RFC 2018, §4: the block of the newest arrival first, then those most recently reported. Timestamps leave room for three.
+    fn sack_blocks(&self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
+        let most = if has_timestamps { 3 } else { SackBlocks::MAX };
+        self.stream
+            .recent()
+            .iter()
+            .take(most)
+            .map(|range| SackBlock { start: SeqNumber::at(first, range.start), end: SeqNumber::at(first, range.end) })
+            .collect()
+    }
+
+    fn timestamps(&self, now: Instant, connection: &Connection) -> Option<Timestamps> {
+        let tick = self.config.timestamps.filter(|_| connection.has_timestamps)?;
+        let value = (now.as_nanos() / tick.as_nanos()) as u32;
+        Some(Timestamps { value, echo: connection.timestamp_to_echo })
+    }
+}
+
+impl Machine for Receiver {
+    type Datagram = Segment;
+
+    fn accept(&mut self, now: Instant, segment: Segment) {
+        match self.connection {
+            None => self.open(&segment),
+            Some(connection) => self.take(now, &segment, connection),
+        }
+    }
+
+    fn wake(&mut self, now: Instant) {
+        if let Some((at, reason)) = self.delayed
+            && at <= now
+        {
+            self.delayed = None;
+            self.due = Some(reason);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.delayed.map(|(at, _)| at)
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Segment> {
+        let mut connection = self.connection?;
+        if self.syn_ack_due {
+            self.syn_ack_due = false;
+            return Some(self.syn_ack(now, &connection));
+        }
+        let reason = self.due.take()?;
+        let ack = self.ack(now, &mut connection, reason);
+        self.connection = Some(connection);
+        Some(ack)
+    }
+}

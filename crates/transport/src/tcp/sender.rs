@@ -1,0 +1,246 @@
+//! The TCP sender: opens the connection, sends what the application writes, and finishes.
+
+mod input;
+mod output;
+mod timers;
+
+pub(in crate::tcp) use output::announced_mss;
+
+use super::config::Config;
+use crate::cc::{Controller, Window};
+use crate::event::Event;
+use crate::recovery::prr::Prr;
+use crate::recovery::rto::Timer;
+use crate::recovery::rtt::Estimator;
+use crate::recovery::scoreboard::Scoreboard;
+use crate::source::{self, Source};
+use acklab_base::random::Seed;
+use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_wire::tcp::{Segment, SeqNumber};
+
+/// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the start.
+    Closed,
+    /// The SYN is out.
+    SynSent,
+    /// Data flows.
+    Established,
+    /// Everything is acknowledged, the FIN included.
+    Finished,
+}
+
+/// Where congestion control stands; the names are Linux's and ns-3's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionState {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs or SACKs have come, and nothing counts as lost yet.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery after a retransmission timeout.
+    Loss,
+}
+
+/// Counts of one sender; octets are payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments with data, retransmissions included.
+    pub data_segments: u64,
+    /// Octets of those.
+    pub data_bytes: u64,
+    /// Retransmitted segments.
+    pub retransmissions: u64,
+    /// Retransmission timeouts with data outstanding.
+    pub timeouts: u64,
+    /// ACKs that arrived.
+    pub acks: u64,
+    /// Octets acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// Fast recoveries that ended.
+    pub recoveries: u64,
+    /// Time spent in those.
+    pub recovery_time: Duration,
+}
+
+/// One end of a connection: the one that opens it and sends.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: Config,
+    flow: FlowId,
+    phase: Phase,
+    start: Instant,
+    stop: Option<Instant>,
+    source: Source,
+
+    /// The sequence number of the first octet of data.
+    first: SeqNumber,
+    /// The next octet that the peer sends, for the acknowledgment field.
+    peer_next: SeqNumber,
+    syn_sent_at: Instant,
+    syn_due: bool,
+    ack_due: bool,
+    timestamp_to_echo: u32,
+
+    board: Scoreboard,
+    /// Highest offset that the peer's window lets through.
+    window_end: u64,
+    window_shift: u8,
+
+    window: Window,
+    controller: Controller,
+    state: CongestionState,
+    duplicates: u32,
+    /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
+    recover: u64,
+    recovery_began: Instant,
+    prr: Prr,
+    /// Segments to be sent now, whatever the window says.
+    forced: u32,
+    seen_partial_ack: bool,
+    /// Octets acknowledged that do not fill a segment.
+    acked_remainder: u64,
+    window_limited: bool,
+
+    rtt: Estimator,
+    rto: Timer,
+    events: Vec<Event>,
+    counters: Counters,
+}
+
+impl Sender {
+    /// A sender that opens its connection at `start` and sends nothing new from `stop` on. `name` names its random streams.
+    #[must_use]
+    pub fn new(
+        config: Config,
+        flow: FlowId,
+        traffic: source::Config,
+        start: Instant,
+        stop: Option<Instant>,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
+        let mss = config.mss.get();
+        let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
+        let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
+        let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
+        Self {
+            config,
+            flow,
+            phase: Phase::Closed,
+            start,
+            stop,
+            source: Source::new(traffic, config.send_buffer, stream("source")),
+            first: SeqNumber::at(initial, 1),
+            peer_next: SeqNumber(0),
+            syn_sent_at: Instant::ZERO,
+            syn_due: false,
+            ack_due: false,
+            timestamp_to_echo: 0,
+            board: Scoreboard::default(),
+            window_end: 0,
+            window_shift: 0,
+            window,
+            controller: Controller::new(config.congestion, config.growth),
+            state: CongestionState::Open,
+            duplicates: 0,
+            recover: 0,
+            recovery_began: Instant::ZERO,
+            prr: Prr::new(config.prr_bound, mss, 0),
+            forced: 0,
+            seen_partial_ack: false,
+            acked_remainder: 0,
+            window_limited: false,
+            rtt: Estimator::default(),
+            rto: Timer::new(config.rto),
+            events: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Where the connection stands.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Where congestion control stands.
+    #[must_use]
+    pub const fn congestion_state(&self) -> CongestionState {
+        self.state
+    }
+
+    /// Congestion window and threshold.
+    #[must_use]
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Octets believed in the network.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.board.pipe()
+    }
+
+    /// What is outstanding.
+    #[must_use]
+    pub const fn scoreboard(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Round-trip times.
+    #[must_use]
+    pub const fn rtt(&self) -> &Estimator {
+        &self.rtt
+    }
+
+    /// Octets that the application has written.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.source.written()
+    }
+
+    /// Stream offset of `seq`, a sequence number of this sender's data.
+    #[must_use]
+    pub fn offset_of(&self, seq: SeqNumber) -> u64 {
+        seq.offset_near(self.first, self.board.una())
+    }
+
+    /// Counts since the connection began.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What has happened since this was last asked.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
+        self.events.drain(..)
+    }
+
+    /// The sender's clock, as it stands in its timestamps.
+    fn timestamp_clock(&self, now: Instant) -> Option<u32> {
+        self.config.timestamps.map(|tick| (now.as_nanos() / tick.as_nanos()) as u32)
+    }
+}
+
+impl Machine for Sender {
+    type Datagram = Segment;
+
+    fn accept(&mut self, now: Instant, segment: Segment) {
+        self.input(now, &segment);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.wake_timers(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.next_deadline()
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Segment> {
+        self.next_segment(now)
+    }
+}

@@ -1,0 +1,287 @@
+//! What an ACK does.
+
+use super::super::config::RttClock;
+use super::{CongestionState, Phase, Sender};
+use crate::cc::{Acked, FlightMeasure};
+use crate::event::Event;
+use crate::recovery::prr::{self, Progress, Prr};
+use crate::recovery::rto::Restart;
+use crate::recovery::scoreboard::Advance;
+use crate::recovery::{self, DUP_THRESH};
+use acklab_base::{Duration, Instant};
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+
+/// RFC 7323, §2.3: a larger shift is used as 14.
+const MAX_WINDOW_SHIFT: u8 = 14;
+
+/// What one ACK brought.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    advance: Advance,
+    /// Octets newly acknowledged, cumulatively or selectively.
+    delivered: u64,
+    /// Octets newly believed lost.
+    lost: u64,
+    /// RFC 6675, §2: it brings new SACK information; without SACK, RFC 5681, §2.
+    is_duplicate: bool,
+    /// Octets in flight before it.
+    prior_flight: u64,
+}
+
+impl Sender {
+    pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+        match self.phase {
+            Phase::SynSent => self.input_syn_ack(now, segment),
+            Phase::Established => self.input_ack(now, segment),
+            Phase::Closed | Phase::Finished => {}
+        }
+    }
+
+    fn input_syn_ack(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.contains(Flags::SYN | Flags::ACK) || segment.ack != self.first {
+            return;
+        }
+        self.phase = Phase::Established;
+        self.peer_next = SeqNumber::at(segment.seq, 1);
+        if segment.options.timestamps.is_none() {
+            self.config.timestamps = None;
+        }
+        self.config.sack &= segment.options.sack_permitted;
+        self.window_shift = segment.options.window_scale.map_or(0, |shift| shift.min(MAX_WINDOW_SHIFT));
+        // RFC 7323, §2.2: the window of a SYN is not scaled.
+        self.window_end = u64::from(segment.window);
+        self.note_timestamp(segment);
+        // RFC 6298, §3: a SYN that was sent twice gives no sample.
+        if !self.rto.is_backed_off() {
+            self.rtt.sample(now.since(self.syn_sent_at));
+        }
+        self.rto.stop();
+        self.source.begin(now);
+        self.source.advance(now, 0);
+        self.ack_due = true;
+        self.events.push(Event::Established);
+    }
+
+    fn note_timestamp(&mut self, segment: &Segment) {
+        if let Some(timestamps) = segment.options.timestamps {
+            self.timestamp_to_echo = timestamps.value;
+        }
+    }
+
+    fn input_ack(&mut self, now: Instant, segment: &Segment) {
+        if segment.flags.contains(Flags::SYN) {
+            // The peer did not get the ACK of its SYN.
+            self.ack_due = true;
+            return;
+        }
+        let ack = self.offset_of(segment.ack);
+        let una = self.board.una();
+        // RFC 9293, §3.10.7.4: neither what was never sent nor what is already known.
+        if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() || ack < una {
+            return;
+        }
+        self.counters.acks += 1;
+        self.note_timestamp(segment);
+        let window_end = ack + (u64::from(segment.window) << self.window_shift);
+        let window_moved = window_end != self.window_end;
+        self.window_end = self.window_end.max(window_end);
+
+        let news = self.update_scoreboard(segment, ack, window_moved);
+        self.counters.delivered += news.delivered;
+        self.sample_rtt(now, segment, &news.advance);
+        self.react(now, &news);
+        if news.advance.bytes > 0 && self.board.is_empty() {
+            self.rto.stop();
+            if self.source.end() == Some(ack.saturating_sub(1)) {
+                self.phase = Phase::Finished;
+                self.events.push(Event::Finished);
+            }
+        }
+        self.source.advance(now, self.board.una());
+    }
+
+    fn update_scoreboard(&mut self, segment: &Segment, ack: u64, window_moved: bool) -> News {
+        let una = self.board.una();
+        let prior_flight = self.board.pipe();
+        let mut newly_sacked = 0;
+        if !segment.options.sack.is_empty() {
+            let first = self.first;
+            let blocks = segment.options.sack.as_slice().iter();
+            // A block below snd.una is a D-SACK (RFC 2883).
+            let above = blocks
+                .map(|block| block.start.offset_near(first, una)..block.end.offset_near(first, una))
+                .filter(|block| block.start >= ack && block.start > una);
+            newly_sacked = self.board.sack(above);
+        }
+        let is_duplicate = if self.config.sack {
+            newly_sacked > 0
+        } else {
+            ack == una && segment.payload == 0 && !window_moved && !self.board.is_empty()
+        };
+        let advance = self.board.advance(ack);
+        if is_duplicate && !self.config.sack && self.counts_duplicates() {
+            self.board.duplicate_without_sack(self.window.mss);
+        }
+        let lost = if newly_sacked > 0 { self.board.detect_losses() } else { 0 };
+        News { advance, delivered: newly_sacked + advance.newly_delivered, lost, is_duplicate, prior_flight }
+    }
+
+    /// Without SACK, duplicates after a timeout may come from its own retransmissions, and the first two may only be counted if
+    /// they may send (RFC 3042).
+    fn counts_duplicates(&self) -> bool {
+        match self.state {
+            CongestionState::Loss => false,
+            CongestionState::Recovery => true,
+            CongestionState::Open | CongestionState::Disorder => self.config.limited_transmit,
+        }
+    }
+
+    /// Karn: only if the oldest segment that this acknowledges was never sent again.
+    fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance) {
+        let Some(sent_at) = advance.sent_at else { return };
+        let rtt = match (self.config.rtt_clock, segment.options.timestamps, self.config.timestamps) {
+            (RttClock::Timestamps, Some(timestamps), Some(tick)) => {
+                let clock = (now.as_nanos() / tick.as_nanos()) as u32;
+                // Less than a tick is not nothing.
+                (tick * u64::from(clock.wrapping_sub(timestamps.echo))).max(Duration::from_micros(1))
+            }
+            _ => now.since(sent_at),
+        };
+        self.rtt.sample(rtt);
+    }
+
+    fn react(&mut self, now: Instant, news: &News) {
+        let passes_recover = self.board.una() >= self.recover;
+        match self.state {
+            CongestionState::Recovery if news.advance.bytes > 0 && passes_recover => self.exit_recovery(now, news),
+            CongestionState::Recovery => self.continue_recovery(now, news),
+            CongestionState::Loss => self.continue_loss(now, news, passes_recover),
+            CongestionState::Open | CongestionState::Disorder => self.react_in_order(now, news),
+        }
+    }
+
+    fn react_in_order(&mut self, now: Instant, news: &News) {
+        if news.is_duplicate {
+            self.duplicates += 1;
+            self.state = CongestionState::Disorder;
+        } else if news.advance.bytes > 0 {
+            self.duplicates = 0;
+            self.state = CongestionState::Open;
+        }
+        if self.board.lost() > 0 || self.duplicates >= DUP_THRESH {
+            self.enter_recovery(now, news);
+            if news.advance.bytes > 0 {
+                self.rto.restart(now, &self.rtt);
+            }
+            return;
+        }
+        if news.advance.bytes > 0 {
+            self.grow(news.advance.bytes, news.prior_flight);
+            self.rto.restart(now, &self.rtt);
+        }
+    }
+
+    fn enter_recovery(&mut self, now: Instant, news: &News) {
+        if self.board.lost() == 0 {
+            self.board.mark_head_lost();
+        }
+        let (cwnd, mss) = (self.window.cwnd, self.window.mss);
+        let pipe = self.board.pipe();
+        let flight = match self.config.halves {
+            FlightMeasure::FlightSize => self.board.flight_size() + news.advance.bytes,
+            FlightMeasure::Pipe => pipe,
+            FlightMeasure::Window => cwnd,
+        };
+        self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
+        self.controller.on_reduction();
+        self.state = CongestionState::Recovery;
+        self.recover = self.board.nxt();
+        self.recovery_began = now;
+        self.seen_partial_ack = false;
+        let recover_fs = match self.config.prr_basis {
+            prr::Basis::FlightSize => self.board.flight_size(),
+            prr::Basis::Pipe => {
+                (self.board.flight_size() + news.advance.bytes).saturating_sub(self.board.sacked()) + news.delivered
+            }
+            prr::Basis::Window => cwnd,
+        };
+        self.prr = Prr::new(self.config.prr_bound, mss, recover_fs);
+        self.reduce(news);
+        // RFC 6675, §5, (4.3): the first retransmission goes out at once.
+        self.forced = 1;
+        self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
+    }
+
+    /// The window on an ACK of a recovery.
+    fn reduce(&mut self, news: &News) {
+        self.window.cwnd = match self.config.recovery {
+            recovery::Algorithm::Classic => self.window.ssthresh,
+            recovery::Algorithm::Prr => self.prr.on_ack(Progress {
+                delivered: news.delivered,
+                pipe: self.board.pipe(),
+                ssthresh: self.window.ssthresh,
+                is_safe: news.advance.bytes > 0 && news.lost == 0,
+                retransmission_acked: news.advance.retransmission_acked,
+            }),
+        };
+    }
+
+    fn continue_recovery(&mut self, now: Instant, news: &News) {
+        let is_partial = news.advance.bytes > 0;
+        if is_partial && !self.config.sack {
+            self.board.mark_head_lost();
+        }
+        if news.is_duplicate || is_partial {
+            self.reduce(news);
+        }
+        if is_partial {
+            if self.config.partial_ack_retransmits && !self.board.head_resent() {
+                self.forced = 1;
+            }
+            if self.config.rto.restart == Restart::EveryAck || !self.seen_partial_ack {
+                self.rto.restart(now, &self.rtt);
+            }
+            self.seen_partial_ack = true;
+        }
+    }
+
+    fn exit_recovery(&mut self, now: Instant, news: &News) {
+        self.window.cwnd = self.window.ssthresh;
+        self.state = CongestionState::Open;
+        self.duplicates = 0;
+        self.counters.recoveries += 1;
+        self.counters.recovery_time += now.since(self.recovery_began);
+        self.events.push(Event::RecoveryExited);
+        if self.config.grows_on_exit {
+            self.grow(news.advance.bytes, news.prior_flight);
+        }
+        self.rto.restart(now, &self.rtt);
+    }
+
+    fn continue_loss(&mut self, now: Instant, news: &News, passes_recover: bool) {
+        if news.advance.bytes == 0 {
+            return;
+        }
+        if passes_recover {
+            self.state = CongestionState::Open;
+            self.events.push(Event::RecoveryExited);
+        }
+        self.grow(news.advance.bytes, news.prior_flight);
+        self.rto.restart(now, &self.rtt);
+    }
+
+    fn grow(&mut self, bytes: u64, prior_flight: u64) {
+        let mss = self.window.mss;
+        let total = bytes + self.acked_remainder;
+        self.acked_remainder = total % mss;
+        if self.config.validate_window && !self.is_window_limited(prior_flight) {
+            return;
+        }
+        self.controller.on_ack(&mut self.window, Acked { bytes, segments: total / mss });
+    }
+
+    /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
+    fn is_window_limited(&self, prior_flight: u64) -> bool {
+        self.window_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * prior_flight)
+    }
+}

@@ -1,0 +1,159 @@
+//! What leaves, and when it may.
+
+use super::{CongestionState, Phase, Sender};
+use acklab_base::Instant;
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+use std::ops::Range;
+
+impl Sender {
+    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        match self.phase {
+            Phase::SynSent if self.syn_due => {
+                self.syn_due = false;
+                self.syn_sent_at = now;
+                self.rto.start(now, &self.rtt);
+                Some(self.syn(now))
+            }
+            Phase::Established => self.pure_ack(now).or_else(|| self.next_in_stream(now)),
+            _ => None,
+        }
+    }
+
+    /// The next segment of data, if one may leave.
+    fn next_in_stream(&mut self, now: Instant) -> Option<Segment> {
+        let forced = self.forced > 0;
+        let room = if forced { u64::MAX } else { self.window.cwnd.saturating_sub(self.board.pipe()) };
+        self.window_limited = false;
+        if let Some(segment) = self.board.next_pending() {
+            return self.retransmit(now, segment, room);
+        }
+        if let Some(octets) = self.new_data() {
+            if room < octets.min(self.window.mss) {
+                self.window_limited = true;
+                return None;
+            }
+            self.forced = 0;
+            return Some(self.transmit(now, octets));
+        }
+        // RFC 6675, §4, NextSeg rule 3: nothing new to send, so what may yet turn out lost.
+        if self.state == CongestionState::Recovery
+            && self.config.sack
+            && let Some(segment) = self.board.next_unjudged()
+        {
+            return self.retransmit(now, segment, room);
+        }
+        if forced {
+            self.forced = 0;
+            // ns-3's DoRetransmit: with nothing else to send, the head once more.
+            let head = self.board.head()?;
+            return self.retransmit(now, head, room);
+        }
+        None
+    }
+
+    /// The size of the next new segment that the application and the peer's window allow.
+    fn new_data(&self) -> Option<u64> {
+        let nxt = self.board.nxt();
+        let with_fin = self.source.end().map_or(0, |end| u64::from(self.source.written() == end));
+        let available = (self.source.written() + with_fin).saturating_sub(nxt);
+        let octets = available.min(self.window.mss).min(self.window_end.saturating_sub(nxt));
+        // Less than a segment waits for more room unless it is all there is (RFC 9293, §3.8.6.2.1).
+        (octets > 0 && (octets == self.window.mss || octets == available)).then_some(octets)
+    }
+
+    fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
+        let start = self.board.nxt();
+        self.board.send(now, octets);
+        self.departed(now, octets);
+        self.data(now, start..start + octets)
+    }
+
+    fn retransmit(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
+        let octets = segment.end - segment.start;
+        if room < octets {
+            return None;
+        }
+        self.forced = 0;
+        self.board.resend(now, segment.start);
+        self.counters.retransmissions += 1;
+        self.departed(now, octets);
+        Some(self.data(now, segment))
+    }
+
+    fn departed(&mut self, now: Instant, octets: u64) {
+        self.rto.start(now, &self.rtt);
+        self.counters.data_segments += 1;
+        self.counters.data_bytes += octets;
+        if self.state == CongestionState::Recovery {
+            self.prr.on_sent(octets);
+        }
+    }
+
+    fn data(&self, now: Instant, range: Range<u64>) -> Segment {
+        // The FIN takes the octet behind the last.
+        let has_fin = self.source.end().is_some_and(|end| range.end > end);
+        let payload = (range.end - range.start - u64::from(has_fin)) as u32;
+        let last_written = range.end >= self.source.written();
+        let mut flags = Flags::ACK;
+        if has_fin {
+            flags = flags | Flags::FIN;
+        }
+        if last_written && payload > 0 {
+            flags = flags | Flags::PSH;
+        }
+        Segment {
+            seq: SeqNumber::at(self.first, range.start),
+            flags,
+            options: self.options(now),
+            payload,
+            ..self.empty()
+        }
+    }
+
+    fn pure_ack(&mut self, now: Instant) -> Option<Segment> {
+        if !self.ack_due {
+            return None;
+        }
+        self.ack_due = false;
+        Some(Segment { seq: SeqNumber::at(self.first, self.board.nxt()), options: self.options(now), ..self.empty() })
+    }
+
+    fn syn(&self, now: Instant) -> Segment {
+        let timestamps = self.timestamp_clock(now).map(|value| Timestamps { value, echo: 0 });
+        Segment {
+            seq: SeqNumber(self.first.0.wrapping_sub(1)),
+            flags: Flags::SYN,
+            window: u16::MAX,
+            options: Options {
+                timestamps,
+                mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
+                window_scale: self.config.window_scaling.then_some(0),
+                sack_permitted: self.config.sack,
+                ..Options::default()
+            },
+            ..self.empty()
+        }
+    }
+
+    fn options(&self, now: Instant) -> Options {
+        let timestamps = self.timestamp_clock(now).map(|value| Timestamps { value, echo: self.timestamp_to_echo });
+        Options { timestamps, ..Options::default() }
+    }
+
+    fn empty(&self) -> Segment {
+        Segment {
+            flow: self.flow,
+            seq: self.first,
+            ack: self.peer_next,
+            flags: Flags::ACK,
+            window: u16::MAX,
+            options: Options::default(),
+            payload: 0,
+        }
+    }
+}
+
+/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less.
+pub(in crate::tcp) fn announced_mss(payload: u64, has_timestamps: bool) -> u16 {
+    u16::try_from(payload + if has_timestamps { 12 } else { 0 }).unwrap_or(u16::MAX)
+}
