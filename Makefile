@@ -31,7 +31,7 @@ $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST)
-	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.88 or newer (https://rustup.rs)" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.93 or newer (https://rustup.rs)" >&2; exit 1; }
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
@@ -44,7 +44,8 @@ demo: install
 test: test-rust test-python
 
 test-rust: $(VENV)/.tools
-	cargo test --workspace --quiet
+	./scripts/system-packages.sh test
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
 
 test-python: install
 	./scripts/system-packages.sh test
