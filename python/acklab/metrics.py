@@ -62,7 +62,7 @@ def best(column: str, values: list[Any]) -> set[int]:
     return {place for place, number in enumerate(numbers) if number == wanted}
 
 
-def written(value: Any) -> str:  # noqa: ANN401
+def written(value: Any) -> str:
     """A value for a person: two decimals or four significant digits, a dash for what is missing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"

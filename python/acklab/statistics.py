@@ -81,7 +81,7 @@ def jain(shares: Iterable[float]) -> float:
 def cov(values: Iterable[float]) -> float:
     """Coefficient of variation: standard deviation of the population over the mean; no unit."""
     sample = np.asarray(list(values), dtype=np.float64)
-    mean = float(sample.mean()) if len(sample) else math.nan
+    mean = float(sample.mean()) if len(sample) else 0.0
     return float(sample.std()) / mean if mean else math.nan
 
 

@@ -1,6 +1,7 @@
 """What a person sees in a terminal: results go to standard output, everything else to standard error."""
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ from rich.text import Text
 if TYPE_CHECKING:
     from acklab.sweeps.execution import Progress as Points
 
-out = Console()
-err = Console(stderr=True)
+# A file or a pipe has no width: what goes there is not folded at that of a terminal of the eighties.
+_WIDTH = 160
+out = Console(width=None if sys.stdout.isatty() else _WIDTH)
+err = Console(stderr=True, width=None if sys.stderr.isatty() else _WIDTH)
 
 
 class _Left(ProgressColumn):

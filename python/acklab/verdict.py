@@ -36,6 +36,8 @@ class Finding:
     command: str
     """The command that repeats the run as written."""
     note: str = ""
+    group: str = ""
+    """Heading that the claim stands under."""
 
     @property
     def allowance(self) -> float:
@@ -55,7 +57,8 @@ class Finding:
     def from_dict(cls, values: dict[str, Any]) -> "Finding":
         """What `to_dict` gave."""
         numbers = ("published", "measured", "low", "high", "as_written")
-        return cls(**{name: math.nan if name in numbers and value is None else value for name, value in values.items()})
+        full: dict[str, Any] = {name: math.nan if name in numbers and value is None else value for name, value in values.items()}
+        return cls(**full)
 
 
 def parse_tolerance(text: str) -> tuple[float, bool]:

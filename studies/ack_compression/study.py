@@ -11,8 +11,8 @@ SERIES = ("operating_point", "throughput", "packets")
 GRID = {
     "flow.0.preset": ["linux", "ns3", "rfc"],
     "flow.0.congestion": ["newreno"],
-    "link.1.reverse.gate.quota": [1, 10, 50, 100],
-    "link.1.reverse.gate.interval": ["1ms", "2ms", "5ms", "10ms", "20ms", "50ms"],
+    "link.btl.reverse.gate.quota": [1, 10, 50, 100],
+    "link.btl.reverse.gate.interval": ["1ms", "2ms", "5ms", "10ms", "20ms", "50ms"],
 }
 
 RETURN_PATH = (
@@ -100,7 +100,9 @@ def _sweep(bench: Bench) -> Section:
                 command,
             ),
             Figure(
-                figures.heat_map(flows, interval, quota, "mean_srtt_l4", "sRTT [ms]", preset), f"Smoothed RTT: {over}", command
+                figures.heat_map(flows, interval, quota, "mean_srtt_l4", "sRTT [ms]", preset, log=True),
+                f"Smoothed RTT: {over}",
+                command,
             ),
             Figure(
                 figures.heat_map(drops, interval, quota, "total_qdisc_drops_l2", "drops [packets]", preset),

@@ -71,11 +71,11 @@ impl Driver {
         self.wakes
     }
 
-    /// Let everything happen that is due at or before `until`. `goes_on` is asked now and then.
+    /// Let everything happen that is due before `until`. `goes_on` is asked now and then.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
         let mut unasked = 0;
         while let Some((at, machine)) = self.deadlines.earliest()
-            && at <= until
+            && at < until
         {
             debug_assert!(at >= self.now, "machine {machine} asks to be woken in the past");
             self.now = self.now.max(at);

@@ -61,6 +61,8 @@ pub struct Source {
     wanted: u64,
     /// Octets that have found room in the send buffer.
     written: u64,
+    /// Where the stream ends, if the application was closed before its own end.
+    closed: Option<u64>,
     next_write: Option<Instant>,
 }
 
@@ -68,7 +70,7 @@ impl Source {
     /// An application with a send buffer of `buffer`; it begins at [`begin`](Self::begin).
     #[must_use]
     pub fn new(config: Config, buffer: Bytes, stream: Stream) -> Self {
-        Self { config, stream, buffer: buffer.get(), wanted: 0, written: 0, next_write: None }
+        Self { config, stream, buffer: buffer.get(), wanted: 0, written: 0, closed: None, next_write: None }
     }
 
     /// The connection is open.
@@ -82,6 +84,9 @@ impl Source {
 
     /// Write what is due, as far as the buffer has room beyond `acknowledged`.
     pub fn advance(&mut self, now: Instant, acknowledged: u64) {
+        if self.closed.is_some() {
+            return;
+        }
         while let Some(due) = self.next_write
             && due <= now
         {
@@ -95,24 +100,29 @@ impl Source {
         self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
     }
 
-    /// No more: what has been sent up to `sent` is all there will be.
+    /// No more: what has been sent up to `sent` is all there will be, and what was written beyond it is forgotten.
     pub fn close(&mut self, sent: u64) {
-        (self.wanted, self.written, self.next_write) = (sent, sent, None);
-        self.config = Config::Fixed { size: Bytes(sent) };
+        (self.closed, self.next_write) = (Some(sent), None);
+    }
+
+    /// Octets that the application has written, sent or not.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// Octets that may be sent.
     #[must_use]
-    pub fn written(&self) -> u64 {
-        self.written
+    pub fn sendable(&self) -> u64 {
+        self.closed.unwrap_or(self.written)
     }
 
     /// The octet after the last one, if the application has closed.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         match self.config {
-            Config::Fixed { size } => Some(size.get()),
-            _ => None,
+            Config::Fixed { size } => Some(self.closed.unwrap_or(size.get())),
+            _ => self.closed,
         }
     }
 
@@ -165,5 +175,14 @@ mod tests {
         assert_eq!((source.written(), source.end()), (4000, Some(5000)));
         source.advance(Instant::ZERO, 2000);
         assert_eq!(source.written(), 5000);
+    }
+
+    #[test]
+    fn closing_ends_the_stream_where_sending_stands() {
+        let mut source = source(Config::Greedy {}, 1000);
+        source.advance(Instant::ZERO, 0);
+        source.close(300);
+        source.advance(Instant::ZERO, 200);
+        assert_eq!((source.sendable(), source.end(), source.written()), (300, Some(300), 1000));
     }
 }

@@ -153,7 +153,7 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone: there is nobody left to tell. Python would complain once more when it closes it.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(141)
 
 

@@ -99,7 +99,7 @@ def _plain(frame: pl.DataFrame, caption: str) -> Table:
     return table
 
 
-def finite(value: Any) -> Any:  # noqa: ANN401
+def finite(value: Any) -> Any:
     """The same value with None for every number that JSON cannot write."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -55,7 +55,11 @@ def _show(result: StudyResult) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("claim", "published", "ours", "interval", "unit", "±", "verdict"):
         table.add_column(name, justify="right" if name in ("published", "ours", "interval", "±") else "left")
+    group = ""
     for finding in result.findings:
+        if finding.group != group:
+            group = finding.group
+            table.add_row(Text(group, style="dim italic"))
         interval = "" if math.isnan(finding.low) else f"{written(finding.low)} … {written(finding.high)}"
         table.add_row(
             finding.title,

@@ -2,39 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import plotly.graph_objects as go
 
 from acklab.figures.theme import COLOURS, MUTED, finish
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, Finding
+
+VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRODUCED: COLOURS[1]}
 
 
-class Compared(Protocol):
-    """A published number and ours, in the same unit."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def published(self) -> float: ...
-    @property
-    def measured(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def allowance(self) -> float:
-        """Tolerance in the unit of the number."""
-        ...
-
-    @property
-    def verdict(self) -> str: ...
-
-
-VERDICT_COLOURS = {"reproduced": COLOURS[2], "same direction": COLOURS[4], "not reproduced": COLOURS[1]}
-
-
-def comparison(claims: Sequence[Compared]) -> go.Figure:
+def comparison(claims: Sequence[Finding]) -> go.Figure:
     """How far each number of ours is from the published one [%], with its interval; the grey bar is the tolerance.
 
     Numbers published as zero have no ratio and are left out.
@@ -67,9 +44,9 @@ def comparison(claims: Sequence[Compared]) -> go.Figure:
     return finish(figure, 110 + 26 * max(len(shown), 3))
 
 
-def _off(claim: Compared, value: float) -> float:
+def _off(claim: Finding, value: float) -> float:
     return 100 * (value - claim.published) / abs(claim.published)
 
 
-def _span(claim: Compared, value: float) -> float:
+def _span(claim: Finding, value: float) -> float:
     return 0.0 if math.isnan(value) else _off(claim, value) - _off(claim, claim.measured)

@@ -28,10 +28,12 @@ def operating_point(result: Result) -> go.Figure:
             hover = f"%{{x:.3f}} s · %{{y:.2f}} {unit}"
             figure.add_scatter(x=x, y=y, name=flow, showlegend=row == 1, hovertemplate=hover, row=row, col=1, **common)
         bins = throughput.filter(pl.col("flow") == flow)
+        ends, rates = bins["time"].to_list(), bins["throughput"].to_list()
+        first = ends[0] - (ends[1] - ends[0]) if len(ends) > 1 else 0.0
         # The time of a bin is its end, so a step is held to the left of it.
         line = {"color": colour(index), "width": 1.8, "shape": "vh"}
         figure.add_scatter(
-            x=bins["time"], y=bins["throughput"], name=flow, legendgroup=flow, showlegend=False, mode="lines", line=line,
+            x=[first, *ends], y=[*rates[:1], *rates], name=flow, legendgroup=flow, showlegend=False, mode="lines", line=line,
             hovertemplate="%{x:.3f} s · %{y:.2f} Mbps", row=3, col=1,
         )  # fmt: skip
     best = optimum(result)

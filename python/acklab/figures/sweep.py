@@ -1,7 +1,6 @@
 """A value over the keys of a grid."""
 
 import math
-from collections.abc import Sequence
 
 import plotly.graph_objects as go
 import polars as pl
@@ -11,10 +10,13 @@ from acklab.figures.theme import SEQUENTIAL, colour, faded, finish
 from acklab.statistics import intervals
 
 
-def heat_map(frame: pl.DataFrame, x: str, y: str, value: str, title: str, panel: str | None = None) -> go.Figure:
+def heat_map(
+    frame: pl.DataFrame, x: str, y: str, value: str, title: str, panel: str | None = None, log: bool = False
+) -> go.Figure:
     """The mean of a column over two others, with its interval of 95 % over what is left (seeds) in every cell.
 
-    One panel for each value of the column `panel`, all on one scale. Axes keep the order of first appearance.
+    One panel for each value of the column `panel`, all on one scale of colours, which is logarithmic with `log`. Axes keep the order
+    of first appearance.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(
@@ -24,20 +26,25 @@ def heat_map(frame: pl.DataFrame, x: str, y: str, value: str, title: str, panel:
     for index, name in enumerate(panels, start=1):
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
         cells = {(row[x], row[y]): row for row in intervals(part, [x, y], value).to_dicts()}
-        means, texts = [], []
+        means, colours, texts = [], [], []
         for line in lines:
             found = [cells.get((column, line)) for column in columns]
             means.append([None if cell is None else cell["mean"] for cell in found])
+            colours.append([_level(cell, log) for cell in found])
             texts.append([_cell(cell) for cell in found])
         figure.add_heatmap(
-            z=means, x=[str(column) for column in columns], y=[str(line) for line in lines], text=texts,
+            z=colours, customdata=means, x=[str(column) for column in columns], y=[str(line) for line in lines], text=texts,
             texttemplate="%{text}", textfont={"size": 11}, coloraxis="coloraxis", xgap=2, ygap=2,
-            hovertemplate=f"{x} %{{x}} · {y} %{{y}}<br>%{{z:.3f}}<extra>{name or ''}</extra>", row=1, col=index,
+            hovertemplate=f"{x} %{{x}} · {y} %{{y}}<br>%{{customdata:.4~g}}<extra>{name or ''}</extra>", row=1, col=index,
         )  # fmt: skip
         figure.update_xaxes(title_text=x, type="category", showgrid=False, row=1, col=index)
         figure.update_yaxes(type="category", showgrid=False, row=1, col=index)
     figure.update_yaxes(title_text=y, row=1, col=1)
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    if log:
+        ticks = [1, 2, 5]
+        values = [step * 10**power for power in range(-3, 7) for step in ticks]
+        bar |= {"tickvals": [math.log10(value) for value in values], "ticktext": [f"{value:g}" for value in values]}
     figure.update_layout(coloraxis={"colorscale": SEQUENTIAL, "colorbar": bar})
     return finish(figure, 90 + 62 * max(len(lines), 4))
 
@@ -67,8 +74,18 @@ def profiles(
                 line={"color": ink, "width": 2}, hovertemplate="%{x} · %{y:.3f}", row=1, col=index,
             )  # fmt: skip
         figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
-    figure.update_yaxes(title_text=title, row=1, col=1)
-    return finish(figure, 400)
+    figure.update_yaxes(title_text=title, rangemode="tozero", row=1, col=1)
+    finish(figure, 430)
+    # The titles of the panels are where the legend would be.
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
+    return figure
+
+
+def _level(cell: dict[str, float] | None, log: bool) -> float | None:
+    """What the colour of a cell stands for."""
+    if cell is None or cell["mean"] is None or (log and cell["mean"] <= 0):
+        return None
+    return math.log10(cell["mean"]) if log else cell["mean"]
 
 
 def _cell(cell: dict[str, float] | None) -> str:
@@ -83,9 +100,8 @@ def _cell(cell: dict[str, float] | None) -> str:
 
 def short(value: float, beside: float | None = None) -> str:
     """Three significant digits, or as many decimals as the number that it stands beside."""
+    if value == 0:
+        return "0"
     scale = abs(value if beside is None else beside)
     decimals = 2 if scale == 0 else max(0, 2 - math.floor(math.log10(scale)))
     return f"{value:.{min(decimals, 6)}f}"
-
-
-__all__: Sequence[str] = ["heat_map", "profiles", "short"]

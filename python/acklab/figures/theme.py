@@ -50,6 +50,8 @@ TEMPLATE = go.layout.Template(
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "font": {"size": 12}},
         "hoverlabel": {"font": {"family": _FONT, "size": 12}},
         "hovermode": "closest",
+        # The ground is transparent, from which Plotly would make a dark box for its buttons.
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "rgba(128, 138, 155, 0.55)", "activecolor": COLOURS[0]},
         "colorscale": {"sequential": SEQUENTIAL},
     }
 )

@@ -39,7 +39,7 @@ class Direction(_Strict):
         """The number, or the scenario file whose value of the same metric is the bound."""
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
 
-    def model_post_init(self, _context: Any) -> None:  # noqa: ANN401
+    def model_post_init(self, _context: Any) -> None:
         """Refuses a direction with both sides or none."""
         if (self.lower_than is None) == (self.higher_than is None):
             raise ValueError("expected one of lower_than and higher_than")
@@ -50,6 +50,8 @@ class Claim(_Strict):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
     title: str
+    group: str = ""
+    """Heading that the claim stands under, where a study has many."""
     source: str
     unit: str = ""
     published: float

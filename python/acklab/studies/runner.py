@@ -103,6 +103,7 @@ def _finding(
         metric=claim.metric,
         command=points[key][0].command,
         note=claim.note,
+        group=claim.group,
     )
 
 

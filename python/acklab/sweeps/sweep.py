@@ -65,9 +65,10 @@ class SweepResult:
                 quoted = str(path).replace("'", "''")
                 connection.execute(f"create view \"{name}\" as select * from read_parquet('{quoted}')")
             try:
-                return connection.sql(sql).pl()
+                frame: pl.DataFrame = connection.sql(sql).pl()
             except duckdb.Error as error:
                 raise UsageError(f"DuckDB refused the query: {error}") from error
+        return frame
 
 
 def sweep(

@@ -12,7 +12,7 @@ function ink() {
 }
 
 function narrow(layout, width) {
-  // Panels beside each other do not fit on a telephone: they get less room around them and smaller letters.
+  // A telephone leaves less room around a figure, and needs smaller letters.
   if (width < 560) {
     layout.margin = { ...layout.template?.layout?.margin, ...layout.margin, l: 46, r: 8 };
     layout.font = { ...layout.font, size: 11 };
@@ -29,6 +29,9 @@ function draw() {
   root.dataset.ground = ground();
   for (const plot of document.querySelectorAll(".plot")) {
     const figure = JSON.parse(plot.querySelector("script").textContent);
+    if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
+      plot.style.width = "900px";
+    }
     const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
     Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => Plotly.relayout(plot, ink()));
   }

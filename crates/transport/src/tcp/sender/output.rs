@@ -55,8 +55,8 @@ impl Sender {
     /// The size of the next new segment that the application and the peer's window allow.
     fn new_data(&self) -> Option<u64> {
         let nxt = self.board.nxt();
-        let with_fin = self.source.end().map_or(0, |end| u64::from(self.source.written() == end));
-        let available = (self.source.written() + with_fin).saturating_sub(nxt);
+        let with_fin = self.source.end().map_or(0, |end| u64::from(self.source.sendable() == end));
+        let available = (self.source.sendable() + with_fin).saturating_sub(nxt);
         let octets = available.min(self.window.mss).min(self.window_end.saturating_sub(nxt));
         // Less than a segment waits for more room unless it is all there is (RFC 9293, §3.8.6.2.1).
         (octets > 0 && (octets == self.window.mss || octets == available)).then_some(octets)
@@ -65,8 +65,9 @@ impl Sender {
     fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
         let start = self.board.nxt();
         self.board.send(now, octets);
-        self.departed(now, octets);
-        self.data(now, start..start + octets)
+        let segment = self.data(now, start..start + octets);
+        self.departed(now, &segment);
+        segment
     }
 
     fn retransmit(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
@@ -80,16 +81,17 @@ impl Sender {
         if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
             self.rto.rearm(now, &self.rtt);
         }
-        self.departed(now, octets);
-        Some(self.data(now, segment))
+        let segment = self.data(now, segment);
+        self.departed(now, &segment);
+        Some(segment)
     }
 
-    fn departed(&mut self, now: Instant, octets: u64) {
+    fn departed(&mut self, now: Instant, segment: &Segment) {
         self.rto.start(now, &self.rtt);
-        self.counters.data_segments += 1;
-        self.counters.data_bytes += octets;
+        self.counters.data_segments += u64::from(segment.payload > 0);
+        self.counters.data_bytes += u64::from(segment.payload);
         if self.state == CongestionState::Recovery {
-            self.prr.on_sent(octets);
+            self.prr.on_sent(segment.sequence_len());
         }
     }
 
@@ -97,7 +99,7 @@ impl Sender {
         // The FIN takes the octet behind the last.
         let has_fin = self.source.end().is_some_and(|end| range.end > end);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
-        let last_written = range.end >= self.source.written();
+        let last_written = range.end >= self.source.sendable();
         let mut flags = Flags::ACK;
         if has_fin {
             flags = flags | Flags::FIN;

@@ -1,0 +1,84 @@
+# make demo   environment, build, the study of ACK compression, its report
+# make test   everything that CI runs
+# make lint   formatters, linters, types
+# make figure the figure of the README
+# make bench  what a simulated packet costs; make profile: where that goes
+# make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
+# make fuzz   octets that nobody would send, for ten minutes (nightly Rust, cargo-fuzz)
+# A target does nothing that is done already.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= out
+# The first Python that is new enough.
+PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
+
+.PHONY: all install demo test test-rust test-python lint format bench profile validate fuzz figure clean
+all: install
+
+# System packages: only what is missing, and only if we may.
+$(VENV)/.tools: scripts/system-packages.sh
+	./scripts/system-packages.sh build
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.requirements: requirements.txt $(VENV)/.tools
+	@test -n "$(PYTHON)" || { echo "error: found no Python, expected 3.11 or newer" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST)
+	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.93 or newer (https://rustup.rs)" >&2; exit 1; }
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+install: $(VENV)/.built
+
+demo: install
+	$(BIN)/acklab study ack_compression --out $(OUT)
+	@echo "The report: file://$$($(BIN)/acklab report $(OUT) | xargs realpath)"
+
+test: test-rust test-python
+
+test-rust: $(VENV)/.tools
+	./scripts/system-packages.sh test
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
+
+test-python: install
+	./scripts/system-packages.sh test
+	$(BIN)/python -m pytest
+
+lint: install
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check python tests studies scripts
+	$(BIN)/ruff check python tests studies scripts
+	$(BIN)/mypy
+
+format: install
+	cargo fmt --all
+	$(BIN)/ruff check --fix --quiet python tests studies scripts
+	$(BIN)/ruff format --quiet python tests studies scripts
+
+bench:
+	cargo bench --package acklab-lab --quiet
+
+profile:
+	./scripts/profile.sh
+
+validate:
+	$(MAKE) -C validation/ns3 run
+	for path in plain gate filter; do $(PYTHON) validation/linux/emulate.py --return $$path || exit; done
+
+fuzz:
+	mkdir -p fuzz/corpus/tcp_decode
+	cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
+
+figure: install
+	$(BIN)/python scripts/readme_figure.py
+
+clean:
+	rm -rf $(VENV) $(OUT) target python/acklab/*.so

@@ -1,0 +1,5 @@
+"""`python -m acklab`."""
+
+from acklab.cli import main
+
+main()

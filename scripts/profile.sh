@@ -1,0 +1,12 @@
+#!/bin/sh
+# Where the time of a run goes: instructions by function, counted by callgrind, so the same on a busy machine as on a quiet one.
+# Usage: scripts/profile.sh [0|1|2]: which scenario of the benchmark, 0 by default.
+set -eu
+command -v valgrind >/dev/null || { echo "error: found no valgrind, expected Debian's package valgrind" >&2; exit 1; }
+only="${1:-0}"
+binary=$(cargo bench --package acklab-lab --bench cost --no-run --message-format=json --quiet |
+    sed -n 's/.*"executable":"\([^"]*cost-[^"]*\)".*/\1/p' | tail -n 1)
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+valgrind --tool=callgrind --callgrind-out-file="$out" "$binary" --only "$only" >/dev/null 2>&1
+callgrind_annotate "$out" | sed -n '/^Ir/,$p' | grep -v '^--*$' | sed 's/ \[[^]]*\]$//' | cut -c 1-140 | head -n 30

@@ -1,0 +1,47 @@
+"""Statistics against values worked out by hand or printed in tables."""
+
+import math
+
+import polars as pl
+import pytest
+
+from acklab.statistics import cov, ecdf, intervals, jain, mean_interval
+
+
+def test_interval_uses_students_t():
+    # t(0.975, 4) = 2.7764451 (any table of Student's t); s = sqrt(2.5), n = 5.
+    interval = mean_interval([1, 2, 3, 4, 5])
+    assert interval.mean == 3
+    assert interval.half_width == pytest.approx(2.7764451 * math.sqrt(2.5 / 5), rel=1e-7)
+    assert interval.count == 5
+
+
+def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
+    interval = mean_interval([math.nan, 7.0, None])
+    assert (interval.mean, interval.count) == (7.0, 1)
+    assert math.isnan(interval.low)
+    assert math.isnan(mean_interval([]).mean)
+
+
+def test_intervals_keep_the_order_of_their_groups():
+    frame = pl.DataFrame({"x": ["b", "a", "b", "a"], "v": [1.0, 5.0, 3.0, 5.0]})
+    found = intervals(frame, ["x"], "v")
+    assert found["x"].to_list() == ["b", "a"]
+    assert found["mean"].to_list() == [2.0, 5.0]
+    assert found["low"].to_list() == pytest.approx([2 - 12.7062047 * math.sqrt(2 / 2), 5.0])
+
+
+@pytest.mark.parametrize(("shares", "index"), [([1, 1, 1], 1), ([1, 0, 0, 0], 0.25), ([4, 2], 36 / 40)])
+def test_jain(shares, index):
+    assert jain(shares) == pytest.approx(index)
+
+
+def test_cov_is_of_the_population():
+    assert cov([2, 4, 4, 4, 5, 5, 7, 9]) == pytest.approx(2 / 5)
+    assert math.isnan(cov([]))
+
+
+def test_ecdf_counts_values_that_are_not_greater():
+    x, share = ecdf([3, 1, 3, 2])
+    assert x.tolist() == [1, 2, 3]
+    assert share.tolist() == [0.25, 0.5, 1.0]

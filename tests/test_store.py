@@ -1,0 +1,116 @@
+"""What is written can be read, says where it came from, and is never half there."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import acklab
+from acklab import store
+
+
+@pytest.fixture
+def kept(fake, scenario, tmp_path):
+    acklab.run(scenario, seed=7).save(tmp_path / "kept")
+    return tmp_path / "kept"
+
+
+def test_a_result_comes_back_with_units_and_provenance(kept, scenario):
+    result = acklab.load_result(kept)
+    assert result.seed == 7
+    assert result.provenance.command == f"acklab run {scenario} --seed 7"
+    assert result.provenance.revision == "fake"
+    assert result.units("flows") == {"mean_throughput_l4": "Mbps", "mean_srtt_l4": "ms"}
+    assert result.flows.to_pandas().loc[0, "flow"] == "flow_1"
+    assert result.flows.to_arrow().num_rows == 1
+
+
+def test_every_file_carries_what_repeats_the_run(kept):
+    for path in kept.glob("*.parquet"):
+        metadata = pq.read_metadata(path).metadata
+        assert json.loads(metadata[b"acklab.scenario"])["seed"] == 7
+        assert metadata[b"acklab.seed"] == b"7"
+        assert {b"acklab.command", b"acklab.revision", b"acklab.version"} <= set(metadata)
+    assert acklab.check(kept / "scenario.json")["seed"] == 7
+
+
+def test_a_dict_runs_like_a_file(fake, scenario):
+    document = {"duration": "15s", "seed": 42, "flow": [{"congestion": "newreno", "start": "0s"}]}
+    assert acklab.run(document).flows.equals(acklab.run(scenario).flows)
+
+
+def test_the_same_run_gives_the_same_octets(fake, scenario, tmp_path):
+    for name in ("a", "b"):
+        acklab.run(scenario).save(tmp_path / name)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda octets: b"", "empty file"),
+        (lambda octets: b"not a table at all", "begin with b'not '"),
+        (lambda octets: octets[:-20], "cut off"),
+        (lambda octets: octets[:4] + b"\0" * (len(octets) - 12) + octets[-8:], "damaged"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_was_found(kept, damage, found):
+    path = kept / "flows.parquet"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(acklab.StoreError, match=found) as caught:
+        acklab.load_result(kept)
+    assert str(path) in str(caught.value)
+    assert "expected" in str(caught.value)
+
+
+def test_somebody_elses_parquet_is_refused(tmp_path):
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "flows.parquet")
+    with pytest.raises(acklab.StoreError, match=r"acklab\.scenario"):
+        acklab.load_result(tmp_path)
+
+
+def test_a_table_that_is_not_there_is_named(fake, scenario):
+    with pytest.raises(acklab.UsageError, match=r'measure\.series = \["queue"\]'):
+        _ = acklab.run(scenario).queue
+
+
+def test_a_folder_that_cannot_be_written_is_named(fake, scenario, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(acklab.StoreError, match=r"file/out/flows\.parquet: cannot write it: "):
+        acklab.run(scenario).save(tmp_path / "file" / "out")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    store.write_json(path, {"old": True})
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(acklab.StoreError, match=r"a\.json: cannot write it: No space left on device"):
+        store.write_json(path, {"new": True})
+    assert json.loads(path.read_text()) == {"old": True}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 256 KiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk_stops_a_sweep_and_keeps_what_is_done(fake, scenario, small_disk: Path):
+    with pytest.raises(acklab.StoreError, match="No space left on device"):
+        acklab.sweep(scenario, seeds=400, out=small_disk, quiet=True)
+    done = [place for place in (small_disk / "points").iterdir() if not place.name.startswith(".")]
+    assert done
+    for place in done:
+        assert acklab.load_result(place).flows.height == 1

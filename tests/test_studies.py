@@ -1,0 +1,146 @@
+"""Claims are read strictly and judged by a rule that can be said in one sentence."""
+
+import json
+import math
+
+import pytest
+
+from acklab.errors import RunError, StoreError, UsageError
+from acklab.runner import run
+from acklab.studies import Study, discover, find, run_study
+from acklab.studies.metric import Metric
+from acklab.verdict import Finding, judge, parse_tolerance
+
+CLAIMS = """
+title = "Test"
+question = "Does it work?"
+seeds = 4
+quick_seeds = 2
+vary = { "flow.0.start" = "0ms..5ms" }
+
+[[claim]]
+id = "throughput"
+title = "throughput"
+source = "a page"
+unit = "Mbps"
+published = 14.05
+tolerance = "3%"
+scenario = "one.toml"
+metric = "flows.mean_throughput_l4"
+
+[[claim]]
+id = "drops"
+title = "drops"
+source = "a page"
+published = 100
+tolerance = 5
+scenario = "one.toml"
+set = ["flow.0.congestion=cubic"]
+metric = "links[btl_forward].total_qdisc_drops_l2"
+direction = { higher_than = 10 }
+note = "There is a reason."
+"""
+
+
+@pytest.fixture
+def study(tmp_path, scenario, monkeypatch):
+    folder = tmp_path / "studies" / "test"
+    folder.mkdir(parents=True)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "README.md").write_text("# Test\n\nText.\n")
+    (folder / "one.toml").write_text(scenario.read_text())
+    monkeypatch.chdir(tmp_path)
+    return find("test")
+
+
+def test_a_study_is_run_over_its_seeds_and_judged(fake, study, tmp_path):
+    result = run_study(study, tmp_path / "out", quiet=True)
+    assert fake.runs == 8
+    throughput, drops = result.findings
+    assert throughput.verdict == "reproduced"
+    assert throughput.low < throughput.measured < throughput.high
+    assert throughput.command == "acklab run studies/test/one.toml --seed 42"
+    assert drops.verdict == "same direction"
+    kept = json.loads((tmp_path / "out" / "test" / "claims.json").read_text())
+    assert [list(claim) for claim in kept["claims"]] == 2 * [
+        ["id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict"]
+    ]
+    assert kept["claims"][1]["id"] == "test.drops"
+    run_study(study, tmp_path / "out", quiet=True)
+    assert fake.runs == 8
+
+
+def test_quick_takes_fewer_seeds(fake, study, tmp_path):
+    assert run_study(study, tmp_path / "out", quick=True, quiet=True).findings[0].seeds == 2
+
+
+def test_a_failing_study_py_is_named_with_its_line(fake, study, tmp_path):
+    (study.folder / "study.py").write_text("def sections(bench):\n    return 1 / 0\n")
+    with pytest.raises(RunError, match=r"study\.py: ZeroDivisionError: .*line 2"):
+        run_study(study, tmp_path / "out", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ('source = "a page"\nunit', 'sauce = "a page"\nunit', r"claim\.0\.sauce"),
+        ('tolerance = "3%"', 'tolerance = "3 percent"', r"claim\.0\.tolerance"),
+        ("flows.mean_throughput_l4", "throughput", r"claim\.0\.metric"),
+        ('id = "drops"', 'id = "throughput"', "more than once"),
+        ("higher_than = 10", "lower_than = 1, higher_than = 10", r"claim\.1\.direction"),
+        ("seeds = 4", "seeds = ", "expected TOML"),
+    ],
+)
+def test_claims_are_read_strictly(tmp_path, before, after, place):
+    assert before in CLAIMS
+    (tmp_path / "claims.toml").write_text(CLAIMS.replace(before, after, 1))
+    with pytest.raises(StoreError, match=place):
+        Study.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "tolerance", "direction", "verdict"),
+    [
+        (100, 103, "3%", None, "reproduced"),
+        (100, 103.1, "3%", None, "not reproduced"),
+        (100, 103.1, "3%", True, "same direction"),
+        (100, 103.1, "3%", False, "not reproduced"),
+        (-0.10, -0.12, "30%", None, "reproduced"),
+        (0, 1, "1", None, "reproduced"),
+        (0, 1.1, "1", None, "not reproduced"),
+        (1, math.nan, "3%", None, "not reproduced"),
+    ],
+)
+def test_verdicts(published, measured, tolerance, direction, verdict):
+    assert judge(published, measured, tolerance, direction) == verdict
+
+
+def test_tolerances():
+    assert parse_tolerance("3%") == (3.0, True)
+    assert parse_tolerance("0.05") == (0.05, False)
+    with pytest.raises(UsageError):
+        parse_tolerance("-1")
+
+
+def test_metrics_name_what_they_do_not_find(fake, scenario):
+    result = run(scenario)
+    assert Metric.parse("links[btl_forward].total_qdisc_drops_l2").of(result) == 74
+    assert Metric.parse("flows.mean_srtt_l4").unit(result) == "ms"
+    with pytest.raises(UsageError, match="no column 'x'"):
+        Metric.parse("flows.x").of(result)
+    with pytest.raises(UsageError, match="expected one of: btl_forward, btl_reverse"):
+        Metric.parse("links.total_qdisc_drops_l2").of(result)
+
+
+def test_findings_survive_a_round_trip():
+    finding = Finding("a", "b", "c", "", 1.0, 2.0, math.nan, math.nan, "3%", "reproduced", 2.0, 1, "flows.x", "acklab run x")
+    assert repr(Finding.from_dict(json.loads(json.dumps(finding.to_dict())))) == repr(finding)
+
+
+def test_the_studies_of_this_project_are_well_formed():
+    studies = {study.name: study for study in discover()}
+    assert {"ack_compression", "parity"} <= set(studies)
+    for study in studies.values():
+        assert study.readme.startswith("# ")
+        for claim in study.file.claim:
+            assert (study.folder / claim.scenario).is_file()
