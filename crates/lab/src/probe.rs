@@ -185,8 +185,7 @@ impl FlowProbe {
             acks_by_reason,
             received: receiver.received() - self.received_before,
             delivered: receiver.delivered() - self.delivered_before,
-            // An application that stops takes back what it has written and not sent.
-            written: sender.written().saturating_sub(self.written_before),
+            written: sender.written() - self.written_before,
         }
     }
 
