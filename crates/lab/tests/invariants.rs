@@ -95,8 +95,7 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     let (scenario, tables) = (read(text, &[]), tables(text, &["measure.series=[\"packets\", \"events\"]".to_owned()]));
     let delivered = tables.counts("flows", "total_delivered_bytes_l7");
     let ended = tables.texts("events", "flow").into_iter().zip(tables.texts("events", "event"));
-    let finished: BTreeSet<String> =
-        ended.filter(|(_, event)| event == "finished").map(|(flow, _)| flow.clone()).collect();
+    let finished: BTreeSet<String> = ended.filter(|(_, event)| event == "finished").map(|(flow, _)| flow).collect();
     let packets: Vec<(String, String, f64)> = tables
         .texts("packets", "flow")
         .into_iter()

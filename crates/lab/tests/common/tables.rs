@@ -1,5 +1,7 @@
 //! The tables of a run, by name.
 
+#![allow(dead_code, reason = "each test file takes its part")]
+
 use acklab_lab::scenario::Scenario;
 use acklab_lab::{RunOptions, run};
 use arrow_array::cast::AsArray;
