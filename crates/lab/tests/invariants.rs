@@ -250,3 +250,23 @@ fn what_failed_once_holds_now() {
         }
     }
 }
+
+/// The generator would be idle if what is held back were not overtaken.
+#[test]
+fn packets_that_are_held_back_are_overtaken() {
+    let link = |reorder: &str| {
+        format!(
+            "duration = \"60s\"\nseed = 1\n[[link]]\nname = \"l0\"\nfrom = \"n0\"\nto = \"n1\"\n\
+             forward = {{ rate = \"10Mbps\", delay = \"5ms\"{reorder} }}\nreverse = {{ delay = \"5ms\" }}\n\
+             [[flow]]\nfrom = \"n0\"\nto = \"n1\"\npreset = \"rfc\"\ntraffic = {{ model = \"fixed\", size = \"300kB\" }}\n\
+             [measure]\nseries = [\"packets\"]\n"
+        )
+    };
+    let is_in_order = |text: &str| {
+        let tables = tables(text, &[]);
+        let kinds = tables.texts("packets", "kind").into_iter().zip(tables.numbers("packets", "number"));
+        kinds.filter(|(kind, _)| kind == "received").map(|(_, number)| number).is_sorted()
+    };
+    assert!(is_in_order(&link("")));
+    assert!(!is_in_order(&link(", reorder = { probability = 0.1, by = \"5ms\" }")));
+}
