@@ -154,6 +154,8 @@ impl FlowProbe {
         fresh.rtt_samples = sender.rtt().samples();
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
+        // Links count what they drop, ahead of time and only inside the window: what is there already belongs to it.
+        (fresh.drops, fresh.ack_drops) = (self.drops, self.ack_drops);
         *self = fresh;
     }
 

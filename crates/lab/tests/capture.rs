@@ -1,5 +1,8 @@
 //! Captures as others read them: tshark, and a pcapng reader.
 
+#[path = "common/tshark.rs"]
+mod tshark;
+
 use acklab_base::{Duration, FlowId, Instant};
 use acklab_lab::capture::{Capture, Error};
 use acklab_wire::tcp::{Extent, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
@@ -9,7 +12,7 @@ use pcap_file::pcapng::blocks::section_header::SectionHeaderOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use tshark::{frames, tshark};
 
 const DELAY: Duration = Duration::from_nanos(7_500_001);
 const MSS: u64 = 1448;
@@ -106,46 +109,6 @@ fn capture(name: &str, at_sender: bool, extent: Extent) -> PathBuf {
     }
     capture.finish().unwrap();
     path
-}
-
-/// What tshark says of each frame of `path`: these fields, separated by blanks; none if tshark is not to be asked.
-///
-/// # Panics
-/// If tshark is missing or fails.
-fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
-        eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
-        return None;
-    }
-    let output = Command::new("tshark")
-        .args([
-            "-n",
-            "-o",
-            "ip.check_checksum:TRUE",
-            "-o",
-            "tcp.check_checksum:TRUE",
-            "-T",
-            "fields",
-            "-E",
-            "separator=/s",
-        ])
-        .args(["-Y", filter])
-        .args(fields.iter().flat_map(|field| ["-e", *field]))
-        .arg("-r")
-        .arg(path)
-        .output()
-        .unwrap_or_else(|error| {
-            panic!(
-                "tshark does not start ({error}): install it, or set ACKLAB_WITHOUT_TSHARK=1 to do without this test"
-            )
-        });
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect())
-}
-
-/// The numbers of the frames that `filter` lets through, each with these fields.
-fn frames(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    tshark(path, filter, &[&["frame.number"], fields].concat())
 }
 
 #[test]

@@ -180,12 +180,14 @@ impl Sender {
     }
 
     fn react_in_order(&mut self, now: Instant, news: &News) {
+        // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
+        if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
+            self.duplicates = 0;
+            self.state = CongestionState::Open;
+        }
         if news.is_duplicate {
             self.duplicates += 1;
             self.state = CongestionState::Disorder;
-        } else if news.advance.bytes > 0 {
-            self.duplicates = 0;
-            self.state = CongestionState::Open;
         }
         if self.board.lost() > 0 || self.duplicates >= DUP_THRESH {
             self.enter_recovery(now, news);

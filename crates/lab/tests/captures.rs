@@ -1,0 +1,192 @@
+//! Captures of whole runs: what tshark makes of them, against the tables of the same run.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+#[path = "common/tshark.rs"]
+mod tshark;
+
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tables::Tables;
+use tshark::{frames, tshark};
+
+/// A gated dumbbell with a short queue. The transfer ends before the run does, so no packet is left inside.
+const DUMBBELL: &str = r#"
+title = "a gated dumbbell with drops"
+duration = "30s"
+seed = 7
+
+[[link]]
+name = "access"
+from = "src_0"
+to = "r1"
+forward = { rate = "1Gbps", delay = "100us" }
+reverse = { rate = "1Gbps", delay = "100us" }
+
+[[link]]
+name = "btl"
+from = "r1"
+to = "dst_0"
+forward = { rate = "16Mbps", delay = "7.5ms", queue = { discipline = "fifo", limit = "12packets" } }
+reverse = { delay = "7.5ms", gate = { interval = "5ms", quota = 10 } }
+
+[[flow]]
+name = "bulk"
+from = "src_0"
+to = "dst_0"
+preset = "linux"
+traffic = { model = "fixed", size = "8MB" }
+
+[[capture]]
+point = "src_0"
+file = "src_0.pcapng"
+
+[[capture]]
+point = "dst_0"
+file = "dst_0.pcapng"
+
+[[capture]]
+point = "btl_forward"
+file = "btl_forward.pcapng"
+
+[[capture]]
+point = "btl_forward.out"
+file = "btl_forward.out.pcapng"
+"#;
+
+const POINTS: [&str; 4] = ["src_0", "dst_0", "btl_forward", "btl_forward.out"];
+
+struct Run {
+    folder: PathBuf,
+    tables: Tables,
+}
+
+impl Run {
+    /// The dumbbell under `preset`, with captures in a folder named after `test`.
+    fn of(test: &str, preset: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures_{test}_{preset}"));
+        fs::create_dir_all(&folder).unwrap();
+        let scenario = load(DUMBBELL, "the dumbbell", &[format!("flow.0.preset={preset}")], None).unwrap();
+        let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+        Self { tables: Tables::of(&scenario, &options), folder }
+    }
+
+    fn capture(&self, point: &str) -> PathBuf {
+        self.folder.join(format!("{point}.pcapng"))
+    }
+
+    fn flow(&self, column: &str) -> u64 {
+        self.tables.counts("flows", column)[0]
+    }
+
+    /// Of link direction `btl_forward`.
+    fn bottleneck(&self, column: &str) -> u64 {
+        let row = self.tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap();
+        self.tables.counts("links", column)[row]
+    }
+}
+
+/// One packet of a capture.
+struct Frame {
+    nanos: u64,
+    is_data: bool,
+    octets: u64,
+    payload: u64,
+    is_syn: bool,
+    is_fin: bool,
+    sequence: u64,
+}
+
+/// All packets of `path`; none if tshark is not to be asked.
+fn packets(path: &Path) -> Option<Vec<Frame>> {
+    let fields = ["frame.time_epoch", "ip.src", "ip.len", "tcp.len", "tcp.flags.syn", "tcp.flags.fin", "tcp.seq"];
+    let is_set = |flag: &str| ["1", "True"].contains(&flag);
+    let frame = |line: &String| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (seconds, fraction) = words[0].split_once('.').unwrap();
+        assert_eq!(fraction.len(), 9, "{line}");
+        let number = |index: usize| words[index].parse::<u64>().unwrap();
+        Frame {
+            nanos: seconds.parse::<u64>().unwrap() * 1_000_000_000 + fraction.parse::<u64>().unwrap(),
+            is_data: words[1] == "10.0.0.1",
+            octets: number(2),
+            payload: number(3),
+            is_syn: is_set(words[4]),
+            is_fin: is_set(words[5]),
+            sequence: number(6),
+        }
+    };
+    Some(tshark(path, "ip", &fields)?.iter().map(frame).collect())
+}
+
+#[test]
+fn nothing_is_malformed_and_no_ack_is_for_what_was_never_seen() {
+    for preset in ["linux", "ns3"] {
+        let run = Run::of("analysis", preset);
+        assert!(run.flow("total_drops_l2") > 10, "{preset}: too few drops to show anything");
+        for point in POINTS {
+            let wrong = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 \
+                         || _ws.expert.severity == error";
+            // In the middle only one direction was watched, and what its ACKs acknowledge passed as well.
+            let wrong = match point {
+                "src_0" => format!("{wrong} || tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment"),
+                "dst_0" => format!("{wrong} || tcp.analysis.ack_lost_segment"),
+                _ if preset == "linux" => wrong.to_owned(),
+                _ => continue,
+            };
+            let Some(found) = frames(&run.capture(point), &wrong, &["_ws.expert.message"]) else { return };
+            assert_eq!(found, [""; 0], "{preset} at {point}");
+        }
+        // The sender sees no gap in its own data, the receiver one for each run of drops.
+        assert!(!frames(&run.capture("dst_0"), "tcp.analysis.lost_segment", &[]).unwrap().is_empty(), "{preset}");
+    }
+}
+
+#[test]
+fn retransmissions_are_those_of_the_table() {
+    for preset in ["linux", "ns3"] {
+        let run = Run::of("retransmissions", preset);
+        let Some(frames) = packets(&run.capture("src_0")) else { return };
+        let data: Vec<&Frame> =
+            frames.iter().filter(|frame| frame.is_data && (frame.payload > 0 || frame.is_fin)).collect();
+        let distinct: BTreeSet<u64> = data.iter().map(|frame| frame.sequence).collect();
+        let again = data.len() - distinct.len();
+        assert_eq!(again as u64, run.flow("total_retransmissions_l4"), "{preset}: sequence numbers that repeat");
+        assert_eq!(run.flow("total_drops_l2"), run.bottleneck("total_qdisc_drops_l2"), "{preset}");
+
+        // tshark sorts them by what it believes of their cause; where the sender was watched, all kinds are retransmissions.
+        let kinds = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission \
+                     || tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
+        assert_eq!(tshark(&run.capture("src_0"), kinds, &["tcp.seq"]).unwrap().len(), again, "{preset}");
+    }
+}
+
+#[test]
+fn packets_and_times_are_those_of_the_run() {
+    let run = Run::of("packets", "linux");
+    let all: Vec<Vec<Frame>> = POINTS.iter().map_while(|point| packets(&run.capture(point))).collect();
+    let [source, destination, entrance, exit] = &all[..] else { return };
+    assert!(all.iter().all(|frames| frames.iter().map(|frame| frame.nanos).is_sorted()));
+
+    assert_eq!(entrance.len() as u64, run.bottleneck("total_packets_in_l2"));
+    assert_eq!(exit.len() as u64, run.bottleneck("total_packets_out_l2"));
+    assert_eq!((entrance.len() - exit.len()) as u64, run.bottleneck("total_qdisc_drops_l2"));
+    let octets = |frames: &[Frame]| frames.iter().map(|frame| frame.octets).sum::<u64>();
+    assert_eq!(octets(entrance), run.bottleneck("total_bytes_in_l2"));
+    assert_eq!(octets(exit), run.bottleneck("total_bytes_out_l2"));
+
+    let count = |frames: &[Frame], is: fn(&Frame) -> bool| frames.iter().filter(|frame| is(frame)).count() as u64;
+    assert_eq!(count(source, |frame| frame.payload > 0), run.flow("total_data_packets_l4"));
+    // The answer to the SYN counts as an ACK that was sent, and not as one that was delivered.
+    assert_eq!(count(destination, |frame| !frame.is_data), run.flow("total_acks_sent_l4"));
+    assert_eq!(count(source, |frame| !frame.is_data && !frame.is_syn), run.flow("total_acks_delivered_l4"));
+    assert_eq!(count(destination, |frame| frame.is_fin), 1);
+
+    // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one before it.
+    let gaps = exit.windows(2).filter(|pair| pair[1].octets == 1500).map(|pair| pair[1].nanos - pair[0].nanos);
+    assert_eq!(gaps.min(), Some(750_000));
+}

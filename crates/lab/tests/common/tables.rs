@@ -1,0 +1,50 @@
+//! The tables of a run, by name.
+
+#![allow(dead_code, reason = "each test file takes its part")]
+
+use acklab_lab::scenario::Scenario;
+use acklab_lab::{RunOptions, run};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use std::collections::BTreeMap;
+
+/// Every table of a run.
+pub(crate) struct Tables(BTreeMap<&'static str, RecordBatch>);
+
+impl Tables {
+    /// Run `scenario` and keep its tables.
+    pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
+        let results = run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}"));
+        Self(results.tables.into_iter().map(|table| (table.name(), table.into_arrow().unwrap())).collect())
+    }
+
+    pub(crate) fn rows(&self, table: &str) -> usize {
+        self.0[table].num_rows()
+    }
+
+    fn column(&self, table: &str, column: &str) -> &dyn Array {
+        self.0[table].column_by_name(column).unwrap_or_else(|| panic!("{table} has no column {column}"))
+    }
+
+    pub(crate) fn texts(&self, table: &str, column: &str) -> Vec<String> {
+        self.column(table, column).as_string::<i32>().iter().flatten().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn numbers(&self, table: &str, column: &str) -> Vec<f64> {
+        let array = self.column(table, column).as_primitive::<Float64Type>();
+        array.iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+    }
+
+    pub(crate) fn counts(&self, table: &str, column: &str) -> Vec<u64> {
+        self.column(table, column).as_primitive::<UInt64Type>().values().to_vec()
+    }
+
+    /// The columns of counts, by name.
+    pub(crate) fn count_columns(&self, table: &str) -> Vec<String> {
+        let schema = self.0[table].schema();
+        let counts = schema.fields().iter().filter(|field| *field.data_type() == DataType::UInt64);
+        counts.map(|field| field.name().clone()).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! Captures as tshark reads them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What tshark says of each frame of `path`: these fields, separated by blanks; none if tshark is not to be asked.
+///
+/// # Panics
+/// If tshark is missing or fails.
+pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
+        eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
+        return None;
+    }
+    let output = Command::new("tshark")
+        .args([
+            "-n",
+            "-o",
+            "ip.check_checksum:TRUE",
+            "-o",
+            "tcp.check_checksum:TRUE",
+            "-T",
+            "fields",
+            "-E",
+            "separator=/s",
+        ])
+        .args(["-Y", filter])
+        .args(fields.iter().flat_map(|field| ["-e", *field]))
+        .arg("-r")
+        .arg(path)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!(
+                "tshark does not start ({error}): install it, or set ACKLAB_WITHOUT_TSHARK=1 to do without this test"
+            )
+        });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect())
+}
+
+/// The numbers of the frames that `filter` lets through, each with these fields.
+pub(crate) fn frames(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    tshark(path, filter, &[&["frame.number"], fields].concat())
+}

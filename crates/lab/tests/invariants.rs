@@ -1,0 +1,252 @@
+//! What holds in every scenario, whatever it is: random paths, flows and stacks.
+//!
+//! `ACKLAB_CASES=5000 cargo test --test invariants` looks longer. A failure prints its scenario; put it into
+//! `invariants/regressions/` as a `.toml`, and it is run from then on.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+#[path = "invariants/scenarios.rs"]
+mod scenarios;
+
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::{Scenario, load};
+use acklab_transport::ack;
+use acklab_transport::tcp::config::Dialect;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use scenarios::{anything, in_order};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use tables::Tables;
+
+/// Cases of each property.
+const CASES: u32 = 160;
+
+/// Flights are kept in segments, as floating-point numbers.
+const TOLERANCE: f64 = 1e-6;
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("ACKLAB_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    // A failure is kept as a scenario that a person can read, not as a seed.
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() }
+}
+
+fn read(text: &str, sets: &[String]) -> Scenario {
+    load(text, "the scenario", sets, None).unwrap_or_else(|refusal| panic!("{refusal}\n\n{text}"))
+}
+
+fn tables(text: &str, sets: &[String]) -> Tables {
+    Tables::of(&read(text, sets), &RunOptions::default())
+}
+
+/// Sets that make the window of measurement `from` to `until`, in milliseconds.
+fn window(from: Option<u64>, until: Option<u64>) -> Vec<String> {
+    let from = from.map(|from| format!("measure.from={from}ms"));
+    from.into_iter().chain(until.map(|until| format!("measure.until={until}ms"))).collect()
+}
+
+/// What becomes of a link's packets, in packets and in octets: dropped, filtered, lost, delivered.
+const FATES: [(&str, [&str; 4]); 2] = [
+    (
+        "total_packets_in_l2",
+        ["total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1", "total_packets_out_l2"],
+    ),
+    (
+        "total_bytes_in_l2",
+        ["total_bytes_dropped_l2", "total_bytes_filtered_l2", "total_bytes_lost_l1", "total_bytes_out_l2"],
+    ),
+];
+
+/// By link direction, how much of what went in has not come to an end.
+fn inside(tables: &Tables, entered: &str, fates: &[&str]) -> Vec<i128> {
+    let mut inside: Vec<i128> = tables.counts("links", entered).into_iter().map(i128::from).collect();
+    for fate in fates {
+        inside.iter_mut().zip(tables.counts("links", fate)).for_each(|(left, gone)| *left -= i128::from(gone));
+    }
+    inside
+}
+
+/// Packets and octets are neither made nor unmade. All flows end long before their run does, so at its end every link is empty.
+fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
+    let whole = tables(text, &[]);
+    for (entered, fates) in FATES {
+        prop_assert_eq!(inside(&whole, entered, &fates), vec![0; whole.rows("links")], "{} at the end", entered);
+    }
+    let early = tables(text, &window(None, Some(137)));
+    for (entered, fates) in FATES {
+        prop_assert!(inside(&early, entered, &fates).iter().all(|left| *left >= 0), "{} after 137 ms", entered);
+    }
+    // The links stand in a row and every flow passes all of them: what leaves one enters the next, its other direction backwards.
+    for tables in [&whole, &early] {
+        let (packets_in, packets_out) =
+            (tables.counts("links", "total_packets_in_l2"), tables.counts("links", "total_packets_out_l2"));
+        for (here, next) in (0..packets_in.len()).zip(2..packets_in.len()) {
+            let (from, to) = if here % 2 == 0 { (here, next) } else { (next, here) };
+            prop_assert_eq!(packets_out[from], packets_in[to], "from link direction {} to {}", from, to);
+        }
+    }
+    Ok(())
+}
+
+/// Every flow hands over exactly what was written, and comes to its end.
+fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
+    let (scenario, tables) = (read(text, &[]), tables(text, &["measure.series=[\"packets\", \"events\"]".to_owned()]));
+    let delivered = tables.counts("flows", "total_delivered_bytes_l7");
+    let ended = tables.texts("events", "flow").into_iter().zip(tables.texts("events", "event"));
+    let finished: BTreeSet<String> = ended.filter(|(_, event)| event == "finished").map(|(flow, _)| flow).collect();
+    let packets: Vec<(String, String, f64)> = tables
+        .texts("packets", "flow")
+        .into_iter()
+        .zip(tables.texts("packets", "kind"))
+        .zip(tables.numbers("packets", "number"))
+        .map(|((flow, kind), number)| (flow, kind, number))
+        .collect();
+    for (flow, delivered) in scenario.flows().iter().zip(delivered) {
+        prop_assert!(finished.contains(&flow.name), "{} does not come to its end", flow.name);
+        if let acklab_transport::source::Config::Fixed { size } = flow.traffic
+            && flow.stop.is_none()
+        {
+            prop_assert_eq!(delivered, size.get(), "{}", &flow.name);
+        }
+        let of = |wanted: &str| {
+            let offsets = packets.iter().filter(move |(name, kind, _)| *name == flow.name && kind == wanted);
+            offsets.map(|(.., number)| number.to_bits()).collect::<BTreeSet<u64>>()
+        };
+        prop_assert_eq!(of("sent"), of("received"), "{}: segments sent and received", &flow.name);
+    }
+    Ok(())
+}
+
+/// What a sender believes in flight is no more than it has outstanding, twice where it has been sent again.
+fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
+    let tables = tables(text, &["measure.series=[\"packets\", \"operating_point\"]".to_owned()]);
+    let mut flights: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (flow, in_flight) in
+        tables.texts("operating_point", "flow").into_iter().zip(tables.numbers("operating_point", "in_flight"))
+    {
+        flights.entry(flow).or_default().push(in_flight);
+    }
+    let mut flights: BTreeMap<String, _> =
+        flights.into_iter().map(|(flow, flights)| (flow, flights.into_iter())).collect();
+    // By flow: the end of what was sent, and how often something was sent again.
+    let mut sent: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let kinds = tables.texts("packets", "flow").into_iter().zip(tables.texts("packets", "kind"));
+    for ((flow, kind), number) in kinds.zip(tables.numbers("packets", "number")) {
+        let (end, again) = sent.entry(flow.clone()).or_default();
+        match kind.as_str() {
+            "sent" => *end = end.max(number + 1.0),
+            "retransmitted" => *again += 1.0,
+            "acked" => {
+                let in_flight = flights.get_mut(&flow).and_then(Iterator::next).unwrap_or(f64::NAN);
+                // The FIN takes an octet of its own, a segment at the most.
+                let outstanding = (*end - number + 1.0).max(0.0);
+                prop_assert!(
+                    in_flight <= outstanding + again.min(outstanding) + TOLERANCE,
+                    "{flow}: {in_flight} in flight of {outstanding} outstanding"
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Counts in two windows that meet add up to those of both together.
+fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
+    let whole = tables(text, &[]);
+    let parts = [tables(text, &window(None, Some(split))), tables(text, &window(Some(split), None))];
+    for table in ["flows", "links", "network"] {
+        let columns = whole.count_columns(table);
+        for column in columns.iter().filter(|column| !column.starts_with("max_") && *column != "flows") {
+            let sums: Vec<u64> = parts[0]
+                .counts(table, column)
+                .iter()
+                .zip(parts[1].counts(table, column))
+                .map(|(one, other)| one + other)
+                .collect();
+            prop_assert_eq!(whole.counts(table, column), sums, "{}.{} split at {} ms", table, column, split);
+        }
+    }
+    let acks = |tables: &[&Tables]| {
+        let mut sums: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for tables in tables {
+            let keys = tables.texts("acks", "flow").into_iter().zip(tables.texts("acks", "reason"));
+            keys.zip(tables.counts("acks", "count")).for_each(|(key, count)| *sums.entry(key).or_default() += count);
+        }
+        sums
+    };
+    prop_assert_eq!(acks(&[&whole]), acks(&[&parts[0], &parts[1]]), "acks split at {} ms", split);
+    Ok(())
+}
+
+/// Where nothing but a queue takes packets away and none overtakes another, each retransmission stands for a drop or arrives in vain,
+/// and none is in vain unless a timer ran out.
+fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
+    let tables = tables(text, &["measure.series=[\"packets\"]".to_owned()]);
+    let of = |column: &str| tables.counts("flows", column)[0];
+    let mut seen = BTreeSet::new();
+    let received = tables.texts("packets", "kind").into_iter().zip(tables.numbers("packets", "number"));
+    let in_vain =
+        received.filter(|(kind, _)| kind == "received").filter(|(_, number)| !seen.insert(number.to_bits())).count()
+            as u64;
+    let (retransmissions, drops) = (of("total_retransmissions_l4"), of("total_drops_l2"));
+    prop_assert_eq!(retransmissions, drops + in_vain, "{} drops, {} in vain", drops, in_vain);
+    // Linux compresses SACKs, and blocks that no ACK has room for make the sender believe too much lost.
+    let tcp = read(text, &[]).flow[0].tcp();
+    if of("total_rtos_l4") == 0 && tcp.sack && tcp.dialect == Dialect::Rfc && tcp.ack != (ack::Config::Linux {}) {
+        prop_assert_eq!(in_vain, 0);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn packets_and_octets_are_conserved(text in anything()) {
+        nothing_is_lost_from_sight(&text.0)?;
+    }
+
+    #[test]
+    fn transfers_complete_in_order_and_once(text in anything()) {
+        every_transfer_completes(&text.0)?;
+    }
+
+    #[test]
+    fn in_flight_is_bounded_by_what_was_sent(text in anything()) {
+        flights_are_what_was_sent(&text.0)?;
+    }
+
+    #[test]
+    fn counts_of_windows_add_up(text in anything(), split in 1u64..3000) {
+        windows_add_up(&text.0, split)?;
+    }
+
+    #[test]
+    fn each_retransmission_has_a_reason(text in in_order()) {
+        retransmissions_are_drops(&text.0)?;
+    }
+}
+
+/// Scenarios that failed once.
+#[test]
+fn what_failed_once_holds_now() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invariants/regressions");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let holds = |outcome: Result<(), TestCaseError>| outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
+        holds(nothing_is_lost_from_sight(&text));
+        holds(every_transfer_completes(&text));
+        holds(flights_are_what_was_sent(&text));
+        for split in [1, 50, 333, 1000] {
+            holds(windows_add_up(&text, split));
+        }
+        if text.contains("# in order") {
+            holds(retransmissions_are_drops(&text));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Random scenarios, as text: what fails can be read, kept and run by hand.
+
+use proptest::collection::vec;
+use proptest::option::weighted;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::fmt;
+
+/// Long enough for every transfer to end, however unlucky: a link without packets costs nothing.
+const DURATION: &str = "3h";
+
+/// A scenario that prints as it is written.
+#[derive(Clone)]
+pub(crate) struct Text(pub(crate) String);
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}", self.0)
+    }
+}
+
+/// Links in a row with anything on them, and one to four flows from end to end, some the other way.
+pub(crate) fn anything() -> impl Strategy<Value = Text> {
+    let link = (direction(), direction());
+    (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
+}
+
+/// One flow over a path that keeps order and takes packets away in the queues of its data only.
+pub(crate) fn in_order() -> impl Strategy<Value = Text> {
+    let forward = (rate(100_000), delay(), 4u64..40).prop_map(|(rate, delay, limit)| {
+        format!("{rate}\ndelay = \"{delay}us\"\nqueue = {{ discipline = \"fifo\", limit = \"{limit}packets\" }}\n")
+    });
+    let reverse = (weighted(0.5, rate(100_000)), delay(), weighted(0.4, gate()))
+        .prop_map(|(rate, delay, gate)| lines(&[rate, Some(format!("delay = \"{delay}us\"")), gate]));
+    (0u64..1000, vec((forward, reverse), 1..=2), stack(), 1u64..400).prop_map(|(seed, links, stack, segments)| {
+        // The last segment is not full, so the FIN goes with it.
+        let size = segments * stack.mss + stack.mss.div_ceil(2) - 1;
+        let traffic = format!("traffic = {{ model = \"fixed\", size = \"{}B\" }}\n", size.max(1));
+        let flow = Flow { is_reverse: false, text: format!("{}{traffic}", stack.text) };
+        let Text(text) = scenario(seed, &links, &[flow]);
+        Text(format!("# in order\n{text}"))
+    })
+}
+
+fn scenario(seed: u64, links: &[(String, String)], flows: &[Flow]) -> Text {
+    let hours = DURATION.trim_end_matches('h').parse::<u64>().unwrap_or(1);
+    let mut text = format!("duration = \"{}s\"\nseed = {seed}\n", hours * 3600);
+    for (index, (forward, reverse)) in links.iter().enumerate() {
+        // The first link takes time, so that no run is endless.
+        let least = if index == 0 && !forward.contains("delay") { "delay = \"1ms\"\n" } else { "" };
+        let next = index + 1;
+        text += &format!("\n[[link]]\nname = \"l{index}\"\nfrom = \"n{index}\"\nto = \"n{next}\"\n");
+        text += &format!("[link.forward]\n{forward}{least}[link.reverse]\n{reverse}");
+    }
+    let last = format!("n{}", links.len());
+    for flow in flows {
+        let (from, to) = if flow.is_reverse { (last.as_str(), "n0") } else { ("n0", last.as_str()) };
+        text += &format!("\n[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\n{}", flow.text);
+    }
+    Text(text)
+}
+
+fn lines(parts: &[Option<String>]) -> String {
+    parts.iter().flatten().map(|part| format!("{part}\n")).collect()
+}
+
+fn rate(most_kbps: u64) -> impl Strategy<Value = String> {
+    (256u64..=most_kbps).prop_map(|kbps| format!("rate = \"{kbps}kbps\""))
+}
+
+fn steps() -> impl Strategy<Value = String> {
+    vec((1u64..2000, 256u64..50_000), 1..3).prop_map(|steps| {
+        let mut at = 0;
+        let steps = steps.into_iter().map(|(gap, kbps)| {
+            let step = format!("{{ at = \"{at}ms\", rate = \"{kbps}kbps\" }}");
+            at += gap;
+            step
+        });
+        format!("steps = [{}]", steps.collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// Microseconds, never none.
+fn delay() -> impl Strategy<Value = u64> {
+    1000u64..50_000
+}
+
+fn gate() -> impl Strategy<Value = String> {
+    (1u64..20, 1u32..20)
+        .prop_map(|(interval, quota)| format!("gate = {{ interval = \"{interval}ms\", quota = {quota} }}"))
+}
+
+fn queue() -> impl Strategy<Value = String> {
+    let limit = prop_oneof![
+        1 => Just(String::new()),
+        4 => (1u64..60).prop_map(|packets| format!(", limit = \"{packets}packets\"")),
+        // Less than a packet would shut a gated link for good.
+        2 => (9040u64..80_000).prop_map(|octets| format!(", limit = \"{octets}B\"")),
+    ];
+    let keeps = select(vec!["news", "duplicates", "nothing"]);
+    (limit, weighted(0.25, keeps)).prop_map(|(limit, keeps)| match keeps {
+        None => format!("queue = {{ discipline = \"fifo\"{limit} }}"),
+        Some(keeps) => format!("queue = {{ discipline = \"ack-filter\"{limit}, keeps = \"{keeps}\" }}"),
+    })
+}
+
+fn loss() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (0.0..0.08).prop_map(|p: f64| format!("loss = {{ model = \"independent\", probability = {p:.4} }}")),
+        (0.0..0.02, 0.3..1.0).prop_map(|(bad, good): (f64, f64)| {
+            format!("loss = {{ model = \"gilbert-elliott\", good_to_bad = {bad:.4}, bad_to_good = {good:.4} }}")
+        }),
+        vec(1u64..60, 1..6).prop_map(|packets| format!("loss = {{ model = \"list\", packets = {packets:?} }}")),
+    ]
+}
+
+fn jitter() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (1u64..20).prop_map(|ms| format!("jitter = {{ distribution = \"uniform\", spread = \"{ms}ms\" }}")),
+        (1u64..5).prop_map(|ms| format!("jitter = {{ distribution = \"exponential\", mean = \"{ms}ms\" }}")),
+        (1u64..5)
+            .prop_map(|ms| format!("jitter = {{ distribution = \"normal\", mean = \"{ms}ms\", deviation = \"2ms\" }}")),
+    ]
+}
+
+fn reorder() -> impl Strategy<Value = String> {
+    (0.0..0.2, 1u64..30)
+        .prop_map(|(share, ms): (f64, u64)| format!("reorder = {{ probability = {share:.3}, by = \"{ms}ms\" }}"))
+}
+
+fn direction() -> impl Strategy<Value = String> {
+    let serves = prop_oneof![5 => rate(100_000), 1 => steps()];
+    let rest = (weighted(0.2, loss()), weighted(0.15, jitter()), weighted(0.15, reorder()));
+    let device = weighted(0.2, (1u32..4).prop_map(|places| format!("device_queue = {places}")));
+    let overhead = weighted(0.3, (1u32..40).prop_map(|octets| format!("overhead = \"{octets}B\"")));
+    let delay = weighted(0.8, delay().prop_map(|delay| format!("delay = \"{delay}us\"")));
+    (weighted(0.85, serves), delay, overhead, queue(), device, weighted(0.2, gate()), rest).prop_map(
+        |(serves, delay, overhead, queue, device, gate, (loss, jitter, reorder))| {
+            lines(&[serves, delay, overhead, Some(queue), device, gate, loss, jitter, reorder])
+        },
+    )
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    is_reverse: bool,
+    text: String,
+}
+
+#[derive(Clone, Debug)]
+struct Stack {
+    mss: u64,
+    text: String,
+}
+
+/// A preset and some settings that differ from it.
+fn stack() -> impl Strategy<Value = Stack> {
+    let switch = || weighted(0.3, any::<bool>());
+    let ack = prop_oneof![
+        Just("ack = { policy = \"per-packet\" }".to_owned()),
+        Just("ack = { policy = \"linux\" }".to_owned()),
+        (1u32..5, 1u64..300, 0u32..3).prop_map(|(segments, ms, quick)| {
+            format!("ack = {{ policy = \"delayed\", segments = {segments}, timer = \"{ms}ms\", quick = {quick} }}")
+        }),
+    ];
+    let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
+    let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
+    let words = (
+        weighted(0.4, growth.prop_map(|growth| format!("growth = \"{growth}\""))),
+        weighted(0.3, select(vec!["prr", "classic"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
+        weighted(0.3, restart.prop_map(|restart| format!("rto_restart = \"{restart}\""))),
+        weighted(0.6, ack),
+    );
+    let mss = prop_oneof![1 => select(vec![1u64, 7, 100]), 4 => select(vec![536, 1448, 8948])];
+    let preset = select(vec!["linux", "ns3", "rfc"]);
+    (preset, mss, 1u64..250, 1u32..20, switch(), switch(), switch(), switch(), words).prop_map(
+        |(preset, mss, window, initial, sack, timestamps, scaling, limited, (growth, recovery, restart, ack))| {
+            let said = |key: &str, switch: Option<bool>| switch.map(|on| format!("{key} = {on}"));
+            let text = lines(&[
+                Some(format!("preset = \"{preset}\"\nmss = \"{mss}B\"\ninitial_window = \"{initial}segments\"")),
+                Some(format!("receive_buffer = \"{}B\"", window * mss + window % 7)),
+                said("sack", sack),
+                said("timestamps", timestamps),
+                said("window_scaling", scaling),
+                said("limited_transmit", limited),
+                growth,
+                recovery,
+                restart,
+                ack,
+            ]);
+            Stack { mss, text }
+        },
+    )
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    let traffic = prop_oneof![
+        4 => (1u64..300, 0u64..1000).prop_map(|(segments, rest)| (Some((segments, rest)), 0)),
+        1 => (50u64..500).prop_map(|stop| (None, stop)),
+    ];
+    (stack(), traffic, weighted(0.5, 0u64..40), any::<bool>()).prop_map(|(stack, (fixed, stop), start, is_reverse)| {
+        let traffic = match fixed {
+            Some((segments, rest)) => {
+                let size = segments * stack.mss + rest % stack.mss;
+                format!("traffic = {{ model = \"fixed\", size = \"{size}B\" }}")
+            }
+            None => format!("traffic = {{ model = \"greedy\" }}\nstop = \"{stop}ms\""),
+        };
+        let start = start.map(|start| format!("start = \"{start}ms\""));
+        Flow { is_reverse, text: format!("{}{}", stack.text, lines(&[Some(traffic), start])) }
+    })
+}

@@ -1,0 +1,86 @@
+//! Small tables with a reason: NewReno over the dumbbell of `studies/parity`, as ns-3.37 has it.
+//!
+//! Nothing on this path is left to chance but the phase at which the flow meets the gate, so each number is a mean over phases.
+//! Published are the medians of three of ns-3's seeds; a tolerance covers that spread, and the sums below show why the figures are
+//! what they are, whoever computes them.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use std::fs;
+use std::path::Path;
+use tables::Tables;
+
+/// Start of the flow, in microseconds.
+const PHASES: [u64; 5] = [0, 1000, 2000, 3000, 4000];
+
+/// Goodput in Mbps, smoothed round-trip time in ms, window in segments, drops.
+type Line = [f64; 4];
+const TOLERANCES: Line = [0.03, 0.04, 0.05, 0.20];
+
+/// Of 1502 octets on the wire 1448 are payload: 15.42 Mbps at most.
+const CAPACITY: f64 = 16.0 * 1448.0 / 1502.0;
+
+fn measured(name: &str) -> Line {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/parity").join(format!("{name}.toml"));
+    let text = fs::read_to_string(path).unwrap();
+    let mut sums = Line::default();
+    for phase in PHASES {
+        let scenario = load(&text, name, &[format!("flow.0.start={phase}us")], None).unwrap();
+        let tables = Tables::of(&scenario, &RunOptions::default());
+        let bottleneck = tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap();
+        let line = [
+            tables.numbers("flows", "mean_throughput_l7")[0],
+            tables.numbers("flows", "mean_srtt_l4")[0],
+            tables.numbers("flows", "mean_cwnd_l4")[0],
+            tables.counts("links", "total_qdisc_drops_l2")[bottleneck] as f64,
+        ];
+        sums.iter_mut().zip(line).for_each(|(sum, value)| *sum += value / PHASES.len() as f64);
+    }
+    sums
+}
+
+fn assert_close(name: &str, measured: Line, published: Line) {
+    let columns = ["goodput", "smoothed round-trip time", "window", "drops"];
+    for (column, ((ours, theirs), tolerance)) in columns.iter().zip(measured.iter().zip(published).zip(TOLERANCES)) {
+        assert!((ours / theirs - 1.0).abs() <= tolerance, "{name}: {column} {ours}, published {theirs} ± {tolerance}");
+    }
+}
+
+/// The queue of 20 packets exceeds the bandwidth-delay product of 20 segments, so halving the window leaves the bottleneck busy and goodput is
+/// all that it carries but for the slow start.
+#[test]
+fn plain() {
+    let line = measured("ns3_dumbbell_newreno");
+    assert_close("an ACK for every segment", line, [15.35, 24.21, 32.79, 68.0]);
+    assert!(line[0] < CAPACITY);
+}
+
+/// Half the ACKs, half the growth an ACK counts for: the window climbs half as fast and overflows the queue half as often.
+#[test]
+fn delayed() {
+    let (delayed, every) = (measured("ns3_dumbbell_newreno_delack2"), measured("ns3_dumbbell_newreno"));
+    assert_close("an ACK for every second segment", delayed, [15.32, 24.52, 32.57, 34.0]);
+    assert!((0.4..0.6).contains(&(delayed[3] / every[3])), "{} drops against {}", delayed[3], every[3]);
+}
+
+/// A gate of 5 ms / 10 passes 2000 ACKs a second and 1335 segments a second come: it thins nothing but bunches six or seven, and
+/// each bunch of data overflows the queue sooner. The bottleneck runs empty in between.
+#[test]
+fn gated() {
+    let line = measured("ns3_dumbbell_gate5ms10_newreno");
+    assert_close("gated", line, [13.92, 25.49, 32.93, 74.0]);
+    assert!(line[0] < 0.95 * CAPACITY, "bunching must cost goodput: {}", line[0]);
+}
+
+/// An ACK for every second segment brings three or four a slot instead of six or seven, and slower growth fewer drops: part of
+/// the goodput comes back.
+#[test]
+fn gated_and_delayed() {
+    let (delayed, every) =
+        (measured("ns3_dumbbell_gate5ms10_newreno_delack2"), measured("ns3_dumbbell_gate5ms10_newreno"));
+    assert_close("gated, an ACK for every second segment", delayed, [14.79, 25.44, 32.95, 37.0]);
+    assert!(delayed[0] > every[0]);
+}

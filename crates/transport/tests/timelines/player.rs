@@ -1,0 +1,272 @@
+//! Playing a timeline to a machine.
+
+use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
+use acklab_base::random::Seed;
+use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_transport::tcp::sender::CongestionState;
+use acklab_transport::tcp::{Receiver, Sender};
+use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
+use std::collections::VecDeque;
+
+/// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
+const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
+
+enum Subject {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+impl Subject {
+    fn machine(&mut self) -> &mut dyn Machine<Datagram = Segment> {
+        match self {
+            Self::Sender(sender) => &mut **sender,
+            Self::Receiver(receiver) => &mut **receiver,
+        }
+    }
+}
+
+struct Player<'a> {
+    script: &'a Script,
+    subject: Subject,
+    /// The machine's own initial sequence number, once it has said it.
+    own: Option<SeqNumber>,
+    now: Instant,
+    /// What has left and no line has spoken of.
+    left: VecDeque<(Instant, Segment)>,
+}
+
+/// Plays a script. A failure begins with the number of its line.
+pub(crate) fn play(script: &Script) -> Result<(), String> {
+    let (flow, seed) = (FlowId::data(0), Seed(1));
+    let subject = match script.machine {
+        Kind::Sender => Subject::Sender(Box::new(Sender::new(
+            script.config,
+            flow,
+            script.traffic,
+            Instant::ZERO,
+            script.stop,
+            seed,
+            "timeline",
+        ))),
+        Kind::Receiver => Subject::Receiver(Box::new(Receiver::new(script.config, flow.reverse(), seed, "timeline"))),
+    };
+    let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
+    if let Some(answered) = script.handshake {
+        player.handshake(answered);
+    }
+    for line in &script.lines {
+        player.line(line).map_err(|failure| format!("{}: {failure}", line.number))?;
+    }
+    let last = script.lines.last().map_or(0, |line| line.number);
+    player.nothing_left().map_err(|failure| format!("{last}: {failure}"))
+}
+
+impl Player<'_> {
+    fn line(&mut self, line: &Line) -> Result<(), String> {
+        match &line.what {
+            What::Leaves(expected) => return self.leaves(line.at, expected),
+            What::Arrives(segment) => {
+                self.nothing_leaves_before(line.at)?;
+                let segment = self.to_wire(segment);
+                self.accept(segment);
+            }
+            What::Holds(states) => {
+                self.nothing_leaves_before(line.at)?;
+                for (name, expected) in states {
+                    let found = self.state(name)?;
+                    if found != *expected {
+                        return Err(format!("expected {name} {expected}\n        got {name} {found}"));
+                    }
+                }
+            }
+            What::Silence => self.nothing_leaves_before(line.at)?,
+        }
+        Ok(())
+    }
+
+    /// The handshake, unseen: the SYN at zero and its answer at `answered`.
+    fn handshake(&mut self, answered: Instant) {
+        let tick = self.script.config.timestamps;
+        let options = Options {
+            mss: Some(1460),
+            window_scale: self.script.peer.window_scale,
+            sack_permitted: true,
+            timestamps: tick.map(|_| (0, 0)),
+        };
+        let syn = Written {
+            flags: Flags::SYN,
+            window: Some(self.script.peer.window),
+            options: Some(options),
+            ..Written::default()
+        };
+        match self.script.machine {
+            Kind::Sender => {
+                self.wake(Instant::ZERO);
+                self.left.clear();
+                self.now = answered;
+                let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK, ack: Some(1), ..syn });
+                self.accept(answer);
+                // The ACK of the handshake leaves first.
+                self.left.pop_front();
+            }
+            Kind::Receiver => {
+                let syn = self.to_wire(&syn);
+                self.accept(syn);
+                self.left.clear();
+                self.now = answered;
+            }
+        }
+    }
+
+    fn accept(&mut self, segment: Segment) {
+        self.subject.machine().accept(self.now, segment);
+        self.drain();
+    }
+
+    fn wake(&mut self, at: Instant) {
+        self.now = at;
+        self.subject.machine().wake(at);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        while let Some(segment) = self.subject.machine().poll(self.now) {
+            if segment.flags.contains(Flags::SYN) {
+                self.own.get_or_insert(segment.seq);
+            }
+            self.left.push_back((self.now, segment));
+        }
+    }
+
+    /// Lets time pass up to `at`, or until something has left.
+    fn pass(&mut self, at: Instant) {
+        while self.left.is_empty()
+            && let Some(deadline) = self.subject.machine().deadline()
+            && deadline <= at
+        {
+            self.wake(deadline.max(self.now));
+        }
+    }
+
+    fn nothing_leaves_before(&mut self, at: Instant) -> Result<(), String> {
+        self.pass(at);
+        self.nothing_left()?;
+        self.now = at;
+        Ok(())
+    }
+
+    fn nothing_left(&self) -> Result<(), String> {
+        match self.left.front() {
+            None => Ok(()),
+            Some((at, segment)) => {
+                let got = self.written(segment, true, true);
+                Err(format!("expected nothing\n        got {} > {got}", time(*at)))
+            }
+        }
+    }
+
+    fn leaves(&mut self, at: Instant, expected: &Written) -> Result<(), String> {
+        self.pass(at);
+        let Some((left_at, segment)) = self.left.pop_front() else {
+            return Err(format!("expected {} > {expected}\n        got nothing", time(at)));
+        };
+        let mut got = self.written(&segment, expected.window.is_some(), expected.options.is_some());
+        if expected.ack.is_none() {
+            got.ack = None;
+        }
+        if left_at != at || got != *expected {
+            return Err(format!("expected {} > {expected}\n        got {} > {got}", time(at), time(left_at)));
+        }
+        Ok(())
+    }
+
+    /// What has left, as a script would write it.
+    fn written(&self, segment: &Segment, with_window: bool, with_options: bool) -> Written {
+        let own = self.own.unwrap_or(segment.seq);
+        let options = &segment.options;
+        let relative = |number: SeqNumber, initial| number.offset_near(initial, 0);
+        Written {
+            flags: segment.flags,
+            start: relative(segment.seq, own),
+            len: segment.payload,
+            ack: segment.flags.contains(Flags::ACK).then(|| relative(segment.ack, PEER)),
+            window: with_window.then_some(segment.window),
+            sack: options
+                .sack
+                .as_slice()
+                .iter()
+                .map(|block| (relative(block.start, PEER), relative(block.end, PEER)))
+                .collect(),
+            options: with_options.then(|| Options {
+                mss: options.mss,
+                window_scale: options.window_scale,
+                sack_permitted: options.sack_permitted,
+                timestamps: options.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)),
+            }),
+        }
+    }
+
+    fn to_wire(&self, written: &Written) -> Segment {
+        let own = self.own.unwrap_or_default();
+        let flow = match self.script.machine {
+            Kind::Sender => FlowId::data(0).reverse(),
+            Kind::Receiver => FlowId::data(0),
+        };
+        let options = written.options.clone().unwrap_or_default();
+        Segment {
+            flow,
+            seq: SeqNumber::at(PEER, written.start),
+            ack: SeqNumber::at(own, written.ack.unwrap_or(0)),
+            flags: written.flags,
+            window: written.window.unwrap_or(self.script.peer.window),
+            options: WireOptions {
+                timestamps: options.timestamps.map(|(value, echo)| Timestamps { value, echo }),
+                sack: written
+                    .sack
+                    .iter()
+                    .map(|(start, end)| SackBlock { start: SeqNumber::at(own, *start), end: SeqNumber::at(own, *end) })
+                    .collect(),
+                mss: options.mss,
+                window_scale: options.window_scale,
+                sack_permitted: options.sack_permitted,
+            },
+            payload: written.len,
+        }
+    }
+
+    fn state(&self, name: &str) -> Result<String, String> {
+        let mss = self.script.config.mss.get();
+        let segments = |octets: u64| match octets {
+            u64::MAX => "infinite".to_owned(),
+            _ if octets.is_multiple_of(mss) => (octets / mss).to_string(),
+            _ => format!("{octets}B"),
+        };
+        let duration = |span: Option<Duration>| span.map_or_else(|| "none".to_owned(), |span| span.to_string());
+        match (&self.subject, name) {
+            (Subject::Sender(sender), "cwnd") => Ok(segments(sender.window().cwnd)),
+            (Subject::Sender(sender), "ssthresh") => Ok(segments(sender.window().ssthresh)),
+            (Subject::Sender(sender), "pipe") => Ok(segments(sender.in_flight())),
+            (Subject::Sender(sender), "srtt") => Ok(duration(sender.rtt().srtt())),
+            (Subject::Sender(sender), "samples") => Ok(sender.rtt().samples().to_string()),
+            (Subject::Sender(sender), "deadline") => Ok(sender.deadline().map_or_else(|| "none".to_owned(), time)),
+            (Subject::Sender(sender), "state") => Ok(match sender.congestion_state() {
+                CongestionState::Open => "open",
+                CongestionState::Disorder => "disorder",
+                CongestionState::Recovery => "recovery",
+                CongestionState::Loss => "loss",
+            }
+            .to_owned()),
+            (Subject::Sender(sender), "phase") => Ok(format!("{:?}", sender.phase()).to_lowercase()),
+            (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
+            (Subject::Receiver(receiver), "deadline") => {
+                Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))
+            }
+            _ => Err(format!("no such state: {name}")),
+        }
+    }
+}
+
+/// An instant as scripts write it.
+fn time(at: Instant) -> String {
+    at.since(Instant::ZERO).to_string()
+}

@@ -1,0 +1,296 @@
+//! Reading a timeline.
+
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_transport::tcp::{Config, Preset};
+use acklab_transport::{ack, source};
+use acklab_wire::tcp::Flags;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which end is under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Machine {
+    Sender,
+    Receiver,
+}
+
+/// A whole file.
+#[derive(Debug)]
+pub(crate) struct Script {
+    pub(crate) machine: Machine,
+    pub(crate) config: Config,
+    pub(crate) traffic: source::Config,
+    pub(crate) stop: Option<Instant>,
+    pub(crate) handshake: Option<Instant>,
+    pub(crate) peer: Peer,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// What the other end says in a handshake that is not written out.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) window: u16,
+    pub(crate) window_scale: Option<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) number: usize,
+    pub(crate) at: Instant,
+    pub(crate) what: What,
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    Arrives(Written),
+    Leaves(Written),
+    Holds(Vec<(String, String)>),
+    Silence,
+}
+
+/// A segment as it stands in a script: numbers relative to the initial ones, and nothing where nothing was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) flags: Flags,
+    pub(crate) start: u64,
+    pub(crate) len: u32,
+    pub(crate) ack: Option<u64>,
+    pub(crate) window: Option<u16>,
+    pub(crate) sack: Vec<(u64, u64)>,
+    pub(crate) options: Option<Options>,
+}
+
+/// Of the options, all but SACK blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) mss: Option<u16>,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) sack_permitted: bool,
+    pub(crate) timestamps: Option<(u32, u32)>,
+}
+
+const LETTERS: [(char, Flags); 4] = [('F', Flags::FIN), ('S', Flags::SYN), ('P', Flags::PSH), ('.', Flags::ACK)];
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters: String =
+            LETTERS.iter().filter(|(_, flag)| self.flags.contains(*flag)).map(|(letter, _)| letter).collect();
+        write!(f, "{letters} {}:{}({})", self.start, self.start + u64::from(self.len), self.len)?;
+        if let Some(ack) = self.ack {
+            write!(f, " ack {ack}")?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        if !self.sack.is_empty() {
+            let blocks: Vec<String> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
+            write!(f, " sack {}", blocks.join(","))?;
+        }
+        let Some(options) = &self.options else { return Ok(()) };
+        let parts = [
+            options.mss.map(|mss| format!("mss {mss}")),
+            options.window_scale.map(|shift| format!("wscale {shift}")),
+            options.sack_permitted.then(|| "sackOK".to_owned()),
+            options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
+        ];
+        write!(f, " <{}>", parts.into_iter().flatten().collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Reads a file; a failure begins with the number of its line.
+pub(crate) fn read(text: &str) -> Result<Script, String> {
+    let mut script = Script {
+        machine: Machine::Sender,
+        config: Preset::Rfc.config(),
+        traffic: source::Config::Greedy {},
+        stop: None,
+        handshake: None,
+        peer: Peer { window: u16::MAX, window_scale: None },
+        lines: Vec::new(),
+    };
+    let mut header = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let (number, line) = (index + 1, line.split('#').next().unwrap_or_default().trim());
+        let fail = |why: String| format!("{number}: {why}");
+        match line.split_once('=') {
+            _ if line.is_empty() => {}
+            Some((key, value)) => {
+                set(&mut script, key.trim(), value.trim()).map_err(fail)?;
+                header.push(key.trim());
+            }
+            None => {
+                for line in moment(number, line).map_err(fail)? {
+                    if script.lines.last().is_some_and(|last| last.at > line.at) {
+                        return Err(fail("time runs backwards".to_owned()));
+                    }
+                    script.lines.push(line);
+                }
+            }
+        }
+    }
+    match ["machine", "preset", "shows"].iter().find(|key| !header.contains(key)) {
+        Some(missing) => Err(format!("1: the header lacks {missing}")),
+        None => Ok(script),
+    }
+}
+
+fn value<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| format!("{text}: {error}"))
+}
+
+/// A variant by its name in scenarios.
+fn variant<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, String> {
+    let deserializer: StrDeserializer<'de, ValueError> = text.into_deserializer();
+    T::deserialize(deserializer).map_err(|error| error.to_string())
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("expected on or off, found {text}")),
+    }
+}
+
+fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
+    let config = &mut script.config;
+    match key {
+        "machine" => script.machine = if text == "sender" { Machine::Sender } else { Machine::Receiver },
+        "preset" => *config = variant::<Preset>(text)?.config(),
+        "shows" if text.is_empty() => return Err("a timeline shows something".to_owned()),
+        "shows" => {}
+        "handshake" => script.handshake = Some(Instant::ZERO + value(text)?),
+        "stop" => script.stop = Some(Instant::ZERO + value(text)?),
+        "traffic" => script.traffic = traffic(text)?,
+        "peer_window" => script.peer.window = value(text)?,
+        "peer_window_scale" => script.peer.window_scale = Some(value(text)?),
+        "mss" => config.mss = value(text)?,
+        "initial_window" => config.initial_window = value::<Segments>(text)?,
+        "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
+        "receive_buffer" => config.receive_buffer = value::<Bytes>(text)?,
+        "sack" => config.sack = switch(text)?,
+        "window_scaling" => config.window_scaling = switch(text)?,
+        "timestamps" if text == "off" => {
+            (config.timestamps, config.rtt_clock) = (None, acklab_transport::tcp::config::RttClock::SendTimes);
+        }
+        "timestamps" => config.timestamps = Some(value::<Duration>(text)?),
+        "rtt_clock" => config.rtt_clock = variant(text)?,
+        "growth" => config.growth = variant(text)?,
+        "validate_window" => config.validate_window = switch(text)?,
+        "halves" => config.halves = variant(text)?,
+        "recovery" => config.recovery = variant(text)?,
+        "prr_basis" => config.prr_basis = variant(text)?,
+        "prr_bound" => config.prr_bound = variant(text)?,
+        "limited_transmit" => config.limited_transmit = switch(text)?,
+        "dialect" => config.dialect = variant(text)?,
+        "min_rto" => config.rto.min = value(text)?,
+        "max_rto" => config.rto.max = value(text)?,
+        "rto_floor" => config.rto.floor = variant(text)?,
+        "rto_restart" => config.rto.restart = variant(text)?,
+        "ack" => config.ack = ack_policy(text)?,
+        _ => return Err(format!("no such setting: {key}")),
+    }
+    Ok(())
+}
+
+fn traffic(text: &str) -> Result<source::Config, String> {
+    match text.split_whitespace().collect::<Vec<_>>()[..] {
+        ["greedy"] => Ok(source::Config::Greedy {}),
+        ["fixed", size] => Ok(source::Config::Fixed { size: value(size)? }),
+        ["constant", rate, write] => Ok(source::Config::Constant { rate: value::<Rate>(rate)?, write: value(write)? }),
+        _ => Err(format!("no such traffic: {text}")),
+    }
+}
+
+fn ack_policy(text: &str) -> Result<ack::Config, String> {
+    match text.split_whitespace().collect::<Vec<_>>()[..] {
+        ["per-packet"] => Ok(ack::Config::PerPacket {}),
+        ["linux"] => Ok(ack::Config::Linux {}),
+        ["delayed", segments, timer] => {
+            Ok(ack::Config::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 })
+        }
+        _ => Err(format!("no such ACK policy: {text}")),
+    }
+}
+
+/// One line of the body, which may stand for several segments.
+fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
+    let (time, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let at = Instant::ZERO + value::<Duration>(time)?;
+    let rest = rest.trim();
+    let one = |what| Ok(vec![Line { number, at, what }]);
+    match rest.split_at_checked(1) {
+        None => one(What::Silence),
+        Some(("?", states)) => {
+            let words: Vec<&str> = states.split_whitespace().collect();
+            one(What::Holds(words.chunks(2).map(|pair| (pair[0].to_owned(), pair[1..].concat())).collect()))
+        }
+        Some(("<", segment)) => {
+            Ok(segments(segment)?.map(|segment| Line { number, at, what: What::Arrives(segment) }).collect())
+        }
+        Some((">", segment)) => {
+            Ok(segments(segment)?.map(|segment| Line { number, at, what: What::Leaves(segment) }).collect())
+        }
+        Some((other, _)) => Err(format!("expected <, > or ? after the time, found {other}")),
+    }
+}
+
+/// `flags start:end(len)`, then what else is said, and `xN` for N segments of one size.
+fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
+    let (text, options) = match text.trim().strip_suffix('>').and_then(|text| text.split_once('<')) {
+        Some((segment, list)) => (segment, Some(options(list)?)),
+        None => (text, None),
+    };
+    let mut words = text.split_whitespace();
+    let flags = words.next().ok_or("flags are missing")?.chars().try_fold(Flags::NONE, |flags, letter| {
+        let known = LETTERS.iter().find(|(known, _)| *known == letter);
+        known.map(|(_, flag)| flags | *flag).ok_or_else(|| format!("no such flag: {letter}"))
+    })?;
+    let range = words.next().ok_or("sequence numbers are missing")?;
+    let (start, rest) = range.split_once(':').ok_or("expected start:end(length)")?;
+    let (end, len) = rest.trim_end_matches(')').split_once('(').ok_or("expected start:end(length)")?;
+    let (start, end, len): (u64, u64, u32) = (value(start)?, value(end)?, value(len)?);
+    if start + u64::from(len) != end {
+        return Err(format!("{range}: the length does not fit"));
+    }
+    let (mut written, mut count) = (Written { flags, start, len, options, ..Written::default() }, 1);
+    while let Some(word) = words.next() {
+        let mut argument = || words.next().ok_or_else(|| format!("{word} says nothing"));
+        match word {
+            "ack" => written.ack = Some(value(argument()?)?),
+            "win" => written.window = Some(value(argument()?)?),
+            "sack" => written.sack = argument()?.split(',').map(block).collect::<Result<_, _>>()?,
+            _ => count = value(word.strip_prefix('x').ok_or_else(|| format!("what is {word}?"))?)?,
+        }
+    }
+    if len % count != 0 {
+        return Err(format!("{len} octets do not make {count} segments of one size"));
+    }
+    written.len = len / count;
+    Ok((0..u64::from(count))
+        .map(move |index| Written { start: start + index * u64::from(written.len), ..written.clone() }))
+}
+
+fn block(text: &str) -> Result<(u64, u64), String> {
+    let (start, end) = text.split_once(':').ok_or_else(|| format!("{text}: expected start:end"))?;
+    Ok((value(start)?, value(end)?))
+}
+
+fn options(text: &str) -> Result<Options, String> {
+    let mut options = Options::default();
+    for option in text.split(',') {
+        match option.split_whitespace().collect::<Vec<_>>()[..] {
+            ["mss", mss] => options.mss = Some(value(mss)?),
+            ["wscale", shift] => options.window_scale = Some(value(shift)?),
+            ["sackOK"] => options.sack_permitted = true,
+            ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
+            [] => {}
+            _ => return Err(format!("no such option: {option}")),
+        }
+    }
+    Ok(options)
+}
