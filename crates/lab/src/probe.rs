@@ -6,7 +6,7 @@ mod bursts;
 mod delay;
 mod throughput;
 
-use crate::statistics::{OverTime, Series};
+use crate::statistics::{Mean, OverTime};
 use acklab_base::{Duration, Instant};
 use acklab_transport::tcp::{Receiver, Sender, receiver, sender};
 use bursts::Bursts;
@@ -77,9 +77,9 @@ pub(crate) struct FlowProbe {
     pub(crate) in_flight: OverTime,
     pub(crate) srtt: OverTime,
     pub(crate) idt_ewma: OverTime,
-    pub(crate) rtt: Series,
-    pub(crate) feedback_age: Series,
-    pub(crate) one_way_delay: Series,
+    pub(crate) rtt: Mean,
+    pub(crate) feedback_age: Mean,
+    pub(crate) one_way_delay: Mean,
     pub(crate) bursts: Bursts,
     pub(crate) application_delay: ApplicationDelay,
     pub(crate) throughput: Throughput,
@@ -120,9 +120,9 @@ impl FlowProbe {
             in_flight: OverTime::default(),
             srtt: OverTime::default(),
             idt_ewma: OverTime::default(),
-            rtt: Series::default(),
-            feedback_age: Series::default(),
-            one_way_delay: Series::default(),
+            rtt: Mean::default(),
+            feedback_age: Mean::default(),
+            one_way_delay: Mean::default(),
             bursts: Bursts::new(burst_gap),
             application_delay: ApplicationDelay::default(),
             throughput: Throughput::new(bin),

@@ -2,30 +2,47 @@
 
 use acklab_base::Instant;
 
-/// The arithmetic mean of a series, and its spread.
+/// The arithmetic mean of a series.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Series {
+pub(crate) struct Mean {
     count: u64,
     sum: f64,
-    squares: f64,
 }
 
-impl Series {
+impl Mean {
     pub(crate) fn add(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
-        self.squares += value * value;
     }
 
     /// Nothing, if there was no value.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
+}
+
+/// The arithmetic mean of a series, and its spread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Series {
+    values: Mean,
+    squares: f64,
+}
+
+impl Series {
+    pub(crate) fn add(&mut self, value: f64) {
+        self.values.add(value);
+        self.squares += value * value;
+    }
+
+    /// Nothing, if there was no value.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        self.values.mean()
+    }
 
     /// Coefficient of variation: standard deviation over mean.
     pub(crate) fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let variance = (self.squares / self.count as f64 - mean * mean).max(0.0);
+        let variance = (self.squares / self.values.count as f64 - mean * mean).max(0.0);
         (mean.abs() > 0.0).then(|| variance.sqrt() / mean)
     }
 }

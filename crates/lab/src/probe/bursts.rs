@@ -1,6 +1,6 @@
 //! How many ACKs arrive together.
 
-use crate::statistics::Series;
+use crate::statistics::Mean;
 use acklab_base::{Duration, Instant};
 
 /// Runs of ACKs, each within `gap` of the one before it.
@@ -13,13 +13,13 @@ pub(crate) struct Bursts {
     gap: Duration,
     last: Option<Instant>,
     length: u64,
-    pub(crate) lengths: Series,
+    pub(crate) lengths: Mean,
     pub(crate) longest: u64,
 }
 
 impl Bursts {
     pub(super) fn new(gap: Duration) -> Self {
-        Self { gap, last: None, length: 0, lengths: Series::default(), longest: 0 }
+        Self { gap, last: None, length: 0, lengths: Mean::default(), longest: 0 }
     }
 
     pub(super) const fn gap(&self) -> Duration {

@@ -2,7 +2,7 @@
 //!
 //! A bin in which nothing arrives has no utility: both are minus infinity there.
 
-use crate::statistics::Series;
+use crate::statistics::{Mean, Series};
 use acklab_base::{Duration, Instant};
 
 /// New octets at the receiver, bin by bin.
@@ -16,11 +16,11 @@ pub(crate) struct Throughput {
     /// Mbps of each bin.
     pub(crate) rates: Series,
     /// Throughput over smoothed round-trip time, Mbps per second.
-    pub(crate) power: Series,
+    pub(crate) power: Mean,
     /// Utility of minimum potential delay fairness: −1/throughput.
-    pub(crate) utility_mpdf: Series,
+    pub(crate) utility_mpdf: Mean,
     /// Utility of proportional fairness: ln(throughput).
-    pub(crate) utility_pf: Series,
+    pub(crate) utility_pf: Mean,
 }
 
 impl Throughput {
@@ -31,9 +31,9 @@ impl Throughput {
             octets: 0,
             srtt: None,
             rates: Series::default(),
-            power: Series::default(),
-            utility_mpdf: Series::default(),
-            utility_pf: Series::default(),
+            power: Mean::default(),
+            utility_mpdf: Mean::default(),
+            utility_pf: Mean::default(),
         }
     }
 

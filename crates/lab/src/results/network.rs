@@ -1,7 +1,7 @@
 //! The table of the whole network, one row: sums over flows, means over flows, and fairness.
 
 use super::flows::FlowResult;
-use crate::statistics::{Series, jain};
+use crate::statistics::{Mean, jain};
 use crate::table::Table;
 use acklab_path::Counters;
 
@@ -9,7 +9,7 @@ use acklab_path::Counters;
 pub(super) fn table(flows: &[FlowResult<'_>], links: &[Counters]) -> Table {
     let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput().unwrap_or(0.0)).collect();
     let mean = |of: fn(&FlowResult<'_>) -> Option<f64>| {
-        let mut series = Series::default();
+        let mut series = Mean::default();
         flows.iter().filter_map(of).for_each(|value| series.add(value));
         series.mean()
     };

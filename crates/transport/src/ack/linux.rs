@@ -6,8 +6,8 @@
 //!   gap closes [`tcp_data_queue`].
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments [`tcp_event_data_recv`,
 //!   `tcp_send_delayed_ack`].
-//! * While a gap is open, three duplicate ACKs at once and then one SACK a millisecond at most [`tcp_comp_sack_delay_ns`], or
-//!   5 % of the round trip where that is shorter.
+//! * While a gap is open, three duplicate ACKs at once and then one SACK a millisecond at most [`tcp_comp_sack_delay_ns`]. That it
+//!   is 5 % of the round trip where that is shorter is left out: it would matter below 20 ms.
 
 use super::{Arrival, Decision, Ledger, Reason};
 use acklab_base::{Duration, Instant};

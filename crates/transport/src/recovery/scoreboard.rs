@@ -41,6 +41,7 @@ pub struct Advance {
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     una: u64,
+    nxt: u64,
     segments: VecDeque<Sent>,
     sacked: u64,
     lost: u64,
@@ -77,14 +78,14 @@ impl Scoreboard {
 
     /// The next octet never sent: snd.nxt.
     #[must_use]
-    pub fn nxt(&self) -> u64 {
-        self.segments.back().map_or(self.una, |last| last.end)
+    pub const fn nxt(&self) -> u64 {
+        self.nxt
     }
 
     /// snd.nxt − snd.una: FlightSize.
     #[must_use]
-    pub fn flight_size(&self) -> u64 {
-        self.nxt() - self.una
+    pub const fn flight_size(&self) -> u64 {
+        self.nxt - self.una
     }
 
     /// Octets believed in the network (RFC 6675, §4).
@@ -125,9 +126,9 @@ impl Scoreboard {
 
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64) {
-        let end = self.nxt() + octets;
+        self.nxt += octets;
         self.segments.push_back(Sent {
-            end,
+            end: self.nxt,
             at: now,
             sacked: false,
             lost: false,
@@ -187,7 +188,7 @@ impl Scoreboard {
         for (slot, block) in blocks.enumerate().take(seen.len()) {
             let known = self.known_blocks.iter().find(|known| known.start <= block.start && known.end > block.start);
             let from = known.map_or(block.start, |known| known.end.min(block.end));
-            if block.start < block.end && block.end <= self.nxt() {
+            if block.start < block.end && block.end <= self.nxt {
                 let first = self.sack_range(from.max(self.una)..block.end);
                 sent_at = Instant::earliest(sent_at, first);
                 seen[slot] = block;
@@ -300,7 +301,7 @@ impl Scoreboard {
         }
         self.pending = self.lost;
         self.pending_from = self.una;
-        self.judged = self.nxt();
+        self.judged = self.nxt;
     }
 
     /// The oldest segment that is lost and was not sent again (RFC 6675, §4: NextSeg, rule 1).

@@ -28,7 +28,8 @@ impl Sender {
         if let Some(segment) = self.board.next_pending() {
             return self.retransmit(now, segment, room);
         }
-        if let Some(octets) = self.new_data() {
+        let may_send_new = self.state != CongestionState::Disorder || self.config.limited_transmit;
+        if may_send_new && let Some(octets) = self.new_data() {
             if room < octets.min(self.window.mss) {
                 self.window_limited = true;
                 return None;

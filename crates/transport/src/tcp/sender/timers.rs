@@ -39,12 +39,19 @@ impl Sender {
             return;
         }
         let flight = match self.config.halves {
-            FlightMeasure::FlightSize => self.board.flight_size(),
+            // What SACK has acknowledged is no longer in flight, however long the timer took.
+            FlightMeasure::FlightSize => self.board.flight_size() - self.board.sacked(),
             FlightMeasure::Pipe => self.board.pipe(),
             FlightMeasure::Window => self.window.cwnd,
         };
-        // RFC 5681, §3.1: the threshold falls once for a segment, not once for each of its timeouts.
-        if self.config.dialect == Dialect::Ns3 || self.state != CongestionState::Loss || backoff == 1 {
+        // The threshold falls once for a window of losses: not again if a recovery has lowered it (Linux's tcp_enter_loss), nor for
+        // each timeout of one segment (RFC 5681, §3.1).
+        let is_first = match self.state {
+            CongestionState::Open | CongestionState::Disorder => true,
+            CongestionState::Recovery => false,
+            CongestionState::Loss => backoff == 1,
+        };
+        if is_first || self.config.dialect == Dialect::Ns3 {
             self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
         }
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
