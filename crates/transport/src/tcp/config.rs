@@ -49,6 +49,7 @@ pub enum Dialect {
     ///    lies beyond the recovery point.
     /// 6. Each timeout lowers the threshold, also a repeated one.
     /// 7. An ACK that advances and brings SACK news does not end the count of duplicates (`ProcessAck`: "we do not reset").
+    /// 8. A recovery begins with a retransmission even if all that is lost is out again (`EnterRecovery` calls `DoRetransmit`).
     Ns3,
 }
 

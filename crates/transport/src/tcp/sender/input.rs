@@ -230,8 +230,9 @@ impl Sender {
         };
         self.prr = Prr::new(self.config.prr_bound, mss, recover_fs);
         self.reduce(news);
-        // RFC 6675, §5, (4.3): the first retransmission goes out at once.
-        self.forced = 1;
+        // RFC 6675, §5, (4.3): the first retransmission goes out at once. All that is lost may be out again already, if it lay beyond
+        // the recovery point of a recovery that has just ended; only ns-3 sends the head once more then.
+        self.forced = u32::from(self.board.has_pending() || self.config.dialect == Dialect::Ns3);
         self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
