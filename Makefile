@@ -45,7 +45,7 @@ test: test-rust test-python
 
 test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
-	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --exclude acklab-py --quiet
 
 test-python: install
 	./scripts/system-packages.sh test
