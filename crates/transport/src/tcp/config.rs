@@ -48,7 +48,7 @@ pub enum Dialect {
     /// 5. The ACK that ends a fast recovery also grows the window; one that ends the recovery of a timeout grows it only by what
     ///    lies beyond the recovery point.
     /// 6. Each timeout lowers the threshold, also a repeated one.
-    /// 7. An ACK that advances and brings SACK news does not end the count of duplicates (`ProcessAck`: "we do not reset").
+    /// 7. An ACK that advances and brings SACK news does not end the count of duplicates (`ProcessAck`).
     /// 8. A recovery begins with a retransmission even if all that is lost is out again (`EnterRecovery` calls `DoRetransmit`).
     Ns3,
 }
