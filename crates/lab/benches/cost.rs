@@ -1,6 +1,6 @@
 //! What a run costs: `make bench`.
 //!
-//! Each scenario runs in a process of its own, three times, and the cheapest run counts. The ns-3 column is what ns-3.37 (profile
+//! Each scenario runs in a process of its own, five times, and the cheapest run counts. The ns-3 column is what ns-3.37 (profile
 //! `optimized`) took for the same work, measured on one core of another machine of the same kind; the ratio is the point, not the
 //! absolute figure.
 
@@ -8,7 +8,7 @@ use acklab_lab::{RunOptions, run, scenario};
 use std::fs;
 use std::process::Command;
 
-const REPEATS: usize = 3;
+const REPEATS: usize = 5;
 
 /// Name, scenario, and ns-3's CPU seconds per simulated second.
 const WORK: [(&str, &str, Option<f64>); 3] = [
