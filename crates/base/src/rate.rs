@@ -29,12 +29,6 @@ impl Rate {
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
-
-    /// Megabits per second.
-    #[must_use]
-    pub fn as_mbps(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
 }
 
 impl fmt::Display for Rate {

@@ -62,7 +62,8 @@ impl FlowPlan {
 
 /// The name of link direction `direction`.
 pub(crate) fn direction_name(scenario: &Scenario, direction: Direction) -> String {
-    format!("{}_{}", scenario.link[direction / 2].name, if direction.is_multiple_of(2) { "forward" } else { "reverse" })
+    let link = &scenario.link[direction / 2];
+    if direction.is_multiple_of(2) { link.forward_name() } else { link.reverse_name() }
 }
 
 fn direction_config(scenario: &Scenario, direction: Direction) -> &LinkConfig {

@@ -228,17 +228,6 @@ impl<D: Datagram> Link<D> {
         Some((arrival, packet))
     }
 
-    /// Packets inside: waiting, in service or on the wire.
-    #[must_use]
-    pub fn inside(&self) -> usize {
-        let waiting = match &self.queue {
-            // Packets of a FIFO are on the wire from the moment at which they arrive.
-            Queue::Fifo(_) => 0,
-            Queue::AckFilter(filter) => filter.len(),
-        };
-        waiting + self.channel.flying.len()
-    }
-
     /// When a packet begins its service that came to the head of the queue at `ready`.
     fn start_of(&self, ready: Instant) -> Instant {
         self.gate.as_ref().map_or(ready, |gate| gate.slot_for(ready)).max(self.free_at)
