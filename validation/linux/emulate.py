@@ -300,7 +300,10 @@ def netstat():
 
 def send(options, report):
     """Writes as fast as it can until time is up, and looks at TCP_INFO every 2 ms."""
-    connection = socket.create_connection((RECEIVER, PORT))
+    connection = socket.socket()
+    # By socket, because a namespace may not make its default of an algorithm that the machine restricts.
+    connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, options.congestion.encode())
+    connection.connect((RECEIVER, PORT))
     connection.setblocking(False)
     chunk, rows = bytes(1 << 18), []
     begin = time.monotonic_ns()
@@ -455,8 +458,7 @@ def main():
             made.append(name)
         for name, address in zip(names, (SENDER, RECEIVER), strict=True):
             tuns.append(open_tun(name, address, options.gso_max_segs))
-            settings = [f"tcp_congestion_control={options.congestion}", *options.set]
-            for setting in settings:
+            for setting in options.set:
                 run_command("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{setting}")
         ready_in, ready_out = os.pipe()
         children.append(in_child(names[1], receive, ready_out))
