@@ -1,11 +1,15 @@
-//! How much a sender may have in flight.
+//! How much a sender may have in flight, and how fast it may send.
 //!
-//! A [`Controller`] moves a [`Window`]. It is told of acknowledged octets and asked for a slow-start threshold when there was
-//! loss; what to retransmit is not its business. One controller is one file here and one arm of [`Algorithm`] and
-//! [`Controller`].
+//! A [`CongestionControl`] moves a [`Window`]. It is told of each ACK and asked for a slow-start threshold when there was
+//! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
+//! of [`Controller`].
 
 mod newreno;
 
+use crate::recovery::CongestionState;
+use crate::recovery::delivery_rate::Sample;
+use acklab_base::random::Stream;
+use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,50 +77,199 @@ impl Window {
     }
 }
 
-/// What an ACK acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an ACK acknowledged cumulatively.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
-    /// Octets of the stream that were cumulatively acknowledged.
+    /// Octets of the stream.
     pub bytes: u64,
     /// Those in full-sized segments; what is left of a segment is carried to the next ACK.
     pub segments: u64,
 }
 
-/// A controller at work.
+/// One ACK, as a controller sees it, after loss recovery has drawn its conclusions. Sizes in octets.
 #[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it came.
+    pub now: Instant,
+    /// What it acknowledged cumulatively.
+    pub acked: Acked,
+    /// What it newly acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// What it made count as lost.
+    pub lost: u64,
+    /// Of what it delivered, what the network had marked Congestion Experienced, if the receiver tells that.
+    pub marked: u64,
+    /// Believed in flight, after it.
+    pub in_flight: u64,
+    /// Believed in flight before it.
+    pub prior_in_flight: u64,
+    /// The oldest octet that is not acknowledged: snd.una.
+    pub una: u64,
+    /// The next octet never sent: snd.nxt.
+    pub nxt: u64,
+    /// Its round-trip time, if it gave one.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time, if there was a measurement.
+    pub srtt: Option<Duration>,
+    /// The shortest round-trip time of the connection.
+    pub min_rtt: Option<Duration>,
+    /// What it tells of the rate of delivery, for controllers that [want it](CongestionControl::wants_delivery_rate).
+    pub rate: Option<Sample>,
+    /// Where congestion control stands.
+    pub state: CongestionState,
+    /// May the window grow by it? Not in a fast recovery, and not while something else than the window holds back sending.
+    pub may_grow: bool,
+}
+
+/// A transmission, as a controller sees it. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When it left.
+    pub now: Instant,
+    /// Its payload.
+    pub bytes: u64,
+    /// Believed in flight, this included.
+    pub in_flight: u64,
+    /// The stream offset behind it.
+    pub end: u64,
+    /// Has it left before?
+    pub is_retransmission: bool,
+    /// Is the rate of sending the application's at present?
+    pub is_app_limited: bool,
+}
+
+/// Why the window is to be reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Loss was detected.
+    Loss,
+    /// The receiver echoed a mark (RFC 3168).
+    Mark,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// What a controller is given at its birth.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Payload of a full-sized segment.
+    pub mss: u64,
+    /// Initial window, in octets.
+    pub initial_window: u64,
+    /// What a Reno-like window grows by.
+    pub growth: Growth,
+    /// Its own chance.
+    pub random: Stream,
+}
+
+/// The contract of a controller. The sender calls, in this order:
+///
+/// 1. [`on_established`](Self::on_established) once, after the handshake;
+/// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes where congestion control
+///    stands;
+/// 3. [`on_ack`](Self::on_ack) for every ACK;
+/// 4. [`on_sent`](Self::on_sent) for every segment with data that leaves.
+///
+/// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
+/// [governs the window](Self::governs_window).
+pub trait CongestionControl {
+    /// The connection is open; the handshake took `rtt`, unless its SYN was sent twice.
+    fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
+
+    /// An ACK has come.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+
+    /// The threshold after congestion, given the `flight` that is to be reduced.
+    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64;
+
+    /// Congestion control has entered `state`.
+    fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
+
+    /// The last reduction was for nothing, and the window has been restored.
+    fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
+
+    /// A segment with data has left.
+    fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
+
+    /// How fast to send, if it says.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Does it move the window by itself also in a recovery and after a timeout?
+    fn governs_window(&self) -> bool {
+        false
+    }
+
+    /// Does it look at [`Ack::rate`]?
+    fn wants_delivery_rate(&self) -> bool {
+        false
+    }
+}
+
+/// A controller at work.
+#[derive(Clone, Debug)]
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
 }
 
 impl Controller {
-    /// The controller of this configuration.
+    /// The controller of this name.
     #[must_use]
-    pub fn new(algorithm: Algorithm, growth: Growth) -> Self {
+    pub fn new(algorithm: Algorithm, start: &Start) -> Self {
         match algorithm {
-            Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(growth)),
-        }
-    }
-
-    /// New data was acknowledged outside recovery.
-    pub fn on_ack(&mut self, window: &mut Window, acked: Acked) {
-        match self {
-            Self::NewReno(controller) => controller.on_ack(window, acked),
-        }
-    }
-
-    /// The threshold after a loss, given the `flight` that is to be reduced.
-    #[must_use]
-    pub fn ssthresh(&self, window: &Window, flight: u64) -> u64 {
-        match self {
-            Self::NewReno(controller) => controller.ssthresh(window, flight),
-        }
-    }
-
-    /// The window was reduced: growth that had been saved up is forgotten.
-    pub fn on_reduction(&mut self) {
-        match self {
-            Self::NewReno(controller) => controller.on_reduction(),
+            Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
         }
     }
 }
+
+/// The same call on whichever controller it is.
+macro_rules! each {
+    ($self:ident, $controller:ident => $call:expr) => {
+        match $self {
+            Self::NewReno($controller) => $call,
+        }
+    };
+}
+
+impl CongestionControl for Controller {
+    fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        each!(self, controller => controller.on_established(now, window, rtt));
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        each!(self, controller => controller.on_ack(window, ack));
+    }
+
+    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
+        each!(self, controller => controller.ssthresh(now, window, flight, signal))
+    }
+
+    fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
+        each!(self, controller => controller.on_state(now, window, state));
+    }
+
+    fn on_undo(&mut self, now: Instant, window: &mut Window) {
+        each!(self, controller => controller.on_undo(now, window));
+    }
+
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
+        each!(self, controller => controller.on_sent(window, sent));
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        each!(self, controller => controller.pacing_rate())
+    }
+
+    fn governs_window(&self) -> bool {
+        each!(self, controller => controller.governs_window())
+    }
+
+    fn wants_delivery_rate(&self) -> bool {
+        each!(self, controller => controller.wants_delivery_rate())
+    }
+}
+
+#[cfg(test)]
+mod testing;

@@ -6,7 +6,9 @@
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
+//! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
 
+pub mod delivery_rate;
 pub mod prr;
 pub mod rto;
 pub mod rtt;
@@ -38,3 +40,27 @@ impl Algorithm {
 
 /// `DupThresh` of RFC 6675, §2: so many segments must be acknowledged above one before it counts as lost.
 pub const DUP_THRESH: u32 = 3;
+
+/// Where congestion control stands; the names are Linux's and ns-3's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionState {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs or SACKs have come, and nothing counts as lost yet.
+    Disorder,
+    /// The window is being reduced though nothing needs to be sent again: an echoed mark (RFC 3168), or a probe that repaired a
+    /// loss (RFC 8985, §7.4).
+    Reduced,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery after a retransmission timeout.
+    Loss,
+}
+
+impl CongestionState {
+    /// Is the window below what it was because of congestion?
+    #[must_use]
+    pub const fn reduces(self) -> bool {
+        matches!(self, Self::Reduced | Self::Recovery | Self::Loss)
+    }
+}

@@ -5,7 +5,7 @@ use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::recovery::{prr, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
-use acklab_transport::{ack, cc, recovery, source, tcp};
+use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ pub struct Flow {
     /// What the window grows by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<cc::Growth>,
+    /// Who asks for pacing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<pacing::Config>,
     /// What governs the window in a recovery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<recovery::Algorithm>,
@@ -177,6 +180,7 @@ impl Flow {
             rtt_clock: self.rtt_clock.unwrap_or(clock),
             congestion: self.congestion.unwrap_or(preset.congestion),
             growth: self.growth.unwrap_or(preset.growth),
+            pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
             halves: self.halves.unwrap_or(preset.halves),
             recovery: self.recovery.unwrap_or(preset.recovery),
@@ -210,6 +214,7 @@ impl Flow {
             rtt_clock,
             congestion,
             growth,
+            pacing,
             validate_window,
             halves,
             recovery,
@@ -225,6 +230,7 @@ impl Flow {
             name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
             growth: Some(growth),
+            pacing: Some(pacing),
             recovery: Some(recovery),
             mss: Some(mss),
             initial_window: Some(initial_window),

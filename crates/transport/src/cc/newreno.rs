@@ -1,6 +1,8 @@
 //! Reno's window (RFC 5681, §3.1), with the three ways in which stacks let it grow.
 
-use super::{Acked, Growth, Window};
+use super::{Ack, CongestionControl, Growth, Signal, Start, Window};
+use crate::recovery::CongestionState;
+use acklab_base::Instant;
 
 /// RFC 3465, §2.3: at most so many segments an ACK in slow start.
 const BYTE_COUNTING_LIMIT: u64 = 2;
@@ -14,16 +16,8 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub(super) const fn new(growth: Growth) -> Self {
-        Self { growth, credit: 0 }
-    }
-
-    pub(super) fn on_ack(&mut self, window: &mut Window, acked: Acked) {
-        match self.growth {
-            Growth::PerAck => per_ack(window, acked.segments),
-            Growth::PerSegment => self.per_octet(window, acked.bytes, u64::MAX),
-            Growth::ByteCounting => self.per_octet(window, acked.bytes, BYTE_COUNTING_LIMIT * window.mss),
-        }
+    pub(super) const fn new(start: &Start) -> Self {
+        Self { growth: start.growth, credit: 0 }
     }
 
     /// Slow start takes what it needs to reach the threshold; the rest counts for congestion avoidance.
@@ -42,15 +36,31 @@ impl NewReno {
             window.cwnd += window.mss;
         }
     }
+}
+
+impl CongestionControl for NewReno {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.may_grow {
+            return;
+        }
+        match self.growth {
+            Growth::PerAck => per_ack(window, ack.acked.segments),
+            Growth::PerSegment => self.per_octet(window, ack.acked.bytes, u64::MAX),
+            Growth::ByteCounting => self.per_octet(window, ack.acked.bytes, BYTE_COUNTING_LIMIT * window.mss),
+        }
+    }
 
     /// RFC 5681, eq. 4. A stack that counts segments halves whole ones.
-    pub(super) fn ssthresh(&self, window: &Window, flight: u64) -> u64 {
+    fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
         let half = if self.growth == Growth::PerSegment { flight / window.mss / 2 * window.mss } else { flight / 2 };
         half.max(2 * window.mss)
     }
 
-    pub(super) fn on_reduction(&mut self) {
-        self.credit = 0;
+    /// Growth that had been saved up is forgotten with the window that it belonged to.
+    fn on_state(&mut self, _now: Instant, _window: &mut Window, state: CongestionState) {
+        if state.reduces() {
+            self.credit = 0;
+        }
     }
 }
 
@@ -68,15 +78,15 @@ fn per_ack(window: &mut Window, mut segments: u64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{MSS, ack, start};
     use super::*;
-
-    const MSS: u64 = 1000;
+    use acklab_base::Duration;
 
     fn grow(growth: Growth, cwnd: u64, ssthresh: u64, acks: &[u64]) -> u64 {
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS, mss: MSS };
-        let mut controller = NewReno::new(growth);
+        let mut controller = NewReno::new(&start(growth));
         for segments in acks {
-            controller.on_ack(&mut window, Acked { bytes: segments * MSS, segments: *segments });
+            controller.on_ack(&mut window, &ack(Instant::ZERO, *segments, Duration::from_millis(10)));
         }
         window.cwnd
     }
@@ -106,8 +116,10 @@ mod tests {
     #[test]
     fn half_of_the_flight_but_two_segments_at_least() {
         let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
-        assert_eq!(NewReno::new(Growth::PerAck).ssthresh(&window, 41 * MSS), 20_500);
-        assert_eq!(NewReno::new(Growth::PerSegment).ssthresh(&window, 41 * MSS), 20_000);
-        assert_eq!(NewReno::new(Growth::PerAck).ssthresh(&window, 3 * MSS), 2 * MSS);
+        let threshold =
+            |growth, flight| NewReno::new(&start(growth)).ssthresh(Instant::ZERO, &window, flight, Signal::Loss);
+        assert_eq!(threshold(Growth::PerAck, 41 * MSS), 20_500);
+        assert_eq!(threshold(Growth::PerSegment, 41 * MSS), 20_000);
+        assert_eq!(threshold(Growth::PerAck, 3 * MSS), 2 * MSS);
     }
 }

@@ -4,6 +4,7 @@
 //! and each search begins where the one before it ended, so that thousands of holes stay cheap.
 
 use super::DUP_THRESH;
+use super::delivery_rate::{Newest, Stamp};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,6 +22,8 @@ struct Sent {
     in_flight_again: bool,
     /// It was ever sent again, so it can give no round-trip time (Karn).
     ever_resent: bool,
+    /// What its last transmission remembers.
+    stamp: Stamp,
 }
 
 /// What a cumulative acknowledgment released.
@@ -60,6 +63,8 @@ pub struct Scoreboard {
     dup_credit: u64,
     /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
     keeps_sacked_retransmissions: bool,
+    /// Of what was delivered since this was last taken, the transmission that left last.
+    newest: Option<Newest>,
 }
 
 impl Scoreboard {
@@ -124,8 +129,13 @@ impl Scoreboard {
         self.segments.front().is_some_and(|head| head.in_flight_again)
     }
 
+    /// Of what was delivered since this was last called, the transmission that left last.
+    pub const fn take_newest(&mut self) -> Option<Newest> {
+        self.newest.take()
+    }
+
     /// New data goes out.
-    pub fn send(&mut self, now: Instant, octets: u64) {
+    pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
         self.segments.push_back(Sent {
             end: self.nxt,
@@ -134,6 +144,7 @@ impl Scoreboard {
             lost: false,
             in_flight_again: false,
             ever_resent: false,
+            stamp,
         });
     }
 
@@ -151,18 +162,28 @@ impl Scoreboard {
         {
             let covered = head.end.min(ack) - self.una;
             self.uncount(&head, covered);
+            self.una += covered;
             if !head.sacked {
                 advance.newly_delivered += covered;
             }
-            self.una += covered;
             if head.end > ack {
                 break;
+            }
+            if !head.sacked {
+                self.note_delivered(&head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
             self.segments.pop_front();
         }
         self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
         advance
+    }
+
+    fn note_delivered(&mut self, segment: &Sent) {
+        if self.newest.is_none_or(|newest| (segment.at, segment.end) > (newest.at, newest.end)) {
+            let Sent { at, end, ever_resent, stamp, .. } = *segment;
+            self.newest = Some(Newest { at, end, is_retransmission: ever_resent, stamp });
+        }
     }
 
     fn uncount(&mut self, segment: &Sent, octets: u64) {
@@ -217,6 +238,7 @@ impl Scoreboard {
                 self.sacked += octets;
                 self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
+                self.note_delivered(&segment);
                 if !segment.ever_resent {
                     sent_at = Instant::earliest(sent_at, Some(segment.at));
                 }
@@ -337,7 +359,7 @@ impl Scoreboard {
     }
 
     /// The segment that begins at `start` goes out again.
-    pub fn resend(&mut self, now: Instant, start: u64) {
+    pub fn resend(&mut self, now: Instant, start: u64, stamp: Stamp) {
         let index = self.segments.partition_point(|segment| segment.end <= start);
         let Some(segment) = self.segments.get_mut(index) else { return };
         let octets = segment.end - start;
@@ -347,7 +369,8 @@ impl Scoreboard {
             }
             self.resent += octets;
         }
-        (segment.in_flight_again, segment.ever_resent, segment.at) = (true, true, now);
+        (segment.in_flight_again, segment.ever_resent) = (true, true);
+        (segment.at, segment.stamp) = (now, stamp);
     }
 }
 
@@ -358,7 +381,7 @@ mod tests {
 
     fn board(segments: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
-        (0..segments).for_each(|k| board.send(Instant::from_nanos(k), 100));
+        (0..segments).for_each(|k| board.send(Instant::from_nanos(k), 100, Stamp::default()));
         board
     }
 
@@ -375,7 +398,7 @@ mod tests {
         assert_eq!(board.detect_losses(), 100);
         assert_eq!(board.next_pending(), Some(0..100));
         assert_eq!(board.pipe(), 1000 - 300 - 100);
-        board.resend(Instant::from_nanos(20), 0);
+        board.resend(Instant::from_nanos(20), 0, Stamp::default());
         assert_eq!(board.pipe(), 700);
         assert_eq!(board.next_pending(), None);
     }
@@ -385,7 +408,7 @@ mod tests {
         let mut board = board(5);
         board.sack([range(1, 3)].into_iter());
         board.detect_losses();
-        board.resend(Instant::from_nanos(9), 0);
+        board.resend(Instant::from_nanos(9), 0, Stamp::default());
         let advance = board.advance(400);
         assert_eq!((advance.bytes, advance.newly_delivered, advance.sent_at), (400, 100, None));
         assert!(advance.retransmission_acked);
@@ -401,7 +424,7 @@ mod tests {
         assert_eq!(board.pipe(), 0);
         let mut again = Vec::new();
         while let Some(segment) = board.next_pending() {
-            board.resend(Instant::from_nanos(50), segment.start);
+            board.resend(Instant::from_nanos(50), segment.start, Stamp::default());
             again.push(segment.start / 100);
         }
         assert_eq!(again, [0, 1, 3]);
@@ -451,7 +474,7 @@ mod tests {
                 let sent = plain.segments.len() as u64;
                 match kind {
                     0 | 1 => {
-                        board.send(Instant::ZERO, 100);
+                        board.send(Instant::ZERO, 100, Stamp::default());
                         plain.segments.push((sent, false, false, false));
                     }
                     2 if sent > plain.una => {
@@ -471,7 +494,7 @@ mod tests {
                             let index = (segment.start / 100) as usize;
                             let expected = plain.segments.iter().position(|(k, sacked, lost, again)| *k >= plain.una && !*sacked && *lost && !*again);
                             prop_assert_eq!(Some(index), expected);
-                            board.resend(Instant::ZERO, segment.start);
+                            board.resend(Instant::ZERO, segment.start, Stamp::default());
                             plain.segments[index].3 = true;
                         }
                     }

@@ -3,7 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
-use crate::{ack, cc, recovery};
+use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use recovery::{prr, rto};
@@ -76,6 +76,8 @@ pub struct Config {
     pub congestion: cc::Algorithm,
     /// What the window grows by.
     pub growth: cc::Growth,
+    /// Who asks for pacing.
+    pub pacing: pacing::Config,
     /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
     pub validate_window: bool,
     /// What is halved on loss.
@@ -131,6 +133,7 @@ const RFC: Config = Config {
     rtt_clock: RttClock::Timestamps,
     congestion: cc::Algorithm::NewReno,
     growth: cc::Growth::ByteCounting,
+    pacing: pacing::Config::Controller,
     validate_window: true,
     halves: cc::FlightMeasure::FlightSize,
     recovery: recovery::Algorithm::Prr,

@@ -8,8 +8,11 @@ pub(in crate::tcp) use output::announced_mss;
 
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
-use crate::cc::{Controller, Window};
+use crate::cc::{self, CongestionControl, Controller, Window};
 use crate::event::Event;
+use crate::pacing::Pacer;
+use crate::recovery::CongestionState;
+use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::Prr;
 use crate::recovery::rto::Timer;
 use crate::recovery::rtt::Estimator;
@@ -30,19 +33,6 @@ pub enum Phase {
     Established,
     /// Everything is acknowledged, the FIN included.
     Finished,
-}
-
-/// Where congestion control stands; the names are Linux's and ns-3's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CongestionState {
-    /// Nothing unusual.
-    Open,
-    /// Duplicate ACKs or SACKs have come, and nothing counts as lost yet.
-    Disorder,
-    /// Fast recovery.
-    Recovery,
-    /// Recovery after a retransmission timeout.
-    Loss,
 }
 
 /// Counts of one sender; octets are payload.
@@ -105,6 +95,11 @@ pub struct Sender {
     /// Octets acknowledged that do not fill a segment.
     acked_remainder: u64,
     window_limited: bool,
+    /// The rate of delivery, if the controller wants it.
+    sampler: Option<Sampler>,
+    pacer: Pacer,
+    /// Something could leave if pacing did not hold it until then.
+    paced_until: Option<Instant>,
 
     rtt: Estimator,
     rto: Timer,
@@ -127,6 +122,15 @@ impl Sender {
         let mss = config.mss.get();
         let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
         let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
+        let controller = Controller::new(
+            config.congestion,
+            &cc::Start {
+                mss,
+                initial_window: u64::from(config.initial_window.0) * mss,
+                growth: config.growth,
+                random: stream("congestion"),
+            },
+        );
         let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
         Self {
             config,
@@ -146,7 +150,8 @@ impl Sender {
             window_end: 0,
             window_shift: 0,
             window,
-            controller: Controller::new(config.congestion, config.growth),
+            sampler: controller.wants_delivery_rate().then(Sampler::default),
+            controller,
             state: CongestionState::Open,
             duplicates: 0,
             recover: 0,
@@ -156,6 +161,8 @@ impl Sender {
             seen_partial_ack: false,
             acked_remainder: 0,
             window_limited: false,
+            pacer: Pacer::default(),
+            paced_until: None,
             rtt: Estimator::default(),
             rto: Timer::new(config.rto),
             events: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
-use acklab_transport::tcp::sender::CongestionState;
+use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
@@ -252,6 +252,7 @@ impl Player<'_> {
             (Subject::Sender(sender), "state") => Ok(match sender.congestion_state() {
                 CongestionState::Open => "open",
                 CongestionState::Disorder => "disorder",
+                CongestionState::Reduced => "reduced",
                 CongestionState::Recovery => "recovery",
                 CongestionState::Loss => "loss",
             }

@@ -1,13 +1,14 @@
 //! What an ACK does.
 
 use super::super::config::{Dialect, RttClock};
-use super::{CongestionState, Phase, Sender};
-use crate::cc::{Acked, FlightMeasure};
+use super::{Phase, Sender};
+use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
+use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rto::Restart;
 use crate::recovery::scoreboard::Advance;
-use crate::recovery::{self, DUP_THRESH};
+use crate::recovery::{self, CongestionState, DUP_THRESH};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
@@ -22,6 +23,8 @@ struct News {
     delivered: u64,
     /// When the first of the segments that SACK newly acknowledges was sent, if it was never sent again.
     newly_sacked_at: Option<Instant>,
+    /// Of what it delivered, the transmission that left last.
+    newest: Option<Newest>,
     /// Octets newly believed lost.
     lost: u64,
     /// RFC 6675, §2: it brings new SACK information; without SACK, RFC 5681, §2.
@@ -58,6 +61,7 @@ impl Sender {
             let rtt = self.measure(now, self.syn_sent_at, segment);
             self.rtt.sample(rtt);
         }
+        self.controller.on_established(now, &mut self.window, self.rtt.min());
         self.rto.stop();
         self.source.begin(now);
         self.source.advance(now, 0);
@@ -91,8 +95,9 @@ impl Sender {
 
         let news = self.update_scoreboard(segment, ack, window_moved);
         self.counters.delivered += news.delivered;
-        self.sample_rtt(now, segment, &news.advance, news.newly_sacked_at);
-        self.react(now, &news);
+        let rtt = self.sample_rtt(now, segment, &news.advance, news.newly_sacked_at);
+        let growth = self.react(now, &news);
+        self.tell_controller(now, &news, rtt, growth);
         if news.advance.bytes > 0 && self.board.is_empty() {
             self.rto.stop();
             if self.source.end() == Some(ack.saturating_sub(1)) {
@@ -130,6 +135,7 @@ impl Sender {
             advance,
             delivered: newly_sacked + advance.newly_delivered,
             newly_sacked_at,
+            newest: self.board.take_newest(),
             lost,
             is_duplicate,
             prior_flight,
@@ -142,19 +148,28 @@ impl Sender {
         match self.state {
             CongestionState::Loss => false,
             CongestionState::Recovery => true,
-            CongestionState::Open | CongestionState::Disorder => self.config.limited_transmit,
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => {
+                self.config.limited_transmit
+            }
         }
     }
 
     /// Karn: only if the oldest segment that this acknowledges was never sent again.
-    fn sample_rtt(&mut self, now: Instant, segment: &Segment, advance: &Advance, newly_sacked_at: Option<Instant>) {
-        if let Some(sent_at) = advance.sent_at {
-            let rtt = self.measure(now, sent_at, segment);
-            self.rtt.sample(rtt);
-        } else if let Some(sent_at) = newly_sacked_at.filter(|_| self.config.rtt_clock == RttClock::SendTimes) {
+    fn sample_rtt(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        advance: &Advance,
+        newly_sacked_at: Option<Instant>,
+    ) -> Option<Duration> {
+        let rtt = match (advance.sent_at, newly_sacked_at) {
+            (Some(sent_at), _) => self.measure(now, sent_at, segment),
             // Linux's tcp_ack_update_rtt: while only SACKs come, they keep the estimate alive.
-            self.rtt.sample(now.since(sent_at));
-        }
+            (None, Some(sent_at)) if self.config.rtt_clock == RttClock::SendTimes => now.since(sent_at),
+            _ => return None,
+        };
+        self.rtt.sample(rtt);
+        Some(rtt)
     }
 
     /// The time since what `segment` acknowledges was sent.
@@ -169,17 +184,20 @@ impl Sender {
         }
     }
 
-    fn react(&mut self, now: Instant, news: &News) {
+    /// Moves congestion control on, and returns by how many acknowledged octets the window may grow.
+    fn react(&mut self, now: Instant, news: &News) -> u64 {
         let passes_recover = self.board.una() >= self.recover;
         match self.state {
             CongestionState::Recovery if news.advance.bytes > 0 && passes_recover => self.exit_recovery(now, news),
             CongestionState::Recovery => self.continue_recovery(now, news),
             CongestionState::Loss => self.continue_loss(now, news, passes_recover),
-            CongestionState::Open | CongestionState::Disorder => self.react_in_order(now, news),
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => {
+                self.react_in_order(now, news)
+            }
         }
     }
 
-    fn react_in_order(&mut self, now: Instant, news: &News) {
+    fn react_in_order(&mut self, now: Instant, news: &News) -> u64 {
         // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
         if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
             self.duplicates = 0;
@@ -195,13 +213,14 @@ impl Sender {
                 self.seen_partial_ack = true;
                 self.rto.restart(now, &self.rtt);
             }
-            return;
+            return 0;
         }
         let stays_in_disorder = news.is_duplicate && self.config.dialect == Dialect::Ns3;
-        if news.advance.bytes > 0 && !stays_in_disorder {
-            self.grow(news.advance.bytes, news.prior_flight);
-            self.rto.restart(now, &self.rtt);
+        if news.advance.bytes == 0 || stays_in_disorder {
+            return 0;
         }
+        self.rto.restart(now, &self.rtt);
+        news.advance.bytes
     }
 
     fn enter_recovery(&mut self, now: Instant, news: &News) {
@@ -215,9 +234,8 @@ impl Sender {
             FlightMeasure::Pipe => pipe,
             FlightMeasure::Window => cwnd,
         };
-        self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
-        self.controller.on_reduction();
-        self.state = CongestionState::Recovery;
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Loss);
+        self.enter(now, CongestionState::Recovery);
         self.recover = self.board.nxt();
         self.recovery_began = now;
         self.seen_partial_ack = false;
@@ -245,6 +263,9 @@ impl Sender {
             is_safe: news.advance.bytes > 0 && news.lost == 0,
             retransmission_acked: news.advance.retransmission_acked,
         };
+        if self.controller.governs_window() {
+            return;
+        }
         let counts_twice = self.config.dialect == Dialect::Ns3 && news.is_duplicate && news.advance.bytes > 0;
         self.window.cwnd = match self.config.recovery {
             recovery::Algorithm::Classic => self.window.ssthresh,
@@ -256,7 +277,7 @@ impl Sender {
         };
     }
 
-    fn continue_recovery(&mut self, now: Instant, news: &News) {
+    fn continue_recovery(&mut self, now: Instant, news: &News) -> u64 {
         let is_partial = news.advance.bytes > 0;
         if is_partial && !self.config.sack {
             self.board.mark_head_lost();
@@ -273,49 +294,74 @@ impl Sender {
             }
             self.seen_partial_ack = true;
         }
+        0
     }
 
-    fn exit_recovery(&mut self, now: Instant, news: &News) {
-        self.window.cwnd = self.window.ssthresh;
-        self.state = CongestionState::Open;
+    fn exit_recovery(&mut self, now: Instant, news: &News) -> u64 {
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.ssthresh;
+        }
         self.duplicates = 0;
         self.note_recovered(now);
-        if self.config.dialect == Dialect::Ns3 {
-            self.grow(news.advance.bytes, news.prior_flight);
-        }
         self.rto.restart(now, &self.rtt);
+        if self.config.dialect == Dialect::Ns3 { news.advance.bytes } else { 0 }
+    }
+
+    pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
+        self.state = state;
+        self.controller.on_state(now, &mut self.window, state);
     }
 
     fn note_recovered(&mut self, now: Instant) {
+        self.enter(now, CongestionState::Open);
         self.counters.recoveries += 1;
         self.counters.recovery_time += now.since(self.recovery_began);
         self.events.push(Event::RecoveryExited);
     }
 
-    fn continue_loss(&mut self, now: Instant, news: &News, passes_recover: bool) {
-        if news.advance.bytes == 0 {
-            return;
-        }
+    fn continue_loss(&mut self, now: Instant, news: &News, passes_recover: bool) -> u64 {
         let mut bytes = news.advance.bytes;
+        if bytes == 0 {
+            return 0;
+        }
+        self.rto.restart(now, &self.rtt);
         if passes_recover {
             if self.config.dialect == Dialect::Ns3 {
                 bytes = self.board.una() - self.recover;
             }
-            self.state = CongestionState::Open;
             self.note_recovered(now);
         }
-        self.grow(bytes, news.prior_flight);
-        self.rto.restart(now, &self.rtt);
+        bytes
     }
 
-    fn grow(&mut self, bytes: u64, prior_flight: u64) {
+    /// The window may grow by `growth` octets if it limits sending.
+    fn tell_controller(&mut self, now: Instant, news: &News, rtt: Option<Duration>, growth: u64) {
         let mss = self.window.mss;
-        let total = bytes + self.acked_remainder;
+        let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
-        if self.config.validate_window && !self.is_window_limited(prior_flight) {
-            return;
-        }
-        self.controller.on_ack(&mut self.window, Acked { bytes, segments: total / mss });
+        let min_rtt = self.rtt.min();
+        let rate = self.sampler.as_mut().and_then(|sampler| {
+            sampler.on_lost(news.lost);
+            sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt)
+        });
+        let ack = cc::Ack {
+            now,
+            acked: Acked { bytes: growth, segments: total / mss },
+            delivered: news.delivered,
+            lost: news.lost,
+            marked: 0,
+            in_flight: self.board.pipe(),
+            prior_in_flight: news.prior_flight,
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt,
+            rate,
+            state: self.state,
+            may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
+        };
+        self.controller.on_ack(&mut self.window, &ack);
     }
 
     /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).

@@ -1,8 +1,12 @@
 //! What leaves, and when it may.
 
-use super::{CongestionState, Phase, Sender};
+use super::{Phase, Sender};
+use crate::cc::{CongestionControl, Sent};
+use crate::pacing;
+use crate::recovery::CongestionState;
+use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
-use acklab_base::Instant;
+use acklab_base::{Instant, Rate};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
 
@@ -24,7 +28,7 @@ impl Sender {
     fn next_in_stream(&mut self, now: Instant) -> Option<Segment> {
         let forced = self.forced > 0;
         let room = if forced { u64::MAX } else { self.window.cwnd.saturating_sub(self.board.pipe()) };
-        self.window_limited = false;
+        (self.window_limited, self.paced_until) = (false, None);
         if let Some(segment) = self.board.next_pending() {
             return self.retransmit(now, segment, room);
         }
@@ -32,6 +36,9 @@ impl Sender {
         if may_send_new && let Some(octets) = self.new_data() {
             if room < octets.min(self.window.mss) {
                 self.window_limited = true;
+                return None;
+            }
+            if self.is_paced(now) {
                 return None;
             }
             self.forced = 0;
@@ -50,7 +57,20 @@ impl Sender {
             let head = self.board.head()?;
             return self.retransmit(now, head, room);
         }
+        self.note_application_limit(room);
         None
+    }
+
+    /// There is room in the window, and nothing is written that could fill it.
+    fn note_application_limit(&mut self, room: u64) {
+        let unsent = self.source.sendable().saturating_sub(self.board.nxt());
+        let in_flight = self.board.pipe();
+        if let Some(sampler) = &mut self.sampler
+            && room > 0
+            && unsent < self.window.mss
+        {
+            sampler.on_app_limited(in_flight);
+        }
     }
 
     /// The size of the next new segment that the application and the peer's window allow.
@@ -65,30 +85,70 @@ impl Sender {
 
     fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
         let start = self.board.nxt();
-        self.board.send(now, octets);
+        let stamp = self.stamp(now, octets);
+        self.board.send(now, octets, stamp);
         let segment = self.data(now, start..start + octets);
-        self.departed(now, &segment);
+        self.departed(now, &segment, start + octets, false);
         segment
     }
 
     fn retransmit(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
         let octets = segment.end - segment.start;
-        if room < octets {
+        if room < octets || self.is_paced(now) {
             return None;
         }
         self.forced = 0;
-        self.board.resend(now, segment.start);
+        let stamp = self.stamp(now, octets);
+        self.board.resend(now, segment.start, stamp);
         self.counters.retransmissions += 1;
         if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
             self.rto.rearm(now, &self.rtt);
         }
+        let end = segment.end;
         let segment = self.data(now, segment);
-        self.departed(now, &segment);
+        self.departed(now, &segment, end, true);
         Some(segment)
     }
 
-    fn departed(&mut self, now: Instant, segment: &Segment) {
+    /// Does pacing hold back what could leave? If so, the sender wants to be woken when it no longer does.
+    fn is_paced(&mut self, now: Instant) -> bool {
+        self.paced_until = self.pacer.holds_until(now);
+        self.paced_until.is_some()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        match self.config.pacing {
+            pacing::Config::Never => None,
+            pacing::Config::Controller => self.controller.pacing_rate(),
+            pacing::Config::Always => self
+                .controller
+                .pacing_rate()
+                .or_else(|| pacing::rate_of_window(self.window.cwnd, self.window.ssthresh, self.rtt.srtt()?)),
+        }
+    }
+
+    fn stamp(&mut self, now: Instant, octets: u64) -> Stamp {
+        let in_flight = self.board.pipe();
+        match &mut self.sampler {
+            Some(sampler) => sampler.on_sent(now, in_flight + octets, in_flight == 0),
+            None => Stamp::default(),
+        }
+    }
+
+    fn departed(&mut self, now: Instant, segment: &Segment, end: u64, is_retransmission: bool) {
         self.rto.start(now, &self.rtt);
+        let sent = Sent {
+            now,
+            bytes: segment.sequence_len(),
+            in_flight: self.board.pipe(),
+            end,
+            is_retransmission,
+            is_app_limited: self.sampler.is_some_and(|sampler| sampler.is_app_limited()),
+        };
+        self.controller.on_sent(&mut self.window, &sent);
+        if let Some(rate) = self.pacing_rate() {
+            self.pacer.on_sent(now, sent.bytes, rate);
+        }
         self.counters.data_segments += u64::from(segment.payload > 0);
         self.counters.data_bytes += u64::from(segment.payload);
         if self.state == CongestionState::Recovery {

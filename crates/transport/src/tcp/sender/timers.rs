@@ -1,9 +1,10 @@
 //! What time does.
 
 use super::super::config::Dialect;
-use super::{CongestionState, Phase, Sender};
-use crate::cc::FlightMeasure;
+use super::{Phase, Sender};
+use crate::cc::{CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
+use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
 impl Sender {
@@ -47,21 +48,21 @@ impl Sender {
         // The threshold falls once for a window of losses: not again if a recovery has lowered it (Linux's tcp_enter_loss), nor for
         // each timeout of one segment (RFC 5681, §3.1).
         let is_first = match self.state {
-            CongestionState::Open | CongestionState::Disorder => true,
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => true,
             CongestionState::Recovery => false,
             CongestionState::Loss => backoff == 1,
         };
         if is_first || self.config.dialect == Dialect::Ns3 {
-            self.window.ssthresh = self.controller.ssthresh(&self.window, flight);
+            self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Timeout);
         }
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
             self.recovery_began = now;
         }
-        self.controller.on_reduction();
         self.board.mark_all_lost();
         self.recover = self.board.nxt();
-        self.state = CongestionState::Loss;
-        self.window.cwnd = self.window.mss;
+        // RFC 5681, §3.1: the loss window is one segment; what SACK and time have shown to be still on its way comes on top.
+        self.window.cwnd = self.board.pipe() + self.window.mss;
+        self.enter(now, CongestionState::Loss);
         self.duplicates = 0;
         self.forced = 0;
         self.counters.timeouts += 1;
@@ -72,7 +73,7 @@ impl Sender {
         let own = match self.phase {
             Phase::Closed => Some(self.start),
             Phase::SynSent => None,
-            Phase::Established => self.source.deadline(),
+            Phase::Established => Instant::earliest(self.source.deadline(), self.paced_until),
             Phase::Finished => return None,
         };
         Instant::earliest(Instant::earliest(own, self.stop), self.rto.deadline())

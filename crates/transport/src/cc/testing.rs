@@ -1,0 +1,34 @@
+//! Ready-made inputs for the tests of controllers.
+
+use super::{Ack, Acked, Growth, Start};
+use crate::recovery::CongestionState;
+use acklab_base::random::Seed;
+use acklab_base::{Duration, Instant};
+
+pub(super) const MSS: u64 = 1000;
+
+pub(super) fn start(growth: Growth) -> Start {
+    Start { mss: MSS, initial_window: 10 * MSS, growth, random: Seed(1).stream("controller") }
+}
+
+/// An ACK for whole segments in the open state that lets the window grow.
+pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
+    let bytes = segments * MSS;
+    Ack {
+        now,
+        acked: Acked { bytes, segments },
+        delivered: bytes,
+        lost: 0,
+        marked: 0,
+        in_flight: 0,
+        prior_in_flight: bytes,
+        una: 0,
+        nxt: 0,
+        rtt: Some(rtt),
+        srtt: Some(rtt),
+        min_rtt: Some(rtt),
+        rate: None,
+        state: CongestionState::Open,
+        may_grow: true,
+    }
+}

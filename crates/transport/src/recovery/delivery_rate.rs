@@ -1,0 +1,215 @@
+//! How fast data is delivered (draft-ietf-ccwg-bbr, §4.1; draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
+//!
+//! Each transmission carries a [`Stamp`] of what had been delivered when it left. When it is acknowledged, what was delivered
+//! since then, over the time that this took, is a [`Sample`]. Of that time the longer of how long the data took to be sent and
+//! how long it took to be acknowledged counts, so that neither a burst of sending nor one of ACKs looks like bandwidth.
+
+use acklab_base::{Duration, Instant};
+
+/// What a transmission remembers of the moment at which it left.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamp {
+    /// P.delivered: octets that had been delivered.
+    pub delivered: u64,
+    /// P.delivered_time: when that was last moved.
+    pub delivered_at: Instant,
+    /// P.first_send_time: when the sending that this transmission's sample covers began.
+    pub first_sent_at: Instant,
+    /// P.tx_in_flight: octets in flight, this transmission included.
+    pub in_flight: u64,
+    /// P.lost: octets that had been marked lost.
+    pub lost: u64,
+    /// P.is_app_limited: the application had nothing more to send.
+    pub is_app_limited: bool,
+}
+
+/// The transmission that an ACK newly acknowledges and that was sent last.
+#[derive(Clone, Copy, Debug)]
+pub struct Newest {
+    /// When it was sent.
+    pub at: Instant,
+    /// The stream offset behind it.
+    pub end: u64,
+    /// Was it ever sent before?
+    pub is_retransmission: bool,
+    /// What it remembers.
+    pub stamp: Stamp,
+}
+
+/// RS: what one ACK tells of the rate of delivery.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// RS.delivered: octets delivered over the interval.
+    pub delivered: u64,
+    /// RS.interval.
+    pub interval: Duration,
+    /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip ends with the first ACK of what
+    /// left after it had begun.
+    pub prior_delivered: u64,
+    /// RS.tx_in_flight: octets in flight when the newest transmission left.
+    pub tx_in_flight: u64,
+    /// RS.lost: octets marked lost since it left.
+    pub lost: u64,
+    /// RS.is_app_limited: the rate may have been the application's.
+    pub is_app_limited: bool,
+    /// Was the newest transmission one of something sent before? Its round trip is then ambiguous (Karn).
+    pub is_retransmission: bool,
+    /// From the newest transmission's departure to now.
+    pub rtt: Duration,
+}
+
+impl Sample {
+    /// RS.delivery_rate, in bits per second, rounded down.
+    #[must_use]
+    pub const fn bits_per_second(&self) -> u64 {
+        let bits = self.delivered as u128 * 8 * 1_000_000_000;
+        (bits / if self.interval.is_zero() { 1 } else { self.interval.as_nanos() as u128 }) as u64
+    }
+}
+
+/// C: the connection's side of the estimate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampler {
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    lost: u64,
+    /// C.app_limited: bubbles of application silence are in the pipe until so much is delivered; zero if there are none.
+    app_limited_until: u64,
+}
+
+impl Sampler {
+    /// C.delivered: octets delivered in all.
+    #[must_use]
+    pub const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// C.lost: octets marked lost in all.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Is the rate of sending the application's at present?
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
+        self.app_limited_until > 0
+    }
+
+    /// A transmission leaves (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was in flight before it.
+    pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
+        if was_idle {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        Stamp {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            in_flight,
+            lost: self.lost,
+            is_app_limited: self.is_app_limited(),
+        }
+    }
+
+    /// The application has nothing more to send, and the window would let it (`CheckIfApplicationLimited`).
+    pub const fn on_app_limited(&mut self, in_flight: u64) {
+        let until = self.delivered + in_flight;
+        self.app_limited_until = if until == 0 { 1 } else { until };
+    }
+
+    /// So many octets were marked lost.
+    pub const fn on_lost(&mut self, octets: u64) {
+        self.lost += octets;
+    }
+
+    /// An ACK has delivered so many octets, `newest` among them (`GenerateRateSample`). None if they tell nothing: over less than a
+    /// round trip of the shortest kind, what looks like a rate is noise.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        octets: u64,
+        newest: Option<&Newest>,
+        min_rtt: Option<Duration>,
+    ) -> Option<Sample> {
+        if octets > 0 {
+            self.delivered += octets;
+            self.delivered_at = now;
+        }
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let newest = newest?;
+        self.first_sent_at = newest.at;
+        let stamp = &newest.stamp;
+        let send_elapsed = newest.at.since(stamp.first_sent_at);
+        let ack_elapsed = now.since(stamp.delivered_at);
+        let interval = send_elapsed.max(ack_elapsed);
+        if interval.is_zero() || min_rtt.is_some_and(|min| interval < min) {
+            return None;
+        }
+        Some(Sample {
+            delivered: self.delivered - stamp.delivered,
+            interval,
+            prior_delivered: stamp.delivered,
+            tx_in_flight: stamp.in_flight,
+            lost: self.lost - stamp.lost,
+            is_app_limited: stamp.is_app_limited,
+            is_retransmission: newest.is_retransmission,
+            rtt: now.since(newest.at),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    fn newest(sent_us: u64, stamp: Stamp) -> Newest {
+        Newest { at: at(sent_us), end: 0, is_retransmission: false, stamp }
+    }
+
+    /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate is that of sending.
+    #[test]
+    fn a_burst_of_acks_is_no_bandwidth() {
+        let mut sampler = Sampler::default();
+        let stamps: Vec<Stamp> = (0..10).map(|k| sampler.on_sent(at(1000 * k), (k + 1) * MSS, k == 0)).collect();
+        let sample = sampler.on_ack(at(29_000), 10 * MSS, Some(&newest(9_000, stamps[9])), None).unwrap();
+        assert_eq!(
+            (sample.delivered, sample.interval),
+            (10 * MSS, Duration::from_millis(29)),
+            "since nothing came before"
+        );
+        let stamps: Vec<Stamp> =
+            (0..10).map(|k| sampler.on_sent(at(29_000 + 1000 * k), (k + 1) * MSS, k == 0)).collect();
+        sampler.on_ack(at(49_000), MSS, Some(&newest(29_000, stamps[0])), None);
+        let sample = sampler.on_ack(at(49_001), 9 * MSS, Some(&newest(38_000, stamps[9])), None).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (10 * MSS, Duration::from_micros(20_001)));
+        assert_eq!(sample.prior_delivered, 10 * MSS);
+    }
+
+    #[test]
+    fn what_is_shorter_than_a_round_trip_is_noise() {
+        let mut sampler = Sampler::default();
+        let stamp = sampler.on_sent(at(0), MSS, true);
+        assert!(sampler.on_ack(at(900), MSS, Some(&newest(0, stamp)), Some(Duration::from_millis(1))).is_none());
+        assert_eq!(sampler.delivered(), MSS);
+    }
+
+    #[test]
+    fn a_silent_application_marks_what_follows_until_it_is_delivered() {
+        let mut sampler = Sampler::default();
+        sampler.on_sent(at(0), MSS, true);
+        sampler.on_app_limited(MSS);
+        let marked = sampler.on_sent(at(10), 2 * MSS, false);
+        assert!(marked.is_app_limited);
+        sampler.on_ack(at(100), 2 * MSS, Some(&newest(10, marked)), None);
+        assert!(!sampler.is_app_limited());
+    }
+}
