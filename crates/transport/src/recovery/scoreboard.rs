@@ -17,6 +17,8 @@ struct Sent {
     end: u64,
     /// When it was last sent.
     at: Instant,
+    /// Which transmission of the connection that was.
+    number: u64,
     sacked: bool,
     lost: bool,
     /// It was sent again since it was last marked lost.
@@ -47,6 +49,8 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     segments: VecDeque<Sent>,
+    /// Transmissions so far.
+    transmissions: u64,
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
@@ -57,8 +61,8 @@ pub struct Scoreboard {
     highest_sacked: u64,
     /// All below are sacked, lost, were sent again, or have been looked at for loss.
     judged: u64,
-    /// Segments sent again, in the order in which they were, by where they begin. Some are acknowledged by now, or out once more.
-    resent_in_order: VecDeque<(Instant, u64)>,
+    /// Segments sent again, by the number of the transmission, and where they begin. Some are acknowledged by now, or out once more.
+    resent_in_order: VecDeque<(u64, u64)>,
     /// No segment below waits to be sent again.
     pending_from: u64,
     /// The SACK blocks of the ACK before, most of which the next one repeats.
@@ -175,9 +179,11 @@ impl Scoreboard {
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
+        self.transmissions += 1;
         self.segments.push_back(Sent {
             end: self.nxt,
             at: now,
+            number: self.transmissions,
             sacked: false,
             lost: false,
             in_flight_again: false,
@@ -223,11 +229,11 @@ impl Scoreboard {
     }
 
     fn note_delivered(&mut self, segment: &Sent) {
-        let Sent { at, end, ever_resent, stamp, .. } = *segment;
+        let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
         let delivery = &mut self.delivery;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
-        let newest = Newest { at, end, is_retransmission: ever_resent, stamp };
-        let is_newer = |than: Option<Newest>| than.is_none_or(|than| (at, end) > (than.at, than.end));
+        let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
+        let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
         if is_newer(delivery.newest) {
             delivery.newest = Some(newest);
         }
@@ -356,8 +362,9 @@ impl Scoreboard {
             self.resent += octets;
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
-        (segment.at, segment.stamp) = (now, stamp);
-        self.resent_in_order.push_back((now, start));
+        self.transmissions += 1;
+        (segment.at, segment.number, segment.stamp) = (now, self.transmissions, stamp);
+        self.resent_in_order.push_back((self.transmissions, start));
     }
 }
 
@@ -427,7 +434,7 @@ mod tests {
         (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
         board.begin_ack(us(0));
         board.sack([range(2, 2)].into_iter());
-        let newest = board.delivery().newest.map(|newest| (newest.at, newest.end)).unwrap();
+        let newest = board.delivery().newest.unwrap().number;
         let reach = Duration::from_micros(1050);
         assert_eq!(
             board.detect_by_time(us(1000), newest, reach),
@@ -441,7 +448,7 @@ mod tests {
         // The second retransmission is delivered: now the first is late, and so is what never was judged.
         board.begin_ack(us(2150));
         board.sack([range(1, 1)].into_iter());
-        let newest = board.delivery().plausible.map(|newest| (newest.at, newest.end)).unwrap();
+        let newest = board.delivery().plausible.unwrap().number;
         assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
         assert_eq!(board.next_pending(), Some(0..100));
     }
