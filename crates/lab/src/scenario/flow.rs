@@ -106,6 +106,9 @@ pub struct Flow {
     /// Grow the window only while it limits sending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_window: Option<bool>,
+    /// The window after a silence longer than the retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_idle: Option<tcp::sender::AfterIdle>,
     /// What is halved on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halves: Option<cc::FlightMeasure>,
@@ -195,6 +198,7 @@ impl Flow {
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
+            after_idle: self.after_idle.unwrap_or(preset.after_idle),
             halves: self.halves.unwrap_or(preset.halves),
             recovery: self.recovery.unwrap_or(preset.recovery),
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
@@ -233,6 +237,7 @@ impl Flow {
             growth,
             pacing,
             validate_window,
+            after_idle,
             halves,
             recovery,
             prr_basis,
@@ -263,6 +268,7 @@ impl Flow {
             window_scaling: Some(window_scaling),
             rtt_clock: Some(rtt_clock),
             validate_window: Some(validate_window),
+            after_idle: Some(after_idle),
             halves: Some(halves),
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),

@@ -1,11 +1,13 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
+mod idle;
 mod input;
 mod output;
 mod probe;
 mod react;
 mod timers;
 
+pub use idle::AfterIdle;
 pub(in crate::tcp) use output::announced_mss;
 
 use super::clock::TickClock;
@@ -113,6 +115,8 @@ pub struct Sender {
     /// The rate of delivery, if the controller wants it.
     sampler: Option<Sampler>,
     pacer: Pacer,
+    /// When data left last.
+    last_sent: Option<Instant>,
     /// Something could leave if pacing did not hold it until then.
     paced_until: Option<Instant>,
 
@@ -183,6 +187,7 @@ impl Sender {
             acked_remainder: 0,
             window_limited: false,
             pacer: Pacer::default(),
+            last_sent: None,
             paced_until: None,
             rtt: Estimator::default(),
             rto: Timer::new(config.rto),

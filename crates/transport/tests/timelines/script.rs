@@ -181,6 +181,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "rtt_clock" => config.rtt_clock = variant(text)?,
         "growth" => config.growth = variant(text)?,
         "validate_window" => config.validate_window = switch(text)?,
+        "after_idle" => config.after_idle = variant(text)?,
         "halves" => config.halves = variant(text)?,
         "recovery" => config.recovery = variant(text)?,
         "prr_basis" => config.prr_basis = variant(text)?,

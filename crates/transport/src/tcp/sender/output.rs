@@ -38,6 +38,9 @@ impl Sender {
         }
         let may_send_new = self.state != CongestionState::Disorder || self.config.limited_transmit;
         if may_send_new && let Some(octets) = self.new_data() {
+            if self.board.is_empty() {
+                self.wake_from_idleness(now);
+            }
             if room < octets.min(self.window.mss) {
                 self.window_limited = true;
                 return None;
@@ -167,6 +170,7 @@ impl Sender {
 
     fn departed(&mut self, now: Instant, segment: &Segment, end: u64, is_retransmission: bool) {
         self.rto.start(now, &self.rtt);
+        self.last_sent = Some(now);
         let sent = Sent {
             now,
             bytes: segment.sequence_len(),
