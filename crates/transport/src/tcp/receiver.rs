@@ -154,15 +154,16 @@ impl Receiver {
         {
             connection.timestamp_to_echo = timestamps.value;
         }
-        if segment.flags.contains(Flags::FIN) {
-            connection.fin = Some(start + u64::from(segment.payload));
+        // RFC 9293, §3.10.7.4: what lies beyond the window is cut off, a FIN too.
+        let before = self.stream.next();
+        let end = (start + length).min(before + self.window());
+        if segment.flags.contains(Flags::FIN) && end == start + length && end > before {
+            connection.fin.get_or_insert(end - 1);
         }
         self.connection = Some(connection);
         self.counters.data_segments += 1;
 
-        let before = self.stream.next();
-        let beyond_window = start + length > before + self.window();
-        let arrival = if beyond_window { Arrival::Duplicate } else { self.stream.insert(start..start + length) };
+        let arrival = if start < end { self.stream.insert(start..end) } else { Arrival::Duplicate };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
         self.ledger.enter(now, u64::from(segment.payload), self.stream.next() - before);
         let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);

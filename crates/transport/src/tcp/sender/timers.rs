@@ -68,10 +68,10 @@ impl Sender {
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
             self.recovery_began = now;
         }
-        if self.judges_by_time() {
-            self.board.mark_timed_out(now, self.rack.rtt());
-        } else {
+        if self.board.forget_reneged() || !self.judges_by_time() {
             self.board.mark_all_lost();
+        } else {
+            self.board.mark_timed_out(now, self.rack.rtt());
         }
         self.recover = self.board.nxt();
         // RFC 5681, §3.1: the loss window is one segment; what SACK and time have shown to be still on its way comes on top.
