@@ -145,6 +145,10 @@ impl Receiver {
         }
         let length = segment.sequence_len();
         if length == 0 {
+            // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
+            if SeqNumber::at(connection.first, connection.last_ack_sent).is_after(segment.seq) {
+                self.due.get_or_insert(Reason::Duplicate);
+            }
             return;
         }
         let start = self.offset_of(segment.seq);

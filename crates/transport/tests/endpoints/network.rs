@@ -42,6 +42,7 @@ pub(crate) struct Network {
     backward: VecDeque<UnderWay>,
     mss: u64,
     size: Option<u64>,
+    /// The longest that an unfinished sender may wait.
     most_wait: Duration,
     /// Nothing was forged that claims what is not so: the stream must arrive.
     pub(crate) is_honest: bool,
@@ -73,7 +74,7 @@ impl Network {
             _ => None,
         };
         // A source that writes at a rate may be silent for a while, at least once a second.
-        let most_wait = config.rto.max.max(config.rto.initial).saturating_mul(1).max(Duration::from_secs(1));
+        let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
         let mut network = Self {
             now: Instant::ZERO,
             sender: Sender::new(config, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
@@ -225,6 +226,8 @@ impl Network {
             assert!(left < MOST_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
+        // A window of one segment may be paced over a round trip, as long as that was when it left, and probes go before.
+        self.most_wait = self.most_wait.max(self.sender.rtt().srtt().unwrap_or_default() * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
@@ -253,9 +256,7 @@ impl Network {
             return;
         }
         let Some(deadline) = deadline else { panic!("unfinished, and waits for nothing: {sender:#?}") };
-        // A window of one segment may be paced over a round trip.
-        let most_wait = self.most_wait.max(sender.rtt().srtt().unwrap_or_default());
-        assert!(deadline.since(self.now) <= most_wait, "waits for {:?}: {sender:#?}", deadline.since(self.now));
+        assert!(deadline.since(self.now) <= self.most_wait, "waits for {:?}: {sender:#?}", deadline.since(self.now));
     }
 
     fn note_sent(&mut self, segment: &Segment) {
