@@ -26,6 +26,17 @@ struct Sent {
     stamp: Stamp,
 }
 
+/// A transmission that was marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// The stream offset of its first octet.
+    pub start: u64,
+    /// The stream offset behind its last octet.
+    pub end: u64,
+    /// What it remembers of its departure.
+    pub stamp: Stamp,
+}
+
 /// What a cumulative acknowledgment released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
@@ -65,6 +76,8 @@ pub struct Scoreboard {
     keeps_sacked_retransmissions: bool,
     /// Of what was delivered since this was last taken, the transmission that left last.
     newest: Option<Newest>,
+    /// What was marked lost since this was last drained.
+    losses: Vec<Loss>,
 }
 
 impl Scoreboard {
@@ -132,6 +145,11 @@ impl Scoreboard {
     /// Of what was delivered since this was last called, the transmission that left last.
     pub const fn take_newest(&mut self) -> Option<Newest> {
         self.newest.take()
+    }
+
+    /// What was marked lost since this was last called.
+    pub fn drain_losses(&mut self) -> impl Iterator<Item = Loss> + '_ {
+        self.losses.drain(..)
     }
 
     /// New data goes out.
@@ -298,6 +316,7 @@ impl Scoreboard {
             return;
         }
         segment.lost = true;
+        self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
         let octets = segment.end - start;
         self.lost += octets;
         if !segment.in_flight_again {
@@ -314,6 +333,10 @@ impl Scoreboard {
         self.dup_credit = 0;
         let mut start = self.una;
         for segment in &mut self.segments {
+            // What is sent again after it was lost can be lost again.
+            if !segment.sacked && (!segment.lost || segment.in_flight_again) {
+                self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
+            }
             segment.in_flight_again = false;
             segment.lost = !segment.sacked;
             if segment.lost {

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rto::Restart;
-use crate::recovery::scoreboard::Advance;
+use crate::recovery::scoreboard::{Advance, Loss};
 use crate::recovery::{self, CongestionState, DUP_THRESH};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
@@ -340,28 +340,54 @@ impl Sender {
         let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
-        let rate = self.sampler.as_mut().and_then(|sampler| {
-            sampler.on_lost(news.lost);
-            sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt)
-        });
+        let lost = self.report_losses(now);
+        let rate = self
+            .sampler
+            .as_mut()
+            .and_then(|sampler| sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt));
         let ack = cc::Ack {
             now,
             acked: Acked { bytes: growth, segments: total / mss },
             delivered: news.delivered,
-            lost: news.lost,
+            total_delivered: self.counters.delivered,
+            lost,
             marked: 0,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
+            newest_rtt: news.newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at)),
             srtt: self.rtt.srtt(),
             min_rtt,
             rate,
             state: self.state,
+            has_sack: self.config.sack,
+            window_limited: self.window_limited,
+            departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
         self.controller.on_ack(&mut self.window, &ack);
+        if self.controller.limits_itself()
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.on_app_limited(ack.in_flight);
+        }
+    }
+
+    /// Tells the controller of each transmission that was marked lost, and returns their octets.
+    pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
+        let (mut sum, mut total_lost) = (0, 0);
+        for Loss { start, end, stamp } in self.board.drain_losses() {
+            sum += end - start;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.on_lost(end - start);
+                total_lost = sampler.lost();
+            }
+            let total_delivered = self.counters.delivered;
+            self.controller.on_lost(&self.window, &cc::Lost { now, start, end, stamp, total_delivered, total_lost });
+        }
+        sum
     }
 
     /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
