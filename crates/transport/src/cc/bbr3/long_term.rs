@@ -57,6 +57,11 @@ impl LongTerm {
         (self.rounds, self.acked, self.was_precautionary) = (0, 0, false);
     }
 
+    #[cfg(test)]
+    pub(super) const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     /// `RaiseInflightLongtermSlope`: by 1, 2, 4, 8… segments a round.
     pub(super) fn raise_slope(&mut self, cwnd: u64, mss: u64) {
         let segments = 1 << self.rounds;
