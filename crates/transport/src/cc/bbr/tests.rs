@@ -200,12 +200,8 @@ fn the_window_is_twice_the_path_and_the_budget() {
     let mut bench = Bench::cruising();
     (0..40).for_each(|_| bench.within(Duration::from_millis(1), 1, |_| {}));
     let probing = if bench.bbr.cycle.probes() { 2 } else { 0 };
-    assert_eq!(bench.segments(), 20 + BUDGET + probing + bench.bbr.aggregation() / MSS);
-    assert_eq!(
-        bench.bbr.aggregation() / MSS,
-        2,
-        "segments a millisecond apart, as at 8 Mbps, and what a burst began with"
-    );
+    assert_eq!(bench.bbr.aggregation(), MSS, "a segment a millisecond is no burst, but comes at once");
+    assert_eq!(bench.segments(), 20 + BUDGET + 2 + probing, "with that, an even number");
 }
 
 #[test]
