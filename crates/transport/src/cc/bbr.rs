@@ -84,6 +84,8 @@ pub struct Bbr {
 
     epoch: AckEpoch,
     extra_acked: TwoPeriodMax,
+    /// How much of that the window makes up for; nothing if zero (`bbr_extra_acked_gain`).
+    extra_acked_gain: Gain,
     extra_acked_rounds: u32,
 
     state: CongestionState,
@@ -120,6 +122,7 @@ impl Bbr {
             restarts: false,
             epoch: AckEpoch::default(),
             extra_acked: TwoPeriodMax::default(),
+            extra_acked_gain: Gain::ONE,
             extra_acked_rounds: 0,
             state: CongestionState::Open,
             conserves: false,

@@ -66,6 +66,6 @@ impl Bbr {
             return 0;
         }
         let most = brought(self.bandwidth(), AGGREGATION_TIME);
-        self.extra_acked.get().min(most) / self.mss * self.mss
+        self.extra_acked_gain.of(self.extra_acked.get()).min(most) / self.mss * self.mss
     }
 }

@@ -4,6 +4,8 @@ use super::super::testing::{MSS, ack, sample, start};
 use super::*;
 use crate::cc::Growth;
 
+mod gate;
+
 const RTT: Duration = Duration::from_millis(10);
 /// `bbr_quantization_budget`: three transmissions of two segments.
 const BUDGET: u64 = 6;

@@ -49,15 +49,14 @@ impl Bbr3 {
         if !self.was_full || self.adapt_long_term(window, ack) {
             return;
         }
+        let goes_down = self.state == State::Up && self.is_time_to_go_down(window, ack);
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(window, ack.now) => self.enter_refill(),
             State::Down if self.is_time_to_cruise(ack) => self.state = State::Cruise,
             State::Refill if self.rounds.starts() => self.enter_up(window, ack),
-            State::Up => {
-                if self.is_time_to_go_down(window, ack) {
-                    self.long_term.was_too_high = false;
-                    self.enter_down(ack.now);
-                }
+            State::Up if goes_down => {
+                self.long_term.was_too_high = false;
+                self.enter_down(ack.now);
             }
             _ => {}
         }
