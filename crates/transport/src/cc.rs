@@ -223,7 +223,8 @@ pub trait CongestionControl {
     /// Congestion control has entered `state`.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// The last reduction was for nothing, and the window has been restored.
+    /// The last reduction was for nothing, and the window has been restored, unless the controller
+    /// [governs it](Self::governs_window).
     fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
 
     /// A transmission counts as lost.

@@ -1,7 +1,8 @@
-//! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016).
+//! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based Congestion Control",
+//! ACM Queue 14(5), 2016).
 //!
-//! A model of the path – the greatest rate of delivery of ten round trips, the shortest round-trip time of ten seconds – decides how fast
-//! to send and how much may be in flight. Loss does not move it.
+//! A model of the path – the greatest rate of delivery of ten round trips, the shortest round-trip time of ten seconds
+//! – decides how fast to send and how much may be in flight. Loss does not move it.
 //!
 //! | module | rule |
 //! |---|---|
@@ -12,7 +13,8 @@
 //! | [`inflight`] | how much should be in flight |
 //! | [`recovery`] | the window, also while losses are repaired |
 //!
-//! Windows are whole segments and gains are 256ths, as in the kernel; rates are bits per second where it counts packets a microsecond in 2⁻²⁴ths.
+//! Windows are whole segments and gains are 256ths, as in the kernel; rates are bits per second where it counts packets
+//! a microsecond in 2⁻²⁴ths.
 
 mod inflight;
 mod long_term;

@@ -1,7 +1,8 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr, the editors' copy after revision 06, whose sections are cited).
 //!
-//! As version 1 it models the path by bandwidth and round-trip time, and besides by how much data in flight it bears: a long-term bound
-//! that probing finds where losses exceed 2 %, and short-term bounds that follow each round with a loss.
+//! As version 1 it models the path by bandwidth and round-trip time, and besides by how much data in flight it bears: a
+//! long-term bound that probing finds where losses exceed 2 %, and short-term bounds that follow each round with a
+//! loss.
 //!
 //! | module | rule |
 //! |---|---|
@@ -37,7 +38,8 @@ use acklab_base::{Duration, Instant, Rate};
 const INFINITY: u64 = u64::MAX;
 /// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.4).
 const STARTUP_GAIN: Gain = Gain::percent(277);
-/// Rounds over which what is acknowledged in bursts is remembered: BBR.ExtraAckedFilterLen (§2.10), but one before the pipe was full.
+/// Rounds over which what is acknowledged in bursts is remembered: BBR.ExtraAckedFilterLen (§2.10), but one before the
+/// pipe was full.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
 
 /// BBR.state.

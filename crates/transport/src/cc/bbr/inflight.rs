@@ -21,8 +21,8 @@ const QUANTUM_SEGMENTS: u64 = 0x7f;
 const AGGREGATION_TIME: Duration = Duration::from_millis(100);
 
 impl Bbr {
-    /// Segments that the kernel would hand down together (`bbr_tso_segs_goal`, `bbr_min_tso_segs`). It does not ask whether the device
-    /// takes more than one at a time, and neither does the budget that follows from it.
+    /// Segments that the kernel would hand down together (`bbr_tso_segs_goal`, `bbr_min_tso_segs`). It does not ask
+    /// whether the device takes more than one at a time, and neither does the budget that follows from it.
     fn quantum(&self) -> u64 {
         let rate = self.pacing.bits_per_second();
         let at_least = if rate < ONE_SEGMENT_RATE { 1 } else { 2 };
@@ -39,8 +39,8 @@ impl Bbr {
         }
     }
 
-    /// …and room for what waits at both ends, for pairs of segments that are acknowledged together, and for probing on a path that
-    /// holds little (`bbr_quantization_budget`).
+    /// …and room for what waits at both ends, for pairs of segments that are acknowledged together, and for probing on
+    /// a path that holds little (`bbr_quantization_budget`).
     pub(super) fn with_budget(&self, octets: u64) -> u64 {
         let segments = (octets / self.mss + 3 * self.quantum()).next_multiple_of(2);
         let probing = if self.mode == Mode::ProbeBw && self.cycle.probes() { 2 } else { 0 };
@@ -52,8 +52,8 @@ impl Bbr {
         self.with_budget(self.path(bits_per_second, gain))
     }
 
-    /// What will be in the network when pacing lets the next segment leave, that one included if there shall be more of it
-    /// (`bbr_packets_in_net_at_edt`).
+    /// What will be in the network when pacing lets the next segment leave, that one included if there shall be more of
+    /// it (`bbr_packets_in_net_at_edt`).
     pub(super) fn in_flight_at_departure(&self, ack: &Ack, in_flight: u64) -> u64 {
         let leaves = if self.pacing_gain.is_above_one() { self.quantum() * self.mss } else { 0 };
         let delivered = brought(self.bandwidth(), ack.departure.since(ack.now)) / self.mss * self.mss;

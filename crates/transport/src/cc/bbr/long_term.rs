@@ -1,7 +1,8 @@
 //! The rate of a policer.
 //!
-//! A token bucket lets bursts pass and then drops all above its rate. Two intervals of heavy loss with nearly the same rate of delivery
-//! are taken for one, and that rate is sent at for a while (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
+//! A token bucket lets bursts pass and then drops all above its rate. Two intervals of heavy loss with nearly the same
+//! rate of delivery are taken for one, and that rate is sent at for a while (Flach et al., "An Internet-Wide Analysis
+//! of Traffic Policing", SIGCOMM 2016).
 
 use super::{Bbr, Mode};
 use crate::cc::model::gain::Gain;

@@ -58,8 +58,8 @@ impl Bbr {
         }
     }
 
-    /// `bbr_is_next_cycle_phase`: a phase takes a shortest round trip. Probing also takes until as much is in flight as it asks for,
-    /// or does not fit; draining only until the queue is gone.
+    /// `bbr_is_next_cycle_phase`: a phase takes a shortest round trip. Probing also takes until as much is in flight as
+    /// it asks for, or does not fit; draining only until the queue is gone.
     fn is_phase_over(&self, ack: &Ack) -> bool {
         let has_its_time = self.min_rtt.is_some_and(|min_rtt| self.delivered_at.since(self.cycle.began) > min_rtt);
         if self.pacing_gain.is_one() {

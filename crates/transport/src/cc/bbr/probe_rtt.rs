@@ -33,8 +33,8 @@ impl Bbr {
         }
     }
 
-    /// An ACK for less than a segment that was alone on its round trip: the receiver may have waited with it (`tcp_clean_rtx_queue`,
-    /// `FLAG_ACK_MAYBE_DELAYED`).
+    /// An ACK for less than a segment that was alone on its round trip: the receiver may have waited with it
+    /// (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
     fn may_be_delayed(&self, ack: &Ack) -> bool {
         ack.delivered < self.mss
             && ack.state == CongestionState::Open

@@ -32,8 +32,8 @@ impl Bbr {
         cwnd.max(MIN_SEGMENTS * self.mss)
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery what was delivered may be sent, later twice that; after
-    /// it the window is what it was.
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery what was delivered may be sent, later
+    /// twice that; after it the window is what it was.
     fn recover_or_restore(&mut self, mut cwnd: u64, ack: &Ack) -> u64 {
         let before = std::mem::replace(&mut self.state, ack.state);
         let repairs = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);

@@ -8,7 +8,8 @@ use crate::cc::{Ack, Window};
 const MIN_SEGMENTS: u64 = 4;
 /// What others are left of the long-term bound: BBR.Headroom (§2.7).
 const HEADROOM: Gain = Gain::percent(15);
-/// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3: `SetSendQuantum`).
+/// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3:
+/// `SetSendQuantum`).
 const QUANTA_A_SECOND: u64 = 1000;
 const QUANTUM_OCTETS: u64 = 64 << 10;
 const QUANTUM_SEGMENTS: u64 = 2;

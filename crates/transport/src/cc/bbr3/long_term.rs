@@ -152,8 +152,8 @@ impl Bbr3 {
     }
 }
 
-/// `InflightAtLoss`: with how much in flight did the losses cross the threshold? The part of this transmission that could be lost before
-/// that is nothing if those before it were enough.
+/// `InflightAtLoss`: with how much in flight did the losses cross the threshold? The part of this transmission that
+/// could be lost before that is nothing if those before it were enough.
 fn inflight_at_loss(octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

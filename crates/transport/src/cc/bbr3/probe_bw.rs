@@ -123,7 +123,8 @@ impl Bbr3 {
         self.is_full
     }
 
-    /// The probe's wait begins, without the phase that sends less: a pause has drained the queue (`ExitProbeRTT`, §5.3.4.4).
+    /// The probe's wait begins, without the phase that sends less: a pause has drained the queue (`ExitProbeRTT`,
+    /// §5.3.4.4).
     pub(super) fn enter_cruise_after_pause(&mut self, now: Instant) {
         self.enter_down(now);
         self.state = State::Cruise;

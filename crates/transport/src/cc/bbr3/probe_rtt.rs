@@ -11,8 +11,8 @@ use acklab_base::Instant;
 pub(super) const WINDOW_GAIN: Gain = Gain::percent(50);
 
 impl Bbr3 {
-    /// `UpdateMinRTT`. The window of a pause follows from the round-trip time that has been believed so far, not from the one that
-    /// takes its place, which a queue may have inflated.
+    /// `UpdateMinRTT`. The window of a pause follows from the round-trip time that has been believed so far, not from
+    /// the one that takes its place, which a queue may have inflated.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         self.has_min_rtt_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
         if self.has_min_rtt_expired && self.state != State::ProbeRtt {

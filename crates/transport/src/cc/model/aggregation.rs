@@ -1,8 +1,9 @@
 //! What was acknowledged in bursts.
 //!
-//! Where ACKs, or the data that they answer, come in bunches, a sender must have more in flight than the path holds, or it falls
-//! silent between two of them. How much more is what was acknowledged beyond what the bandwidth explains, in a span of time over which
-//! ACKs never fell behind it (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
+//! Where ACKs, or the data that they answer, come in bunches, a sender must have more in flight than the path holds, or
+//! it falls silent between two of them. How much more is what was acknowledged beyond what the bandwidth explains, in a
+//! span of time over which ACKs never fell behind it (draft-ietf-ccwg-bbr, §5.5.9; Linux's
+//! `bbr_update_ack_aggregation`).
 
 use super::gain::brought;
 use acklab_base::Instant;

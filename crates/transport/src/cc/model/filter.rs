@@ -7,8 +7,8 @@ struct Seen {
     at: u64,
 }
 
-/// The greatest value of a window, nearly exact in constant space: Kathleen Nichols' algorithm, which keeps the best three values
-/// of three parts of the window (Linux's `lib/win_minmax.c`; draft-ietf-ccwg-bbr, §5.5.5).
+/// The greatest value of a window, nearly exact in constant space: Kathleen Nichols' algorithm, which keeps the best
+/// three values of three parts of the window (Linux's `lib/win_minmax.c`; draft-ietf-ccwg-bbr, §5.5.5).
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct WindowedMax {
     best: [Seen; 3],

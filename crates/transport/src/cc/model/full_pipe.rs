@@ -1,7 +1,7 @@
 //! Whether more sending still brings more delivery.
 //!
-//! Three rounds without a quarter more mean no: one in which the receiver enlarges its window, one in which that is filled, and one in which
-//! it shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
+//! Three rounds without a quarter more mean no: one in which the receiver enlarges its window, one in which that is
+//! filled, and one in which it shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
 
 use super::gain::Gain;
 

@@ -35,8 +35,8 @@ impl Gain {
         self.numerator == self.denominator
     }
 
-    /// Octets that a path of so many bits per second holds at this round-trip time, multiplied and rounded up: rounding down
-    /// would feed back into ever lower estimates (`bbr_bdp`).
+    /// Octets that a path of so many bits per second holds at this round-trip time, multiplied and rounded up: rounding
+    /// down would feed back into ever lower estimates (`bbr_bdp`).
     pub(in crate::cc) const fn of_path(self, bits_per_second: u64, rtt: Duration) -> u64 {
         let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.numerator as u128;
         volume.div_ceil(8_000_000_000 * self.denominator as u128) as u64

@@ -3,10 +3,11 @@
 use super::gain::Gain;
 use acklab_base::{Duration, Rate};
 
-/// A little below the estimate, so that on the whole the queue drains (`bbr_pacing_margin_percent`; draft-ietf-ccwg-bbr, §5.6.2:
-/// BBR.PacingMarginPercent).
+/// A little below the estimate, so that on the whole the queue drains (`bbr_pacing_margin_percent`;
+/// draft-ietf-ccwg-bbr, §5.6.2: BBR.PacingMarginPercent).
 const MARGIN: Gain = Gain::percent(99);
-/// A round-trip time for want of a measured one (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2: InitPacingRate).
+/// A round-trip time for want of a measured one (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2:
+/// InitPacingRate).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 /// In bits per second.
@@ -33,8 +34,8 @@ impl PacingRate {
         self.0 = MARGIN.of(self.0);
     }
 
-    /// The estimate, multiplied. Until the pipe was once full, it only rises: first rates tell more of the application than of the
-    /// path.
+    /// The estimate, multiplied. Until the pipe was once full, it only rises: first rates tell more of the application
+    /// than of the path.
     pub(in crate::cc) fn follow(&mut self, bits_per_second: u64, gain: Gain, was_full: bool) {
         let rate = MARGIN.of(gain.of(bits_per_second));
         if was_full || rate > self.0 {

@@ -1,7 +1,7 @@
 //! Round trips, counted by what is delivered.
 //!
-//! One ends with the first ACK of what left after it had begun (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`). ACKs that
-//! come late make it end late.
+//! One ends with the first ACK of what left after it had begun (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`).
+//! ACKs that come late make it end late.
 
 use crate::recovery::delivery_rate::Sample;
 

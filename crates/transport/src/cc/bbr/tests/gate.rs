@@ -1,8 +1,8 @@
 //! A closed loop: a bottleneck and ACKs that come in bursts, more than a round trip apart.
 //!
-//! Twice what the path holds is then sent in less than the gap between two bursts, and the sender falls silent for the rest of it.
-//! The rate of delivery that it measures is that of this stop and go, the next window follows from it, and so on down. What the bursts
-//! brought beyond the bandwidth is what is missing: added to the window, it fills the gap.
+//! Twice what the path holds is then sent in less than the gap between two bursts, and the sender falls silent for the
+//! rest of it. The rate of delivery that it measures is that of this stop and go, the next window follows from it, and
+//! so on down. What the bursts brought beyond the bandwidth is what is missing: added to the window, it fills the gap.
 
 use super::super::super::testing::{MSS, ack, start};
 use super::super::*;
@@ -33,7 +33,7 @@ fn goodput(gap: Duration, compensates: bool) -> u64 {
             let (sent, _, stamp) = in_flight.drain(..acked as usize).next_back().unwrap();
             total += acked * MSS;
             half += if now.since(Instant::ZERO) > Duration::from_secs(10) { acked * MSS } else { 0 };
-            let newest = Newest { at: sent, end: total, is_retransmission: false, stamp };
+            let newest = Newest { at: sent, number: total, is_retransmission: false, stamp };
             let rate = sampler.on_ack(now, acked * MSS, Some(&newest), Some(RTT));
             let ack = Ack {
                 total_delivered: total,
