@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`startup`] | search for the bandwidth, then drain the queue that this left (§5.3.1, §5.3.2) |
 //! | [`probe_bw`] | down, cruise, refill, up (§5.3.3) |
-//! | [`long_term`] | how far a probe may go, and what it found (§5.3.3.6, §5.5.10.2) |
+//! | [`long_term`] | how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
 //! | [`short_term`] | what a loss between probes means (§5.5.10.3) |
 //! | [`probe_rtt`] | the shortest round-trip time, and the pause that renews it (§5.3.4) |
 //! | [`inflight`] | how much should be in flight, and the window (§5.6.4) |
@@ -36,9 +36,9 @@ use acklab_base::{Duration, Instant, Rate};
 
 /// No bound.
 const INFINITY: u64 = u64::MAX;
-/// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.4).
+/// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.5).
 const STARTUP_GAIN: Gain = Gain::percent(277);
-/// Rounds over which what is acknowledged in bursts is remembered: BBR.ExtraAckedFilterLen (§2.10), but one before the
+/// Rounds over which what is acknowledged in bursts is remembered: BBR.ExtraAckedFilterLen (§2.12), but one before the
 /// pipe was full.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
 
@@ -63,7 +63,7 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// `IsProbingBW` (§5.3.3.6).
+    /// `IsProbingBW` (§5.3.3.9).
     const fn probes(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }

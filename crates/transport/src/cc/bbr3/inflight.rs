@@ -4,9 +4,9 @@ use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 
-/// BBR.MinPipeCwnd, in segments (§2.7).
+/// BBR.MinPipeCwnd, in segments (§2.8).
 const MIN_SEGMENTS: u64 = 4;
-/// What others are left of the long-term bound: BBR.Headroom (§2.7).
+/// What others are left of the long-term bound: BBR.Headroom (§2.8).
 const HEADROOM: Gain = Gain::percent(15);
 /// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3:
 /// `SetSendQuantum`).
@@ -42,12 +42,12 @@ impl Bbr3 {
         self.with_budget(self.path(bits_per_second, gain))
     }
 
-    /// `TargetInflight` (§5.3.3.5.3): what the path holds, unless congestion has cut the window.
+    /// `TargetInflight` (§5.3.3.8.3): what the path holds, unless congestion has cut the window.
     pub(super) fn target_inflight(&self, window: &Window) -> u64 {
         self.path(self.bandwidth, Gain::ONE).min(window.cwnd)
     }
 
-    /// `InflightWithHeadroom` (§5.3.3.6).
+    /// `InflightWithHeadroom` (§5.3.3.9).
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let bound = self.long_term.inflight;
         if bound == INFINITY {

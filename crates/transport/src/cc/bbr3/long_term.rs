@@ -1,4 +1,4 @@
-//! How far a probe may go, and what it found (§5.3.3.6, §5.5.10.2).
+//! How far a probe may go, and what it found (§5.3.3.9, §5.5.10.2).
 
 use super::probe_bw::AckPhase;
 use super::undo::Return;
@@ -7,13 +7,13 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Window};
 use crate::recovery::delivery_rate::Sample;
 
-/// BBR.LossThresh: the part of what is in flight that a round may lose (§2.7).
+/// BBR.LossThresh: the part of what is in flight that a round may lose (§2.8).
 const LOSS_THRESHOLD: Gain = Gain::percent(2);
 /// The rest of it.
 const KEPT_PERCENT: u64 = 98;
-/// BBR.Beta: no less is left of a bound (§2.7).
+/// BBR.Beta: no less is left of a bound (§2.8).
 pub(super) const BETA: Gain = Gain::percent(70);
-/// Rounds after which the bound grows no faster (§5.3.3.6: `RaiseInflightLongtermSlope`).
+/// Rounds after which the bound grows no faster (§5.3.3.9: `RaiseInflightLongtermSlope`).
 const SLOPE_ROUNDS: u32 = 30;
 
 #[derive(Clone, Copy, Debug)]

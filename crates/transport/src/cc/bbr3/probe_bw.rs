@@ -5,13 +5,13 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use acklab_base::{Duration, Instant};
 
-/// A cycle takes two to three seconds of wall clock (§5.3.3.5.2: T_bbr)…
+/// A cycle takes two to three seconds of wall clock (§5.3.3.8.2: T_bbr)…
 const WAIT: Duration = Duration::from_secs(2);
 const WAIT_RANGE: Duration = Duration::from_secs(1);
-/// …or 62 to 63 round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.5.2: T_reno).
+/// …or 62 to 63 round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.8.2: T_reno).
 const RENO_ROUNDS: u64 = 63;
 
-/// BBR.ack_phase: what ACKs tell of a probe (§2.12).
+/// BBR.ack_phase: what ACKs tell of a probe (§2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     /// Nothing.
@@ -44,7 +44,7 @@ impl Cycle {
 }
 
 impl Bbr3 {
-    /// `UpdateProbeBWCyclePhase` (§5.3.3.6).
+    /// `UpdateProbeBWCyclePhase` (§5.3.3.9).
     pub(super) fn update_probe_bw(&mut self, window: &Window, ack: &Ack) {
         if !self.was_full || self.adapt_long_term(window, ack) {
             return;
@@ -92,7 +92,7 @@ impl Bbr3 {
         self.long_term.raise_slope(window.cwnd, self.mss);
     }
 
-    /// `PickProbeWait` (§5.3.3.5.3).
+    /// `PickProbeWait` (§5.3.3.8.3).
     fn pick_wait(&mut self) {
         self.cycle.rounds_since_up = self.random.below(2);
         self.cycle.wait = WAIT + Duration::from_nanos(self.random.below(WAIT_RANGE.as_nanos()));

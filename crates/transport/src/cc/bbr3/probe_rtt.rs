@@ -7,7 +7,7 @@ use crate::cc::model::probe_rtt::{MIN_RTT_WINDOW, Pause};
 use crate::cc::{Ack, Window};
 use acklab_base::Instant;
 
-/// BBR.ProbeRTTCwndGain: what of the path the pause leaves in flight (§2.13.2).
+/// BBR.ProbeRTTCwndGain: what of the path the pause leaves in flight (§2.16.2).
 pub(super) const WINDOW_GAIN: Gain = Gain::percent(50);
 
 impl Bbr3 {

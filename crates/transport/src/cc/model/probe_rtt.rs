@@ -3,11 +3,11 @@
 use super::rounds::Rounds;
 use acklab_base::{Duration, Instant};
 
-/// How long a shortest round-trip time is believed (`bbr_min_rtt_win_sec`; draft-ietf-ccwg-bbr, §2.13.1:
+/// How long a shortest round-trip time is believed (`bbr_min_rtt_win_sec`; draft-ietf-ccwg-bbr, §2.16.1:
 /// BBR.MinRTTFilterLen).
 pub(in crate::cc) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// How long little is kept in flight, so that the pauses of several flows overlap (`bbr_probe_rtt_mode_ms`;
-/// draft-ietf-ccwg-bbr, §2.13.2: BBR.ProbeRTTDuration).
+/// draft-ietf-ccwg-bbr, §2.16.2: BBR.ProbeRTTDuration).
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Once little enough is in flight, the pause lasts for its time and a round trip.
