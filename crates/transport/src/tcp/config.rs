@@ -66,6 +66,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Selective acknowledgment (RFC 2018).
     pub sack: bool,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Window scale (RFC 7323, §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -128,6 +130,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     receive_buffer: Bytes(4 << 20),
     sack: true,
+    dsack: true,
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
@@ -179,6 +182,8 @@ const NS3: Config = Config {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
     validate_window: false,
+    // TcpRxBuffer makes none.
+    dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,
     // EnterRecovery: UnAckDataCount().

@@ -1,11 +1,13 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
+mod ack_ratio;
 mod input;
 mod output;
 mod timers;
 
 pub(in crate::tcp) use output::announced_mss;
 
+use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{self, CongestionControl, Controller, Window};
@@ -95,6 +97,8 @@ pub struct Sender {
     /// Octets acknowledged that do not fill a segment.
     acked_remainder: u64,
     window_limited: bool,
+    /// ACK congestion control, if both ends speak it.
+    ack_ratio: Option<AckRatio>,
     /// The rate of delivery, if the controller wants it.
     sampler: Option<Sampler>,
     pacer: Pacer,
@@ -161,6 +165,7 @@ impl Sender {
             seen_partial_ack: false,
             acked_remainder: 0,
             window_limited: false,
+            ack_ratio: None,
             pacer: Pacer::default(),
             paced_until: None,
             rtt: Estimator::default(),
@@ -198,6 +203,12 @@ impl Sender {
     #[must_use]
     pub const fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// The ACK Ratio in use, if there is one (RFC 5690).
+    #[must_use]
+    pub fn ack_ratio(&self) -> Option<u64> {
+        self.ack_ratio.as_ref().map(AckRatio::in_use)
     }
 
     /// Round-trip times.

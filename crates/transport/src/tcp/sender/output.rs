@@ -78,15 +78,17 @@ impl Sender {
         let nxt = self.board.nxt();
         let with_fin = self.source.end().map_or(0, |end| u64::from(self.source.sendable() == end));
         let available = (self.source.sendable() + with_fin).saturating_sub(nxt);
-        let octets = available.min(self.window.mss).min(self.window_end.saturating_sub(nxt));
+        let full = self.full_payload();
+        let octets = available.min(full).min(self.window_end.saturating_sub(nxt));
         // Less than a segment waits for more room unless it is all there is (RFC 9293, §3.8.6.2.1).
-        (octets > 0 && (octets == self.window.mss || octets == available)).then_some(octets)
+        (octets > 0 && (octets == full || octets == available)).then_some(octets)
     }
 
     fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
+        self.load_ratio(start);
         let segment = self.data(now, start..start + octets);
         self.departed(now, &segment, start + octets, false);
         segment
@@ -168,10 +170,11 @@ impl Sender {
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
+        let ack_ratio = self.carried_ratio(range.start);
         Segment {
             seq: SeqNumber::at(self.first, range.start),
             flags,
-            options: self.options(now),
+            options: Options { ack_ratio, ..self.options(now) },
             payload,
             ..self.empty()
         }
@@ -196,6 +199,7 @@ impl Sender {
                 mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
                 window_scale: self.config.window_scaling.then_some(0),
                 sack_permitted: self.config.sack,
+                ack_congestion_control: self.offers_ack_ratio(),
                 ..Options::default()
             },
             ..self.empty()
