@@ -58,3 +58,34 @@ impl Chrome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+    use acklab_base::Instant;
+
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+
+    /// The delay of one packet that is not the second or tenth, after so many and with this round trip.
+    fn delay(before: u64, rtt_ms: u64) -> Duration {
+        let config =
+            Config::Chrome { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: Duration::from_millis(25) };
+        let (policy, mut ledger) = (Chrome::new(10, 100, 4, Duration::from_millis(25)), config.ledger());
+        ledger.total.segments = before;
+        if let Some(rtt) = &mut ledger.round_trip {
+            rtt.on_handshake(Instant::ZERO, Duration::from_millis(rtt_ms));
+        }
+        ledger.enter(Instant::ZERO, 0..1000, 1000);
+        match policy.decide(&Arrival::InOrder, &ledger, HELD) {
+            Decision::At(at, Reason::Timer) => at.since(Instant::ZERO),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_quarter_of_the_round_trip_between_one_and_twenty_five_milliseconds() {
+        let ms = Duration::from_millis;
+        assert_eq!([delay(99, 40), delay(100, 40), delay(100, 400), delay(100, 2)], [ms(25), ms(10), ms(25), ms(1)]);
+    }
+}

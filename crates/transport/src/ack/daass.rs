@@ -38,3 +38,56 @@ impl Daass {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+    use acklab_base::Duration;
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// Windows of so many segments, each at the start of a round trip; how many ACKs each brought at once.
+    fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
+        let config = Config::Daass { segments: 2, timer: RTT };
+        let (mut policy, mut ledger) = (Daass::new(Delayed::new(2, RTT, 0)), config.ledger());
+        if let Some(rtt) = &mut ledger.round_trip {
+            rtt.on_handshake(Instant::ZERO, RTT);
+        }
+        let mut offset = 0;
+        windows
+            .iter()
+            .enumerate()
+            .map(|(round, window)| {
+                let now = Instant::ZERO + RTT * round as u64;
+                let arrival =
+                    if loss_in == Some(round) { Arrival::FillsGap { closed: true } } else { Arrival::InOrder };
+                (0..*window)
+                    .filter(|_| {
+                        ledger.enter(now, offset..offset + 1000, 1000);
+                        offset += 1000;
+                        let is_immediate = matches!(policy.decide(now, &arrival, &ledger), Decision::Now(_));
+                        if is_immediate {
+                            ledger.settle();
+                        }
+                        is_immediate
+                    })
+                    .count()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_segment_while_the_window_doubles_and_every_second_after() {
+        assert_eq!(immediate(&[2, 4, 8, 8, 8, 8, 8, 8], None), [2, 4, 8, 8, 8, 8, 4, 4]);
+    }
+
+    #[test]
+    fn a_repaired_loss_brings_every_segment_back() {
+        assert_eq!(
+            immediate(&[2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4], Some(6)),
+            [2, 2, 2, 2, 1, 1, 4, 4, 4, 4, 4, 2],
+            "the first round trip after the repair is one to compare with, and its growth to the second counts as any"
+        );
+    }
+}

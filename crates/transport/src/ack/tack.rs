@@ -64,3 +64,53 @@ impl Tack {
         self.last = Some(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS * ms
+    }
+
+    fn ledger(rtt_ms: Option<u64>) -> Ledger {
+        let rtt_window = Duration::from_secs(10);
+        let config = Config::Tack { segments: 2, beta: 4, bandwidth_window: 10, rtt_window, per_packet_startup: false };
+        let mut ledger = config.ledger();
+        if let (Some(ms), Some(rtt)) = (rtt_ms, &mut ledger.round_trip) {
+            rtt.on_handshake(at(0), MS * ms);
+        }
+        ledger
+    }
+
+    fn in_order(policy: &mut Tack, ledger: &mut Ledger, ms: u64) -> Decision {
+        let start = ledger.highest.end;
+        ledger.enter(at(ms), start..start + 1000, 1000);
+        let held = Held { next: start + 1000, beyond: &[], sack: true };
+        let decision = policy.decide(at(ms), &Arrival::InOrder, ledger, held);
+        if let Decision::Now(_) = decision {
+            ledger.settle();
+            policy.on_ack_sent(at(ms));
+        }
+        decision
+    }
+
+    #[test]
+    fn both_bounds_hold() {
+        let (mut policy, mut ledger) = (Tack::new(2, 4, false), ledger(Some(40)));
+        let decisions = [0, 1, 2, 3, 4].map(|ms| in_order(&mut policy, &mut ledger, ms));
+        assert_eq!(decisions[1], Decision::Now(Reason::ByteCount), "none before it");
+        assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
+    }
+
+    #[test]
+    fn without_measurements_octets_count_and_half_a_second_is_the_most() {
+        let (mut policy, mut ledger) = (Tack::new(2, 4, false), ledger(None));
+        let decisions = [0, 1, 2, 3].map(|ms| in_order(&mut policy, &mut ledger, ms));
+        let (count, late) = (Decision::Now(Reason::ByteCount), |ms: u64| Decision::At(at(ms + 500), Reason::Timer));
+        assert_eq!(decisions, [late(0), count, late(2), count]);
+    }
+}
