@@ -213,6 +213,7 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let mut resent = 0;
         if let Some(head) = self.segments.front()
             && head.end <= ack
             && !head.ever_resent
@@ -237,12 +238,16 @@ impl Scoreboard {
                 self.note_delivered(&head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
+            if head.in_flight_again {
+                resent += covered;
+            }
             self.segments.pop_front();
         }
         while self.resent_in_order.front().is_some_and(|(_, start)| *start < self.una) {
             self.resent_in_order.pop_front();
         }
-        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
+        // No duplicate ACK stood for what was sent again (RFC 6582, §3.2, step 3: the segment that is added back).
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - resent).min(self.flight_size());
         advance
     }
 
@@ -353,6 +358,11 @@ impl Scoreboard {
             .take_while(|segment| segment.end <= self.highest_sacked)
             .position(|segment| !segment.sacked && !segment.in_flight_again)?;
         Some(self.start_of(index)..self.segments[index].end)
+    }
+
+    /// What duplicate ACKs stood for no longer counts.
+    pub const fn forget_duplicates(&mut self) {
+        self.dup_credit = 0;
     }
 
     /// The newest outstanding segment (RFC 8985, §7.3), if SACK has not acknowledged it.
