@@ -3,7 +3,7 @@
 #[path = "properties/tcp_decode.rs"]
 mod tcp_decode;
 
-use acklab_base::{Datagram, FlowId};
+use acklab_base::{Datagram, Ecn, FlowId};
 use acklab_wire::Endpoints;
 use acklab_wire::tcp::{
     Checksums, DecodeError, EncodeError, Extent, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
@@ -19,6 +19,7 @@ use tcp_decode::what_decodes_survives_the_round_trip;
 fn data() -> Segment {
     Segment {
         flow: FlowId::data(3),
+        ecn: Ecn::Ect0,
         seq: SeqNumber(0xdead_beef),
         ack: SeqNumber(0x0102_0304),
         flags: Flags::ACK | Flags::PSH,
@@ -82,11 +83,12 @@ prop_compose! {
     fn any_segment()(bits in 0u16..512)(
         options in options(Flags::from_bits(bits).contains(Flags::SYN)),
         payload in prop_oneof![Just(0u32), 1u32..3000, 65_400u32..=65_455],
-        (flow, seq, ack, window) in any::<(u32, u32, u32, u16)>(),
+        (flow, seq, ack, window, ecn) in any::<(u32, u32, u32, u16, u8)>(),
         bits in Just(bits),
     ) -> Segment {
         Segment {
             flow: FlowId(flow),
+            ecn: Ecn::from_bits(ecn),
             seq: SeqNumber(seq),
             ack: SeqNumber(ack),
             flags: Flags::from_bits(bits),
@@ -102,6 +104,7 @@ fn another_implementation_reads_the_headers() {
     let octets = octets_of(&data(), Extent::Whole);
     let ip = Ipv4HeaderSlice::from_slice(&octets).unwrap();
     assert_eq!((ip.ttl(), ip.identification(), ip.dont_fragment()), (64, 77, true));
+    assert_eq!(ip.ecn().value(), 0b10, "the two low bits of the type of service");
     assert_eq!((ip.protocol(), usize::from(ip.total_len())), (IpNumber::TCP, octets.len()));
     assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
     let tcp = TcpSlice::from_slice(&octets[20..]).unwrap();
@@ -129,8 +132,8 @@ fn the_octets_are_those_of_linux() {
         timestamps: Some(Timestamps { value: 325_283_285, echo: 0 }),
         sack: SackBlocks::default(),
     };
-    let (flow, seq, ack) = (FlowId::data(0), SeqNumber(197_047_832), SeqNumber(0));
-    assert_eq!(segment, Segment { flow, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });
+    let (flow, ecn, seq, ack) = (FlowId::data(0), Ecn::NotEct, SeqNumber(197_047_832), SeqNumber(0));
+    assert_eq!(segment, Segment { flow, ecn, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });
     let mut again = Vec::new();
     encode(&segment, endpoints, 0x4f4f, Extent::Whole, &mut again).unwrap();
     assert_eq!(again, syn);

@@ -54,7 +54,10 @@ fn tables_are_made_on_the_way() {
         "link.lan.forward.queue.limit=9packets",
     ]);
     assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed { segments: 2, .. })));
-    assert_eq!(scenario.link[2].forward.queue, queue::Config::Fifo { limit: Some(Limit::Packets(9)) });
+    assert_eq!(
+        scenario.link[2].forward.queue,
+        queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }
+    );
 }
 
 #[test]
@@ -77,7 +80,10 @@ fn another_kind_drops_what_only_the_old_one_knew() {
     ]);
     assert_eq!(scenario.flow[0].ack, Some(ack::Config::PerPacket {}));
     assert_eq!(scenario.flow[0].traffic, source::Config::Greedy {});
-    assert_eq!(scenario.link[0].reverse.queue, queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))) });
+    assert_eq!(
+        scenario.link[0].reverse.queue,
+        queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))), mark_above: None }
+    );
     assert_eq!(scenario.link[0].forward.loss, Some(loss::Config::Independent { probability: 0.5 }));
 }
 
