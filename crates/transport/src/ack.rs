@@ -88,6 +88,10 @@ pub enum Reason {
     Duplicate,
     /// SACKs for several out-of-order segments were sent as one.
     CompressedSack,
+    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
+    MarkChange,
+    /// As many marks were not yet told as may be (RFC 9768, §3.2.2.5.1).
+    MarkCount,
     /// The peer has finished.
     Fin,
     /// Part of the handshake.
@@ -96,7 +100,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order of their index.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::Timer,
@@ -105,6 +109,8 @@ impl Reason {
         Self::FillsGap,
         Self::Duplicate,
         Self::CompressedSack,
+        Self::MarkChange,
+        Self::MarkCount,
         Self::Fin,
         Self::Handshake,
     ];
@@ -121,6 +127,8 @@ impl Reason {
             Self::FillsGap => "fills-gap",
             Self::Duplicate => "duplicate",
             Self::CompressedSack => "compressed-sack",
+            Self::MarkChange => "mark-change",
+            Self::MarkCount => "mark-count",
             Self::Fin => "fin",
             Self::Handshake => "handshake",
         }
@@ -155,6 +163,21 @@ impl Policy {
             Self::PerPacket => per_packet::decide(),
             Self::Delayed(policy) => policy.decide(arrival, ledger),
             Self::Linux(policy) => policy.decide(now, arrival, ledger),
+        }
+    }
+
+    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3). What must be told at once is not the
+    /// policy's to decide.
+    pub fn on_first_mark(&mut self) {
+        if let Self::Linux(policy) = self {
+            policy.on_first_mark();
+        }
+    }
+
+    /// The sender says that it has reduced its window.
+    pub fn on_window_reduced(&mut self) {
+        if let Self::Linux(policy) = self {
+            policy.on_window_reduced();
         }
     }
 

@@ -4,6 +4,7 @@
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
 //! of [`Controller`].
 
+mod dctcp;
 mod newreno;
 
 use crate::recovery::CongestionState;
@@ -21,6 +22,8 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
+    Dctcp,
 }
 
 impl Algorithm {
@@ -29,7 +32,14 @@ impl Algorithm {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
+            Self::Dctcp => "dctcp",
         }
+    }
+
+    /// Must the receiver tell how much was marked?
+    #[must_use]
+    pub const fn counts_marks(self) -> bool {
+        matches!(self, Self::Dctcp)
     }
 }
 
@@ -212,6 +222,8 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// RFC 8257.
+    Dctcp(dctcp::Dctcp),
 }
 
 impl Controller {
@@ -220,6 +232,7 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Self {
         match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
         }
     }
 }
@@ -229,6 +242,7 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Dctcp($controller) => $call,
         }
     };
 }

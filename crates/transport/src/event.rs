@@ -12,6 +12,11 @@ pub enum Event {
         /// The recovery point.
         until: u64,
     },
+    /// The window is reduced for a mark that was echoed, until this stream offset is acknowledged.
+    WindowReduced {
+        /// What had been sent by then.
+        until: u64,
+    },
     /// Everything that was outstanding when recovery began has been acknowledged.
     RecoveryExited,
     /// The retransmission timer expired (RFC 6298, §5.4).
@@ -32,6 +37,7 @@ impl Event {
         match self {
             Self::Established => "established",
             Self::RecoveryEntered { .. } => "recovery-entered",
+            Self::WindowReduced { .. } => "window-reduced",
             Self::RecoveryExited => "recovery-exited",
             Self::RetransmissionTimeout { .. } => "retransmission-timeout",
             Self::SynTimeout => "syn-timeout",
@@ -43,7 +49,7 @@ impl Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::RecoveryEntered { until } => write!(f, "until offset {until}"),
+            Self::RecoveryEntered { until } | Self::WindowReduced { until } => write!(f, "until offset {until}"),
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
             _ => Ok(()),
         }

@@ -65,6 +65,8 @@ pub struct Scoreboard {
     keeps_sacked_retransmissions: bool,
     /// Of what was delivered since this was last taken, the transmission that left last.
     newest: Option<Newest>,
+    /// Segments delivered since this was last taken.
+    delivered_segments: u64,
 }
 
 impl Scoreboard {
@@ -134,6 +136,11 @@ impl Scoreboard {
         self.newest.take()
     }
 
+    /// Segments delivered since this was last called.
+    pub const fn take_delivered_segments(&mut self) -> u64 {
+        std::mem::replace(&mut self.delivered_segments, 0)
+    }
+
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -180,6 +187,7 @@ impl Scoreboard {
     }
 
     fn note_delivered(&mut self, segment: &Sent) {
+        self.delivered_segments += 1;
         if self.newest.is_none_or(|newest| (segment.at, segment.end) > (newest.at, newest.end)) {
             let Sent { at, end, ever_resent, stamp, .. } = *segment;
             self.newest = Some(Newest { at, end, is_retransmission: ever_resent, stamp });

@@ -3,6 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
+use super::ecn;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
@@ -92,6 +93,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// How RFC 6675, §5, is read.
     pub dialect: Dialect,
+    /// Explicit congestion notification.
+    pub ecn: ecn::Config,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -141,6 +144,8 @@ const RFC: Config = Config {
     prr_bound: prr::Bound::SafeAck,
     limited_transmit: true,
     dialect: Dialect::Rfc,
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
+    ecn: ecn::Config::Off,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),

@@ -1,5 +1,6 @@
 //! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
 
+mod ecn;
 mod reassembly;
 
 use super::clock::TickClock;
@@ -7,8 +8,9 @@ use super::config::Config;
 use super::sender::announced_mss;
 use crate::ack::{Arrival, Decision, Ledger, Policy, Reason};
 use acklab_base::random::Seed;
-use acklab_base::{FlowId, Instant, Machine};
+use acklab_base::{Ecn, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps};
+use ecn::Echo;
 use reassembly::Reassembly;
 
 /// Counts of one receiver; octets are payload.
@@ -18,6 +20,8 @@ pub struct Counters {
     pub data_segments: u64,
     /// Those of which nothing was new.
     pub duplicates: u64,
+    /// Segments with data that arrived marked Congestion Experienced.
+    pub marked: u64,
     /// ACKs sent, by [`Reason`], in the order of [`Reason::ALL`].
     pub acks: [u64; Reason::ALL.len()],
 }
@@ -43,6 +47,10 @@ pub struct Receiver {
     stream: Reassembly,
     ledger: Ledger,
     policy: Policy,
+    /// An ACK to be sent before any other, and when the newest data arrived of which it tells.
+    split: Option<(Segment, Instant)>,
+    /// When the newest data arrived of which the ACK sent last tells.
+    told: Instant,
     /// An ACK to be sent now.
     due: Option<Reason>,
     syn_ack_due: bool,
@@ -62,6 +70,9 @@ struct Connection {
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
+    echo: Echo,
+    /// How the newest SYN arrived.
+    syn: Ecn,
 }
 
 impl Receiver {
@@ -80,6 +91,8 @@ impl Receiver {
             stream: Reassembly::default(),
             ledger: Ledger::default(),
             policy: Policy::new(config.ack),
+            split: None,
+            told: Instant::ZERO,
             due: None,
             syn_ack_due: false,
             delayed: None,
@@ -109,10 +122,10 @@ impl Receiver {
         &self.counters
     }
 
-    /// When the newest data arrived.
+    /// When the newest data arrived of which the ACK sent last tells.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.ledger.newest
+        self.told
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.
@@ -134,12 +147,15 @@ impl Receiver {
             timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
             last_ack_sent: 0,
             fin: None,
+            echo: Echo::new(self.config.ecn.accept(segment.flags)),
+            syn: segment.ecn,
         });
         self.syn_ack_due = true;
     }
 
     fn take(&mut self, now: Instant, segment: &Segment, mut connection: Connection) {
         if segment.flags.contains(Flags::SYN) {
+            self.connection = Some(Connection { syn: segment.ecn, ..connection });
             self.syn_ack_due = true;
             return;
         }
@@ -148,6 +164,15 @@ impl Receiver {
             return;
         }
         let start = self.offset_of(segment.seq);
+        let before = self.stream.next();
+        let beyond_window = start + length > before + self.window();
+        let is_in_window = !beyond_window && start + length > before;
+        if is_in_window && connection.echo.splits(segment.ecn) && self.delayed.is_some() {
+            let told = self.ledger.newest;
+            self.split = Some((self.ack(now, &mut connection, Reason::MarkChange), told));
+        }
+        let notice = connection.echo.take(segment, is_in_window);
+        self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
             && start <= connection.last_ack_sent
@@ -160,14 +185,22 @@ impl Receiver {
         self.connection = Some(connection);
         self.counters.data_segments += 1;
 
-        let before = self.stream.next();
-        let beyond_window = start + length > before + self.window();
         let arrival = if beyond_window { Arrival::Duplicate } else { self.stream.insert(start..start + length) };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
         self.ledger.enter(now, u64::from(segment.payload), self.stream.next() - before);
+        if notice.first_mark {
+            self.policy.on_first_mark();
+        }
+        if notice.reduced {
+            self.policy.on_window_reduced();
+        }
         let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
         let decision =
             if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger) };
+        let decision = match (decision, notice.due) {
+            (Decision::At(..), Some(reason)) => Decision::Now(reason),
+            (decision, _) => decision,
+        };
         match decision {
             Decision::Now(reason) => self.due = Some(reason),
             Decision::At(at, reason) => {
@@ -193,9 +226,10 @@ impl Receiver {
         self.counters.acks[Reason::Handshake as usize] += 1;
         Segment {
             flow: self.flow,
+            ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: connection.first,
-            flags: Flags::SYN | Flags::ACK,
+            flags: Flags::SYN | Flags::ACK | connection.echo.answer(connection.syn),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
@@ -223,9 +257,10 @@ impl Receiver {
         };
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
-            flags: Flags::ACK,
+            flags: Flags::ACK | connection.echo.flags(),
             window: (self.window() >> self.shift()) as u16,
             options: Options { timestamps, sack, ..Options::default() },
             payload: 0,
@@ -278,7 +313,12 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, &connection));
         }
+        if let Some((ack, told)) = self.split.take() {
+            self.told = told;
+            return Some(ack);
+        }
         let reason = self.due.take()?;
+        self.told = self.ledger.newest;
         let ack = self.ack(now, &mut connection, reason);
         self.connection = Some(connection);
         Some(ack)

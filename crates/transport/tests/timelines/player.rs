@@ -4,7 +4,7 @@ use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::{Receiver, Sender};
+use acklab_transport::tcp::{Receiver, Sender, ecn};
 use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
 
@@ -93,8 +93,19 @@ impl Player<'_> {
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
         };
+        let offer = match self.script.config.ecn {
+            ecn::Config::Off => Flags::NONE,
+            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,
+            ecn::Config::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
+        };
+        // RFC 9768, Table 2: the SYN was not ECN-capable.
+        let answer = match self.script.config.ecn {
+            ecn::Config::Off => Flags::NONE,
+            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE,
+            ecn::Config::Accurate => Flags::CWR,
+        };
         let syn = Written {
-            flags: Flags::SYN,
+            flags: Flags::SYN | offer,
             window: Some(self.script.peer.window),
             options: Some(options),
             ..Written::default()
@@ -104,7 +115,7 @@ impl Player<'_> {
                 self.wake(Instant::ZERO);
                 self.left.clear();
                 self.now = answered;
-                let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK, ack: Some(1), ..syn });
+                let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK | answer, ack: Some(1), ..syn });
                 self.accept(answer);
                 // The ACK of the handshake leaves first.
                 self.left.pop_front();
@@ -187,6 +198,7 @@ impl Player<'_> {
         let relative = |number: SeqNumber, initial| number.offset_near(initial, 0);
         Written {
             flags: segment.flags,
+            ecn: segment.ecn,
             start: relative(segment.seq, own),
             len: segment.payload,
             ack: segment.flags.contains(Flags::ACK).then(|| relative(segment.ack, PEER)),
@@ -215,6 +227,7 @@ impl Player<'_> {
         let options = written.options.clone().unwrap_or_default();
         Segment {
             flow,
+            ecn: written.ecn,
             seq: SeqNumber::at(PEER, written.start),
             ack: SeqNumber::at(own, written.ack.unwrap_or(0)),
             flags: written.flags,

@@ -1,7 +1,7 @@
 //! Reading a timeline.
 
 use acklab_base::units::Segments;
-use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, source};
 use acklab_wire::tcp::Flags;
@@ -62,6 +62,7 @@ pub(crate) struct Written {
     pub(crate) window: Option<u16>,
     pub(crate) sack: Vec<(u64, u64)>,
     pub(crate) options: Option<Options>,
+    pub(crate) ecn: Ecn,
 }
 
 /// Of the options, all but SACK blocks.
@@ -73,7 +74,17 @@ pub(crate) struct Options {
     pub(crate) timestamps: Option<(u32, u32)>,
 }
 
-const LETTERS: [(char, Flags); 4] = [('F', Flags::FIN), ('S', Flags::SYN), ('P', Flags::PSH), ('.', Flags::ACK)];
+const LETTERS: [(char, Flags); 7] = [
+    ('F', Flags::FIN),
+    ('S', Flags::SYN),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+    ('e', Flags::AE),
+    ('.', Flags::ACK),
+];
+
+const CODEPOINTS: [(&str, Ecn); 3] = [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,6 +100,9 @@ impl fmt::Display for Written {
         if !self.sack.is_empty() {
             let blocks: Vec<String> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
             write!(f, " sack {}", blocks.join(","))?;
+        }
+        if let Some((name, _)) = CODEPOINTS.iter().find(|(_, codepoint)| *codepoint == self.ecn) {
+            write!(f, " {name}")?;
         }
         let Some(options) = &self.options else { return Ok(()) };
         let parts = [
@@ -186,6 +200,8 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "prr_basis" => config.prr_basis = variant(text)?,
         "prr_bound" => config.prr_bound = variant(text)?,
         "limited_transmit" => config.limited_transmit = switch(text)?,
+        "ecn" => config.ecn = variant(text)?,
+        "congestion" => config.congestion = variant(text)?,
         "dialect" => config.dialect = variant(text)?,
         "min_rto" => config.rto.min = value(text)?,
         "max_rto" => config.rto.max = value(text)?,
@@ -263,6 +279,10 @@ fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
         match word {
             "ack" => written.ack = Some(value(argument()?)?),
             "win" => written.window = Some(value(argument()?)?),
+            "ect0" | "ect1" | "ce" => {
+                let known = CODEPOINTS.iter().find(|(name, _)| *name == word);
+                written.ecn = known.map_or(Ecn::NotEct, |(_, codepoint)| *codepoint);
+            }
             "sack" => written.sack = argument()?.split(',').map(block).collect::<Result<_, _>>()?,
             _ => count = value(word.strip_prefix('x').ok_or_else(|| format!("what is {word}?"))?)?,
         }

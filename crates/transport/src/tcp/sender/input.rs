@@ -1,6 +1,7 @@
 //! What an ACK does.
 
 use super::super::config::{Dialect, RttClock};
+use super::ecn::Echoed;
 use super::{Phase, Sender};
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
@@ -17,10 +18,10 @@ const MAX_WINDOW_SHIFT: u8 = 14;
 
 /// What one ACK brought.
 #[derive(Clone, Copy, Debug)]
-struct News {
-    advance: Advance,
+pub(super) struct News {
+    pub(super) advance: Advance,
     /// Octets newly acknowledged, cumulatively or selectively.
-    delivered: u64,
+    pub(super) delivered: u64,
     /// When the first of the segments that SACK newly acknowledges was sent, if it was never sent again.
     newly_sacked_at: Option<Instant>,
     /// Of what it delivered, the transmission that left last.
@@ -31,6 +32,8 @@ struct News {
     is_duplicate: bool,
     /// Octets in flight before it.
     prior_flight: u64,
+    /// What it tells of marks.
+    pub(super) echoed: Echoed,
 }
 
 impl Sender {
@@ -56,6 +59,7 @@ impl Sender {
         // RFC 7323, §2.2: the window of a SYN is not scaled.
         self.window_end = u64::from(segment.window);
         self.note_timestamp(segment);
+        self.marks.conclude(self.config.ecn, segment);
         // RFC 6298, §3: a SYN that was sent twice gives no sample.
         if !self.rto.is_backed_off() {
             let rtt = self.measure(now, self.syn_sent_at, segment);
@@ -78,6 +82,7 @@ impl Sender {
     fn input_ack(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             // The peer did not get the ACK of its SYN.
+            self.marks.repeat(segment);
             self.ack_due = true;
             return;
         }
@@ -96,7 +101,9 @@ impl Sender {
         let news = self.update_scoreboard(segment, ack, window_moved);
         self.counters.delivered += news.delivered;
         let rtt = self.sample_rtt(now, segment, &news.advance, news.newly_sacked_at);
+        self.counters.marked_bytes += news.echoed.marked;
         let growth = self.react(now, &news);
+        let growth = self.react_to_marks(now, &news, growth);
         self.tell_controller(now, &news, rtt, growth);
         if news.advance.bytes > 0 && self.board.is_empty() {
             self.rto.stop();
@@ -131,14 +138,17 @@ impl Sender {
             self.board.duplicate_without_sack(self.window.mss);
         }
         let lost = if newly_sacked > 0 { self.board.detect_losses() } else { 0 };
+        let delivered = newly_sacked + advance.newly_delivered;
+        let packets = self.board.take_delivered_segments();
         News {
             advance,
-            delivered: newly_sacked + advance.newly_delivered,
+            delivered,
             newly_sacked_at,
             newest: self.board.take_newest(),
             lost,
             is_duplicate,
             prior_flight,
+            echoed: self.marks.on_ack(segment.flags, delivered, packets),
         }
     }
 
@@ -198,6 +208,7 @@ impl Sender {
     }
 
     fn react_in_order(&mut self, now: Instant, news: &News) -> u64 {
+        let is_reduced = self.state == CongestionState::Reduced;
         // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
         if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
             self.duplicates = 0;
@@ -207,6 +218,9 @@ impl Sender {
             self.duplicates += 1;
             self.state = CongestionState::Disorder;
         }
+        if is_reduced {
+            self.state = CongestionState::Reduced;
+        }
         if self.board.lost() > 0 || self.duplicates >= DUP_THRESH {
             self.enter_recovery(now, news);
             if news.advance.bytes > 0 {
@@ -214,6 +228,9 @@ impl Sender {
                 self.rto.restart(now, &self.rtt);
             }
             return 0;
+        }
+        if is_reduced {
+            return self.continue_reduction(now, news);
         }
         let stays_in_disorder = news.is_duplicate && self.config.dialect == Dialect::Ns3;
         if news.advance.bytes == 0 || stays_in_disorder {
@@ -227,6 +244,24 @@ impl Sender {
         if self.board.lost() == 0 {
             self.board.mark_head_lost();
         }
+        if self.state == CongestionState::Reduced {
+            // The window is being reduced already: one window of data counts once (RFC 3168, §6.1.2).
+            self.enter(now, CongestionState::Recovery);
+            self.recover = self.board.nxt();
+        } else {
+            self.begin_reduction(now, news, Signal::Loss, CongestionState::Recovery);
+        }
+        self.recovery_began = now;
+        self.seen_partial_ack = false;
+        self.reduce(news);
+        // RFC 6675, §5, (4.3): the first retransmission goes out at once. All that is lost may be out again already, if it lay beyond
+        // the recovery point of a recovery that has just ended; only ns-3 sends the head once more then.
+        self.forced = u32::from(self.board.has_pending() || self.config.dialect == Dialect::Ns3);
+        self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
+    }
+
+    /// Asks the controller for a threshold, and starts the way of the window down to it.
+    pub(super) fn begin_reduction(&mut self, now: Instant, news: &News, signal: Signal, state: CongestionState) {
         let (cwnd, mss) = (self.window.cwnd, self.window.mss);
         let pipe = self.board.pipe();
         let flight = match self.config.halves {
@@ -234,11 +269,10 @@ impl Sender {
             FlightMeasure::Pipe => pipe,
             FlightMeasure::Window => cwnd,
         };
-        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Loss);
-        self.enter(now, CongestionState::Recovery);
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
+        self.enter(now, state);
         self.recover = self.board.nxt();
-        self.recovery_began = now;
-        self.seen_partial_ack = false;
+        self.marks.on_reduction(self.recover);
         let recover_fs = match self.config.prr_basis {
             prr::Basis::FlightSize => self.board.flight_size(),
             prr::Basis::Pipe => {
@@ -247,15 +281,10 @@ impl Sender {
             prr::Basis::Window => cwnd,
         };
         self.prr = Prr::new(self.config.prr_bound, mss, recover_fs);
-        self.reduce(news);
-        // RFC 6675, §5, (4.3): the first retransmission goes out at once. All that is lost may be out again already, if it lay beyond
-        // the recovery point of a recovery that has just ended; only ns-3 sends the head once more then.
-        self.forced = u32::from(self.board.has_pending() || self.config.dialect == Dialect::Ns3);
-        self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
     /// The window on an ACK of a recovery.
-    fn reduce(&mut self, news: &News) {
+    pub(super) fn reduce(&mut self, news: &News) {
         let progress = Progress {
             delivered: news.delivered,
             pipe: self.board.pipe(),
@@ -298,13 +327,18 @@ impl Sender {
     }
 
     fn exit_recovery(&mut self, now: Instant, news: &News) -> u64 {
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.ssthresh;
-        }
+        self.settle_window();
         self.duplicates = 0;
         self.note_recovered(now);
         self.rto.restart(now, &self.rtt);
         if self.config.dialect == Dialect::Ns3 { news.advance.bytes } else { 0 }
+    }
+
+    /// The way down is over.
+    pub(super) fn settle_window(&mut self) {
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.ssthresh;
+        }
     }
 
     pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
@@ -349,7 +383,7 @@ impl Sender {
             acked: Acked { bytes: growth, segments: total / mss },
             delivered: news.delivered,
             lost: news.lost,
-            marked: 0,
+            marked: news.echoed.marked,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
             una: self.board.una(),
