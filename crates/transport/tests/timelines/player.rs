@@ -260,6 +260,7 @@ impl Player<'_> {
             (Subject::Sender(sender), "ssthresh") => Ok(segments(sender.window().ssthresh)),
             (Subject::Sender(sender), "pipe") => Ok(segments(sender.in_flight())),
             (Subject::Sender(sender), "srtt") => Ok(duration(sender.rtt().srtt())),
+            (Subject::Sender(sender), "marked") => Ok(sender.counters().marked_bytes.to_string()),
             (Subject::Sender(sender), "samples") => Ok(sender.rtt().samples().to_string()),
             (Subject::Sender(sender), "deadline") => Ok(sender.deadline().map_or_else(|| "none".to_owned(), time)),
             (Subject::Sender(sender), "state") => Ok(match sender.congestion_state() {

@@ -275,9 +275,7 @@ impl Sender {
         self.marks.on_reduction(self.recover);
         let recover_fs = match self.config.prr_basis {
             prr::Basis::FlightSize => self.board.flight_size(),
-            prr::Basis::Pipe => {
-                (self.board.flight_size() + news.advance.bytes).saturating_sub(self.board.sacked()) + news.delivered
-            }
+            prr::Basis::Pipe => (self.board.flight_size() + news.delivered).saturating_sub(self.board.sacked()),
             prr::Basis::Window => cwnd,
         };
         self.prr = Prr::new(self.config.prr_bound, mss, recover_fs);
