@@ -121,6 +121,9 @@ pub struct Flow {
     /// Whose reading of loss recovery is followed (RFC 6675, §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<tcp::ecn::Config>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -168,6 +171,9 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let congestion = self.congestion.unwrap_or(preset.congestion);
+        // Linux's tcp_ca_needs_ecn.
+        let ecn = if congestion.counts_marks() { tcp::ecn::Config::Dctcp } else { preset.ecn };
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
@@ -178,7 +184,7 @@ impl Flow {
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
-            congestion: self.congestion.unwrap_or(preset.congestion),
+            congestion,
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
@@ -188,6 +194,7 @@ impl Flow {
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
+            ecn: self.ecn.unwrap_or(ecn),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -222,6 +229,7 @@ impl Flow {
             prr_bound,
             limited_transmit,
             dialect,
+            ecn,
             rto,
             ack,
         } = self.tcp();
@@ -247,6 +255,7 @@ impl Flow {
             prr_bound: Some(prr_bound),
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
+            ecn: Some(ecn),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

@@ -114,7 +114,7 @@ fn a_seed_takes_the_place_of_the_scenarios_own() {
 #[test]
 fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
-        ("flow.0.congestion=cubik", "found \"cubik\", expected \"newreno\" or \"reno\""),
+        ("flow.0.congestion=cubik", "found \"cubik\", expected one of \"newreno\", \"reno\", \"dctcp\""),
         (
             "link.btl.forward.rate=16",
             "link.0.forward.rate: found 16, expected a rate such as \"16Mbps\" (units: bps, kbps, Mbps, Gbps); the unit is missing",
@@ -159,5 +159,5 @@ fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();
     assert_eq!(refusal.path(), "measure.until");
     assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
-    assert_eq!(refusal.place(), "studies/x.toml:65:9");
+    assert_eq!(refusal.place(), "studies/x.toml:66:9");
 }

@@ -157,6 +157,14 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
             return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
         }
     }
+    if tcp.congestion.counts_marks() && !tcp.ecn.counts() {
+        let message = format!(
+            "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
+            tcp.congestion.name(),
+            tcp.ecn.name()
+        );
+        return Err(Problem::says(at("ecn"), message));
+    }
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;
     }
