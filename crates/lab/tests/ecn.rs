@@ -169,21 +169,26 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
 /// a filter thins so far, the sender gives way to marks that nobody made, and the link runs idle.
 #[test]
 fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none() {
-    let thinned = |rate: &str| {
+    let thinned = |rate: &str, has_option: bool| {
         let rate = format!("link.btl.reverse.rate={rate}");
         let queue = "link.btl.reverse.queue={ discipline = \"ack-filter\", keeps = \"nothing\" }";
         let per_packet = "flow.bulk.ack={ policy = \"per-packet\" }";
-        Line::run(&[&rate, queue, per_packet, "flow.bulk.ecn=accurate"])
+        Line::run(&[&rate, queue, per_packet, "flow.bulk.ecn=accurate", &format!("flow.bulk.ecn_option={has_option}")])
     };
     // 1.2 Mbps carry an ACK for each four segments, 400 kbps one for each nine.
-    let few = thinned("1200kbps");
+    let few = thinned("1200kbps", false);
     let (told, truth) = few.told_and_true();
     assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
     assert!(few.utilization() > 0.999, "{}", few.utilization());
-    let many = thinned("400kbps");
+    let many = thinned("400kbps", false);
     let (told, truth) = many.told_and_true();
     assert!(told > 1000.0 && truth < 0.1 * told, "{told} of {truth}");
     assert!(many.utilization() < 0.9, "{}", many.utilization());
+    // The option counts octets in 24 bits.
+    let many = thinned("400kbps", true);
+    let (told, truth) = many.told_and_true();
+    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    assert!(many.utilization() > 0.999, "{}", many.utilization());
 }
 
 /// RFC 8289: four flows that a FIFO of this length would hold at 24 ms wait no longer than twice the target of 5 ms, by marks as well as

@@ -6,8 +6,8 @@ mod tcp_decode;
 use acklab_base::{Datagram, Ecn, FlowId};
 use acklab_wire::Endpoints;
 use acklab_wire::tcp::{
-    Checksums, DecodeError, EncodeError, Extent, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
-    decode, encode,
+    AccurateEcn, Checksums, DecodeError, EncodeError, Extent, FieldOrder, Flags, Options, SackBlock, SackBlocks,
+    Segment, SeqNumber, Timestamps, decode, encode,
 };
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use proptest::collection::vec;
@@ -56,6 +56,13 @@ fn sack_blocks(most: usize) -> impl Strategy<Value = SackBlocks> {
     vec(block, 0..=most).prop_map(SackBlocks::from_iter)
 }
 
+fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
+    (any::<bool>(), vec(any::<u64>(), 0..=AccurateEcn::MAX)).prop_map(|(ect0_first, counters)| {
+        let order = if ect0_first { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
+        AccurateEcn::new(order, &counters)
+    })
+}
+
 /// The options of a segment with or without SYN: those that may stand there, as many as fit.
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
@@ -66,14 +73,15 @@ fn options(syn: bool) -> BoxedStrategy<Options> {
                 mss,
                 window_scale,
                 sack_permitted,
-                sack: SackBlocks::default(),
+                ..Options::default()
             })
             .boxed()
     } else {
-        timestamps
-            .prop_flat_map(|timestamps| {
-                let most = if timestamps.is_some() { 3 } else { 4 };
-                sack_blocks(most).prop_map(move |sack| Options { timestamps, sack, ..Options::default() })
+        (timestamps, option::of(accurate_ecn()))
+            .prop_flat_map(|(timestamps, accurate_ecn)| {
+                let most = 4 - usize::from(timestamps.is_some()) - usize::from(accurate_ecn.is_some());
+                let sack = sack_blocks(most);
+                sack.prop_map(move |sack| Options { timestamps, sack, accurate_ecn, ..Options::default() })
             })
             .boxed()
     }
@@ -130,7 +138,7 @@ fn the_octets_are_those_of_linux() {
         window_scale: Some(10),
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 325_283_285, echo: 0 }),
-        sack: SackBlocks::default(),
+        ..Options::default()
     };
     let (flow, ecn, seq, ack) = (FlowId::data(0), Ecn::NotEct, SeqNumber(197_047_832), SeqNumber(0));
     assert_eq!(segment, Segment { flow, ecn, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });
@@ -239,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn any_options_do(options in vec(prop_oneof![0u8..12, any::<u8>()], 0..=40), flags: u8) {
+    fn any_options_do(options in vec(prop_oneof![0u8..12, Just(172u8), Just(174u8), any::<u8>()], 0..=40), flags: u8) {
         what_decodes_survives_the_round_trip(&around(&options, flags));
     }
 }

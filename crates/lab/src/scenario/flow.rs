@@ -124,6 +124,9 @@ pub struct Flow {
     /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<tcp::ecn::Config>,
+    /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_option: Option<bool>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -195,6 +198,7 @@ impl Flow {
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
             ecn: self.ecn.unwrap_or(ecn),
+            ecn_option: self.ecn_option.unwrap_or(preset.ecn_option),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -230,6 +234,7 @@ impl Flow {
             limited_transmit,
             dialect,
             ecn,
+            ecn_option,
             rto,
             ack,
         } = self.tcp();
@@ -256,6 +261,7 @@ impl Flow {
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
             ecn: Some(ecn),
+            ecn_option: (ecn == tcp::ecn::Config::Accurate).then_some(ecn_option),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

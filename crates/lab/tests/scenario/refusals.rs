@@ -634,6 +634,11 @@ fn marks_and_those_who_need_them() {
             r#"flow.0.ecn: "dctcp" needs to know how much was marked: expected "dctcp" or "accurate", found "classic""#,
         ),
         (
+            "ecn = \"accurate\"",
+            "ecn = \"classic\"\necn_option = «true»",
+            r#"flow.0.ecn_option: only `ecn = "accurate"` has an option, and `ecn` is "classic""#,
+        ),
+        (
             r#"queue = { discipline = "fifo", limit = "20packets" }"#,
             r#"queue = { discipline = "codel", target = «"0ms"» }"#,
             r#"link.0.forward.queue.target: found "0ms", expected a duration above zero"#,

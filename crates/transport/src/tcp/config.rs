@@ -95,6 +95,8 @@ pub struct Config {
     pub dialect: Dialect,
     /// Explicit congestion notification.
     pub ecn: ecn::Config,
+    /// `accurate`: marked octets are told in an option as well (RFC 9768, §3.2.3).
+    pub ecn_option: bool,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -146,6 +148,8 @@ const RFC: Config = Config {
     dialect: Dialect::Rfc,
     // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
     ecn: ecn::Config::Off,
+    // RFC 9768, §3.2.3: recommended.
+    ecn_option: true,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),

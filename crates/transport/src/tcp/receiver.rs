@@ -237,6 +237,7 @@ impl Receiver {
                 mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
                 window_scale: connection.has_scaling.then_some(self.window_shift),
                 sack_permitted: connection.has_sack,
+                accurate_ecn: connection.echo.first_option().filter(|_| self.config.ecn_option),
                 ..Options::default()
             },
             payload: 0,
@@ -255,6 +256,12 @@ impl Receiver {
         } else {
             SackBlocks::default()
         };
+        let mut options = Options { timestamps, sack, ..Options::default() };
+        // What SACK leaves room for.
+        options.accurate_ecn = connection.echo.option().filter(|_| self.config.ecn_option);
+        if options.wire_len() > Options::ROOM {
+            options.accurate_ecn = None;
+        }
         Segment {
             flow: self.flow,
             ecn: Ecn::NotEct,
@@ -262,7 +269,7 @@ impl Receiver {
             ack: SeqNumber::at(connection.first, self.stream.next()),
             flags: Flags::ACK | connection.echo.flags(),
             window: (self.window() >> self.shift()) as u16,
-            options: Options { timestamps, sack, ..Options::default() },
+            options,
             payload: 0,
         }
     }

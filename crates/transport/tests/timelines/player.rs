@@ -5,7 +5,9 @@ use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Receiver, Sender, ecn};
-use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{
+    AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
+};
 use std::collections::VecDeque;
 
 /// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
@@ -92,6 +94,7 @@ impl Player<'_> {
             window_scale: self.script.peer.window_scale,
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
+            accurate_ecn: None,
         };
         let offer = match self.script.config.ecn {
             ecn::Config::Off => Flags::NONE,
@@ -214,6 +217,9 @@ impl Player<'_> {
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
                 timestamps: options.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)),
+                accurate_ecn: options
+                    .accurate_ecn
+                    .map(|option| (u64::from(option.fields()[0]), u64::from(option.marked().unwrap_or_default()))),
             }),
         }
     }
@@ -242,6 +248,9 @@ impl Player<'_> {
                 mss: options.mss,
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
+                accurate_ecn: options
+                    .accurate_ecn
+                    .map(|(ect0, ce)| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce])),
             },
             payload: written.len,
         }

@@ -72,6 +72,8 @@ pub(crate) struct Options {
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
     pub(crate) timestamps: Option<(u32, u32)>,
+    /// Octets that came ECT(0), and marked.
+    pub(crate) accurate_ecn: Option<(u64, u64)>,
 }
 
 const LETTERS: [(char, Flags); 7] = [
@@ -110,6 +112,7 @@ impl fmt::Display for Written {
             options.window_scale.map(|shift| format!("wscale {shift}")),
             options.sack_permitted.then(|| "sackOK".to_owned()),
             options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
+            options.accurate_ecn.map(|(ect0, ce)| format!("e0b {ect0} ceb {ce}")),
         ];
         write!(f, " <{}>", parts.into_iter().flatten().collect::<Vec<_>>().join(","))
     }
@@ -201,6 +204,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "prr_bound" => config.prr_bound = variant(text)?,
         "limited_transmit" => config.limited_transmit = switch(text)?,
         "ecn" => config.ecn = variant(text)?,
+        "ecn_option" => config.ecn_option = switch(text)?,
         "congestion" => config.congestion = variant(text)?,
         "dialect" => config.dialect = variant(text)?,
         "min_rto" => config.rto.min = value(text)?,
@@ -308,6 +312,7 @@ fn options(text: &str) -> Result<Options, String> {
             ["wscale", shift] => options.window_scale = Some(value(shift)?),
             ["sackOK"] => options.sack_permitted = true,
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
+            ["e0b", ect0, "ceb", ce] => options.accurate_ecn = Some((value(ect0)?, value(ce)?)),
             [] => {}
             _ => return Err(format!("no such option: {option}")),
         }

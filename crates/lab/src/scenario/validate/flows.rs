@@ -7,6 +7,7 @@ use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::tcp::config::RttClock;
+use acklab_transport::tcp::ecn;
 use acklab_transport::{ack, source};
 use std::collections::BTreeMap;
 
@@ -164,6 +165,10 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
             tcp.ecn.name()
         );
         return Err(Problem::says(at("ecn"), message));
+    }
+    if flow.ecn_option == Some(true) && tcp.ecn != ecn::Config::Accurate {
+        let message = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", tcp.ecn.name());
+        return Err(Problem::says(at("ecn_option"), message));
     }
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;

@@ -3,7 +3,7 @@
 use super::super::ecn::{Config, FIRST_COUNT};
 use crate::ack::Reason;
 use acklab_base::Ecn;
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 
 /// RFC 9768, §3.2.2.5.1: an ACK at the latest after so many marks, while data is unacknowledged.
 const MARKS_PER_ACK: u32 = 2;
@@ -18,6 +18,8 @@ pub(super) struct Echo {
     count: u64,
     /// Of these, those since the last ACK.
     since_ack: u32,
+    /// r.e0b, r.e1b and r.ceb of RFC 9768, by codepoint: octets of payload that have arrived with it.
+    octets: [u64; Ecn::ALL.len()],
 }
 
 /// What a segment means for the echo.
@@ -33,7 +35,11 @@ pub(super) struct Notice {
 
 impl Echo {
     pub(super) const fn new(agreed: Config) -> Self {
-        Self { agreed, is_marked: false, count: FIRST_COUNT, since_ack: 0 }
+        let mut octets = [0; Ecn::ALL.len()];
+        // RFC 9768, §3.2.1: so that a counter that something on the path sets to zero is noticed.
+        octets[Ecn::Ect0 as usize] = 1;
+        octets[Ecn::Ect1 as usize] = 1;
+        Self { agreed, is_marked: false, count: FIRST_COUNT, since_ack: 0, octets }
     }
 
     /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`.
@@ -66,6 +72,7 @@ impl Echo {
             }
             Config::Accurate => {
                 self.is_marked = is_ce;
+                self.octets[segment.ecn as usize] += u64::from(segment.payload);
                 self.count += u64::from(is_ce);
                 self.since_ack += u32::from(is_ce);
                 notice.due = match self.since_ack {
@@ -77,6 +84,22 @@ impl Echo {
             Config::Off => {}
         }
         notice
+    }
+
+    /// The option of the SYN-ACK: all counters, so that the sender sees that it gets through (RFC 9768, §3.2.3.2.1).
+    pub(super) fn first_option(&self) -> Option<AccurateEcn> {
+        let [_, ect1, ect0, ce] = self.octets;
+        (self.agreed == Config::Accurate).then(|| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce, ect1]))
+    }
+
+    /// The option of any other ACK: those counters that move (RFC 9768, §3.2.3.3, continual repetition).
+    pub(super) fn option(&self) -> Option<AccurateEcn> {
+        let [_, ect1, ect0, ce] = self.octets;
+        (self.agreed == Config::Accurate).then(|| match (ect0 > 1, ect1 > 1) {
+            (true, true) => AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce, ect1]),
+            (false, true) => AccurateEcn::new(FieldOrder::Ect1First, &[ect1, ce]),
+            _ => AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce]),
+        })
     }
 
     /// The flags of an ACK that leaves now.

@@ -7,7 +7,7 @@ use crate::cc::Signal;
 use crate::event::Event;
 use crate::recovery::CongestionState;
 use acklab_base::{Ecn, Instant};
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
 /// The largest count of marked packets that the ACE field tells without doubt (RFC 9768, §3.2.2.5).
 const MOST_CERTAIN: u64 = 7;
@@ -26,6 +26,10 @@ pub(super) struct Marks {
     cwr_due: bool,
     /// s.cep of RFC 9768: marked packets that the receiver has told of.
     count: u64,
+    /// s.ceb: marked octets that the option has told of.
+    octets: u64,
+    /// Of the octets that were taken for marked, those that only the count tells of so far.
+    ahead: u64,
 }
 
 /// What an ACK tells of marks.
@@ -46,6 +50,8 @@ impl Marks {
             settled_until: None,
             cwr_due: false,
             count: FIRST_COUNT,
+            octets: 0,
+            ahead: 0,
         }
     }
 
@@ -93,8 +99,8 @@ impl Marks {
     }
 
     /// An ACK has come that delivered so many octets in so many packets.
-    pub(super) fn on_ack(&mut self, flags: Flags, delivered: u64, packets: u64) -> Echoed {
-        let has_ece = flags.contains(Flags::ECE);
+    pub(super) fn on_ack(&mut self, ack: &Segment, delivered: u64, packets: u64) -> Echoed {
+        let has_ece = ack.flags.contains(Flags::ECE);
         match self.agreed {
             Config::Off => Echoed::default(),
             Config::Classic => Echoed { marked: 0, is_congested: has_ece },
@@ -102,12 +108,27 @@ impl Marks {
             // RFC 9768, §3.2.2.2: one that brings nothing may be older than what is known.
             Config::Accurate if delivered == 0 => Echoed::default(),
             Config::Accurate => {
-                let marks = self.marks_told(flags.ace(), packets);
+                let marks = self.marks_told(ack.flags.ace(), packets);
                 self.count += marks;
-                let marked = (delivered * marks / packets.max(1)).min(delivered);
-                Echoed { marked, is_congested: marks > 0 }
+                let counted = (delivered * marks / packets.max(1)).min(delivered);
+                match ack.options.accurate_ecn.as_ref().and_then(AccurateEcn::marked) {
+                    Some(counter) => self.octets_told(counter, delivered),
+                    None => {
+                        self.ahead += counted;
+                        Echoed { marked: counted, is_congested: marks > 0 }
+                    }
+                }
             }
         }
+    }
+
+    /// RFC 9768, §3.2.3.1: the option says exactly what the count can only suggest, but may tell again what the count told.
+    fn octets_told(&mut self, counter: u32, delivered: u64) -> Echoed {
+        let told = u64::from(counter).wrapping_sub(self.octets) % AccurateEcn::MODULUS;
+        self.octets += told;
+        let marked = told.saturating_sub(self.ahead).min(delivered);
+        self.ahead = self.ahead.saturating_sub(told);
+        Echoed { marked, is_congested: marked > 0 }
     }
 
     /// RFC 9768, §3.2.2.5.2: where the field may have gone round, as often as the packets allow (Linux's `__tcp_accecn_process`).
@@ -161,9 +182,28 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use acklab_base::FlowId;
+    use acklab_wire::tcp::{FieldOrder, Options, SeqNumber};
 
     fn accurate() -> Marks {
         Marks { agreed: Config::Accurate, codepoint: Ecn::Ect0, ..Marks::new() }
+    }
+
+    fn ack(flags: Flags, accurate_ecn: Option<AccurateEcn>) -> Segment {
+        Segment {
+            flow: FlowId::data(0).reverse(),
+            ecn: Ecn::NotEct,
+            seq: SeqNumber(1),
+            ack: SeqNumber(1),
+            flags,
+            window: 0,
+            options: Options { accurate_ecn, ..Options::default() },
+            payload: 0,
+        }
+    }
+
+    fn counting(count: u64) -> Segment {
+        ack(Flags::from_ace((count % 8) as u8), None)
     }
 
     /// The marks that ACKs tell of, each of so many packets of 1000 octets with so many marked in truth.
@@ -172,7 +212,7 @@ mod tests {
         acks.iter()
             .map(|(packets, marked)| {
                 count += marked;
-                marks.on_ack(Flags::from_ace((count % 8) as u8), packets * 1000, *packets).marked / 1000
+                marks.on_ack(&counting(count), packets * 1000, *packets).marked / 1000
             })
             .collect()
     }
@@ -194,17 +234,32 @@ mod tests {
     }
 
     #[test]
+    fn the_option_tells_octets_however_thin_acks_are() {
+        let mut marks = accurate();
+        let mut told = |count: u64, octets: Option<u64>, packets| {
+            let option = octets.map(|octets| AccurateEcn::new(FieldOrder::Ect0First, &[1, octets]));
+            marks.on_ack(&ack(counting(count).flags, option), packets * 1000, packets).marked
+        };
+        assert_eq!(told(FIRST_COUNT, Some(0), 16), 0, "none of sixteen");
+        assert_eq!(told(FIRST_COUNT + 16, Some(16_000), 16), 16_000, "all of them");
+        assert_eq!(told(FIRST_COUNT + 18, None, 4), 2000, "no room for the option: the count tells");
+        assert_eq!(told(FIRST_COUNT + 19, Some(19_000), 4), 1000, "what it told is not told again");
+        let around = AccurateEcn::MODULUS + 500;
+        assert_eq!(told(FIRST_COUNT + 19, Some(around), 60_000), around - 19_000);
+    }
+
+    #[test]
     fn what_brings_nothing_tells_nothing() {
         let mut marks = accurate();
-        assert_eq!(marks.on_ack(Flags::from_ace(7), 0, 0), Echoed::default());
-        assert_eq!(marks.on_ack(Flags::from_ace(7), 2000, 2), Echoed { marked: 2000, is_congested: true });
+        assert_eq!(marks.on_ack(&counting(7), 0, 0), Echoed::default());
+        assert_eq!(marks.on_ack(&counting(7), 2000, 2), Echoed { marked: 2000, is_congested: true });
     }
 
     #[test]
     fn a_classic_echo_tells_that_but_not_how_much() {
-        let ack = |agreed| Marks { agreed, ..Marks::new() }.on_ack(Flags::ECE, 2000, 2);
-        assert_eq!(ack(Config::Classic), Echoed { marked: 0, is_congested: true });
-        assert_eq!(ack(Config::Dctcp), Echoed { marked: 2000, is_congested: true });
-        assert_eq!(ack(Config::Off), Echoed::default());
+        let told = |agreed| Marks { agreed, ..Marks::new() }.on_ack(&ack(Flags::ECE, None), 2000, 2);
+        assert_eq!(told(Config::Classic), Echoed { marked: 0, is_congested: true });
+        assert_eq!(told(Config::Dctcp), Echoed { marked: 2000, is_congested: true });
+        assert_eq!(told(Config::Off), Echoed::default());
     }
 }

@@ -148,7 +148,7 @@ impl Sender {
             lost,
             is_duplicate,
             prior_flight,
-            echoed: self.marks.on_ack(segment.flags, delivered, packets),
+            echoed: self.marks.on_ack(segment, delivered, packets),
         }
     }
 
