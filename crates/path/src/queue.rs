@@ -1,4 +1,4 @@
-//! Who waits for the server, and who is turned away.
+//! Who waits for the server, who is turned away, and who is marked.
 //!
 //! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
 
