@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`config`] | what stacks do differently, and three presets |
 //! | [`ecn`] | what both agree on about marks |
-//! | [`sender`] | `input` takes ACKs, `output` decides what leaves, `timers` wakes |
+//! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
 
 mod clock;

@@ -67,21 +67,23 @@ fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
     if syn {
-        (timestamps, any::<(Option<u16>, Option<u8>, bool)>())
-            .prop_map(|(timestamps, (mss, window_scale, sack_permitted))| Options {
+        (timestamps, any::<(Option<u16>, Option<u8>, bool, bool)>())
+            .prop_map(|(timestamps, (mss, window_scale, sack_permitted, ack_congestion_control))| Options {
                 timestamps,
                 mss,
                 window_scale,
                 sack_permitted,
+                ack_congestion_control,
                 ..Options::default()
             })
             .boxed()
     } else {
-        (timestamps, option::of(accurate_ecn()))
-            .prop_flat_map(|(timestamps, accurate_ecn)| {
-                let most = 4 - usize::from(timestamps.is_some()) - usize::from(accurate_ecn.is_some());
+        (timestamps, any::<Option<u8>>(), option::of(accurate_ecn()))
+            .prop_flat_map(|(timestamps, ack_ratio, accurate_ecn)| {
+                let others = [timestamps.is_some(), ack_ratio.is_some(), accurate_ecn.is_some()];
+                let most = 4 - others.iter().filter(|is_there| **is_there).count();
                 let sack = sack_blocks(most);
-                sack.prop_map(move |sack| Options { timestamps, sack, accurate_ecn, ..Options::default() })
+                sack.prop_map(move |sack| Options { timestamps, sack, ack_ratio, accurate_ecn, ..Options::default() })
             })
             .boxed()
     }

@@ -3,6 +3,7 @@
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_transport::ack;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Receiver, Sender, ecn};
 use acklab_wire::tcp::{
@@ -95,6 +96,8 @@ impl Player<'_> {
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
             accurate_ecn: None,
+            ack_congestion_control: matches!(self.script.config.ack, ack::Config::AckCongestionControl { .. }),
+            ack_ratio: None,
         };
         let offer = match self.script.config.ecn {
             ecn::Config::Off => Flags::NONE,
@@ -220,6 +223,8 @@ impl Player<'_> {
                 accurate_ecn: options
                     .accurate_ecn
                     .map(|option| (u64::from(option.fields()[0]), u64::from(option.marked().unwrap_or_default()))),
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             }),
         }
     }
@@ -251,6 +256,8 @@ impl Player<'_> {
                 accurate_ecn: options
                     .accurate_ecn
                     .map(|(ect0, ce)| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce])),
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             },
             payload: written.len,
         }
@@ -281,6 +288,9 @@ impl Player<'_> {
             }
             .to_owned()),
             (Subject::Sender(sender), "phase") => Ok(format!("{:?}", sender.phase()).to_lowercase()),
+            (Subject::Sender(sender), "ratio") => {
+                Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
+            }
             (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
             (Subject::Receiver(receiver), "deadline") => {
                 Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))

@@ -18,6 +18,10 @@ pub struct Options {
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018, §2), on SYN.
     pub sack_permitted: bool,
+    /// ACK Congestion Control Permitted (RFC 5690, §4.1), on SYN.
+    pub ack_congestion_control: bool,
+    /// ACK Ratio (RFC 5690, §4.2), with data: acknowledge every so many segments.
+    pub ack_ratio: Option<u8>,
 }
 
 /// The two clocks of a timestamps option.
@@ -165,7 +169,7 @@ impl Options {
     }
 
     /// As stacks lay them out: each of timestamps and SACK behind two NOPs, SACK-permitted sharing the two of the timestamps on a SYN,
-    /// AccECN behind what it needs.
+    /// an ACK Ratio those of the SACK, AccECN behind what it needs.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
@@ -173,7 +177,13 @@ impl Options {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
         let permitted = if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
-        timestamps + sack + mss + scale + permitted + accurate_ecn
+        let congestion_control = if self.ack_congestion_control { 4 } else { 0 };
+        let ratio = match self.ack_ratio {
+            None => 0,
+            Some(_) if self.sack.is_empty() => 8,
+            Some(_) => 4,
+        };
+        timestamps + sack + mss + scale + permitted + congestion_control + ratio + accurate_ecn
     }
 
     /// One after the other, with padding at the end.
@@ -183,8 +193,11 @@ impl Options {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 3 } else { 0 };
         let permitted = if self.sack_permitted { 2 } else { 0 };
+        let congestion_control = if self.ack_congestion_control { 4 } else { 0 };
+        let ratio = if self.ack_ratio.is_some() { 5 } else { 0 };
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len());
-        (timestamps + sack + mss + scale + permitted + accurate_ecn).next_multiple_of(4)
+        let all = timestamps + sack + mss + scale + permitted + congestion_control + ratio + accurate_ecn;
+        all.next_multiple_of(4)
     }
 }
 
@@ -224,6 +237,12 @@ impl fmt::Debug for Options {
         }
         if self.sack_permitted {
             list.field("sack_permitted", &true);
+        }
+        if self.ack_congestion_control {
+            list.field("ackcc", &true);
+        }
+        if let Some(ratio) = self.ack_ratio {
+            list.field("ack_ratio", &ratio);
         }
         if let Some(timestamps) = self.timestamps {
             list.field("ts", &timestamps);

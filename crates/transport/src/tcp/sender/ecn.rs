@@ -2,10 +2,8 @@
 
 use super::super::ecn::{Config, FIRST_COUNT, reflect};
 use super::Sender;
-use super::input::News;
+use super::react::News;
 use crate::cc::Signal;
-use crate::event::Event;
-use crate::recovery::CongestionState;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
@@ -157,24 +155,8 @@ impl Sender {
         if !news.echoed.is_congested || is_reducing || self.marks.is_settled(self.board.una()) {
             return growth;
         }
-        self.begin_reduction(now, news, Signal::Mark, CongestionState::Reduced);
-        self.reduce(news);
+        self.enter_reduced(now, news, Signal::Mark);
         self.counters.mark_reductions += 1;
-        self.events.push(Event::WindowReduced { until: self.recover });
-        0
-    }
-
-    /// An ACK while the window is being reduced for a mark. That ends with data sent after it began: the CWR flag has arrived then.
-    pub(super) fn continue_reduction(&mut self, now: Instant, news: &News) -> u64 {
-        if news.advance.bytes > 0 {
-            self.rto.restart(now, &self.rtt);
-        }
-        if self.board.una() > self.recover {
-            self.settle_window();
-            self.enter(now, CongestionState::Open);
-        } else if news.delivered > 0 {
-            self.reduce(news);
-        }
         0
     }
 }

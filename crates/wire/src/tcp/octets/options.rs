@@ -11,6 +11,12 @@ const ROOM: usize = Options::ROOM as usize;
 /// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
 const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
 
+/// Shared by experiments, which the two octets behind the length tell apart (RFC 4727, §7; RFC 6994, §3).
+const KIND_EXPERIMENT: u8 = 253;
+/// RFC 5690 got no option kinds. Its number tells its two options from other experiments, and their lengths one from the other; nobody
+/// has registered it.
+const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
+
 /// The options that [`Options`] holds.
 const KNOWN: [u8; 5] =
     [KIND_MAXIMUM_SEGMENT_SIZE, KIND_WINDOW_SCALE, KIND_SELECTIVE_ACK_PERMITTED, KIND_SELECTIVE_ACK, KIND_TIMESTAMP];
@@ -23,7 +29,8 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Lay out `options` as Linux does (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK, AccECN; without padding where they do not fit otherwise. None if a header has no room for them.
+    /// window scale, SACK; those of RFC 5690, which Linux has not, and AccECN at the end; without padding where they do not fit
+    /// otherwise. None if a header has no room for them.
     pub(super) fn of(options: &Options) -> Option<Self> {
         let is_dense = options.aligned_len() > Options::ROOM;
         let nops = |count: usize| if is_dense { &[] } else { &[KIND_NOOP; 3][..count] };
@@ -43,12 +50,21 @@ impl Layout {
         if let Some(shift) = options.window_scale {
             layout.put(nops(1))?.put(&[KIND_WINDOW_SCALE, 3, shift])?;
         }
+        let [high, low] = ACK_CONGESTION_CONTROL;
+        if options.ack_congestion_control {
+            layout.put(&[KIND_EXPERIMENT, 4, high, low])?;
+        }
         if !options.sack.is_empty() {
             let blocks = options.sack.as_slice();
-            layout.put(nops(2))?.put(&[KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
+            let padding = nops(if options.ack_ratio.is_some() { 1 } else { 2 });
+            layout.put(padding)?.put(&[KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
             for SackBlock { start, end } in blocks {
                 layout.put(&start.0.to_be_bytes())?.put(&end.0.to_be_bytes())?;
             }
+        }
+        if let Some(ratio) = options.ack_ratio {
+            let padding = nops(if options.sack.is_empty() { 3 } else { 0 });
+            layout.put(padding)?.put(&[KIND_EXPERIMENT, 5, high, low, ratio])?;
         }
         if let Some(option) = options.accurate_ecn {
             let padding = option.len().next_multiple_of(4) - option.len();
@@ -80,8 +96,9 @@ impl Layout {
 
 /// The options in these octets of a header with `flags`.
 ///
-/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale and SACK-permitted count on a SYN only, SACK only
-/// without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3), AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). Of an option that comes twice, the last counts.
+/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
+/// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
+/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). Of an option that comes twice, the last counts.
 pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     let mut rest = octets;
@@ -106,9 +123,9 @@ pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     }
     Ok(if flags.contains(Flags::SYN) {
         let accurate_ecn = options.accurate_ecn.filter(|_| flags.contains(Flags::ACK));
-        Options { sack: SackBlocks::default(), accurate_ecn, ..options }
+        Options { sack: SackBlocks::default(), ack_ratio: None, accurate_ecn, ..options }
     } else {
-        Options { mss: None, window_scale: None, sack_permitted: false, ..options }
+        Options { mss: None, window_scale: None, sack_permitted: false, ack_congestion_control: false, ..options }
     })
 }
 
@@ -139,6 +156,11 @@ fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let counters = counters.map(|counter| u64::from(counter.unwrap_or_default()));
             options.accurate_ecn = Some(AccurateEcn::new(order, &counters[..len]));
         }
+        (KIND_EXPERIMENT, _) => match value.split_first_chunk() {
+            Some((&ACK_CONGESTION_CONTROL, [])) => options.ack_congestion_control = true,
+            Some((&ACK_CONGESTION_CONTROL, &[ratio])) => options.ack_ratio = Some(ratio),
+            _ => {}
+        },
         (kind, _) => return !KNOWN.contains(&kind),
     }
     true
@@ -186,6 +208,22 @@ mod tests {
         options.sack = [block(1, 2), block(3, 4)].into_iter().collect();
         let sack = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4];
         assert_eq!(laid_out(&options)[12..], sack);
+    }
+
+    #[test]
+    fn the_options_of_ack_congestion_control_are_experiments() {
+        let permitted = Options { ack_congestion_control: true, ..Options::default() };
+        assert_eq!(laid_out(&permitted), [253, 4, 0x56, 0x90]);
+        assert_eq!(read(&laid_out(&permitted), Flags::SYN), Ok(permitted));
+        assert_eq!(read(&laid_out(&permitted), Flags::ACK), Ok(Options::default()));
+        let mut ratio = Options { ack_ratio: Some(4), ..Options::default() };
+        assert_eq!(laid_out(&ratio), [1, 1, 1, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::SYN), Ok(Options::default()));
+        ratio.sack = [block(1, 2)].into_iter().collect();
+        assert_eq!(laid_out(&ratio), [1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::ACK), Ok(ratio));
+        let other_experiments = [253, 2, 253, 5, 0x56, 0x91, 7, 254, 5, 0x56, 0x90, 7, 253, 6, 0x56, 0x90, 7, 7];
+        assert_eq!(read(&other_experiments, Flags::ACK), Ok(Options::default()));
     }
 
     #[test]
