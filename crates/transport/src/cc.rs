@@ -7,6 +7,7 @@
 mod bbr;
 mod bbr3;
 mod model;
+mod dctcp;
 mod newreno;
 
 use crate::recovery::CongestionState;
@@ -28,6 +29,8 @@ pub enum Algorithm {
     Bbr,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     Bbr3,
+    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
+    Dctcp,
 }
 
 impl Algorithm {
@@ -38,7 +41,14 @@ impl Algorithm {
             Self::NewReno => "newreno",
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
+            Self::Dctcp => "dctcp",
         }
+    }
+
+    /// Must the receiver tell how much was marked?
+    #[must_use]
+    pub const fn counts_marks(self) -> bool {
+        matches!(self, Self::Dctcp)
     }
 }
 
@@ -263,6 +273,8 @@ pub enum Controller {
     Bbr(Box<bbr::Bbr>),
     /// BBR, version 3.
     Bbr3(Box<bbr3::Bbr3>),
+    /// RFC 8257.
+    Dctcp(dctcp::Dctcp),
 }
 
 impl Controller {
@@ -273,6 +285,7 @@ impl Controller {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
             Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
             Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
+            Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
         }
     }
 }
@@ -284,6 +297,7 @@ macro_rules! each {
             Self::NewReno($controller) => $call,
             Self::Bbr($controller) => $call,
             Self::Bbr3($controller) => $call,
+            Self::Dctcp($controller) => $call,
         }
     };
 }

@@ -91,6 +91,8 @@ pub struct Scoreboard {
 /// What one ACK delivers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
+    /// Segments.
+    pub segments: u64,
     /// Of it, the transmission that left last.
     pub newest: Option<Newest>,
     /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission.
@@ -254,6 +256,7 @@ impl Scoreboard {
     fn note_delivered(&mut self, segment: &Sent) {
         let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
         let delivery = &mut self.delivery;
+        delivery.segments += 1;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
         let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
         let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);

@@ -2,6 +2,7 @@
 
 use super::super::config::Dialect;
 use super::Sender;
+use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
@@ -32,6 +33,8 @@ pub(super) struct News {
     pub(super) echo: Option<u32>,
     /// Octets in flight before it.
     pub(super) prior_flight: u64,
+    /// What it tells of marks.
+    pub(super) echoed: Echoed,
 }
 
 impl Sender {
@@ -169,11 +172,12 @@ impl Sender {
         let flight = self.flight_to_reduce(news.advance.bytes);
         let recover_fs = match self.config.prr_basis {
             prr::Basis::FlightSize => flight_size,
-            prr::Basis::Pipe => (flight_size + news.advance.bytes).saturating_sub(self.board.sacked()) + news.delivered,
+            prr::Basis::Pipe => (flight_size + news.delivered).saturating_sub(self.board.sacked()),
             prr::Basis::Window => self.window.cwnd,
         };
         self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
         self.prr = Prr::new(self.config.prr_bound, self.window.mss, recover_fs);
+        self.marks.on_reduction(self.board.nxt());
     }
 
     /// The window on an ACK of a recovery.
@@ -297,7 +301,6 @@ impl Sender {
     }
 
     /// Congestion without anything to repair: the window is reduced as in a recovery.
-    #[expect(dead_code, reason = "called by what reads echoes of marks")]
     pub(super) fn enter_reduced(&mut self, now: Instant, news: &News, signal: Signal) {
         self.undo.begin(self.before_reduction(), self.board.has_resent());
         self.begin_reduction(now, news, signal);
@@ -346,7 +349,7 @@ impl Sender {
             delivered: news.delivered,
             total_delivered: self.counters.delivered,
             lost,
-            marked: 0,
+            marked: news.echoed.marked,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
             una: self.board.una(),
