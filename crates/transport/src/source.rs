@@ -182,8 +182,11 @@ mod tests {
 
     #[test]
     fn closed_before_the_connection_opens_it_waits_for_nothing() {
-        let mut source =
-            Source::new(Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) }, Bytes(1000), Seed(1).stream("source"));
+        let mut source = Source::new(
+            Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) },
+            Bytes(1000),
+            Seed(1).stream("source"),
+        );
         source.close(0);
         source.begin(Instant::ZERO);
         source.advance(Instant::ZERO, 0);

@@ -90,6 +90,9 @@ pub struct Flow {
     /// Selective acknowledgement (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps in every segment (RFC 7323, §3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -137,6 +140,12 @@ pub struct Flow {
     /// Whose reading of loss recovery is followed (RFC 6675, §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<tcp::ecn::Config>,
+    /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_option: Option<bool>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -184,17 +193,22 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let congestion = self.congestion.unwrap_or(preset.congestion);
+        // Linux's tcp_ca_needs_ecn.
+        let ecn = if congestion.counts_marks() { tcp::ecn::Config::Dctcp } else { preset.ecn };
+        let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
             initial_window: self.initial_window.unwrap_or(preset.initial_window),
             send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
             receive_buffer: self.receive_buffer.unwrap_or(preset.receive_buffer),
-            sack: self.sack.unwrap_or(preset.sack),
+            sack,
+            dsack: self.dsack.unwrap_or(preset.dsack && sack),
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
-            congestion: self.congestion.unwrap_or(preset.congestion),
+            congestion,
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
@@ -209,6 +223,8 @@ impl Flow {
             undo: self.undo.unwrap_or(preset.undo),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
+            ecn: self.ecn.unwrap_or(ecn),
+            ecn_option: self.ecn_option.unwrap_or(preset.ecn_option),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -230,6 +246,7 @@ impl Flow {
             send_buffer,
             receive_buffer,
             sack,
+            dsack,
             window_scaling,
             timestamps,
             rtt_clock,
@@ -248,6 +265,8 @@ impl Flow {
             undo,
             limited_transmit,
             dialect,
+            ecn,
+            ecn_option,
             rto,
             ack,
         } = self.tcp();
@@ -263,6 +282,7 @@ impl Flow {
             send_buffer: Some(send_buffer),
             receive_buffer: Some(receive_buffer),
             sack: Some(sack),
+            dsack: Some(dsack),
             timestamps: Some(timestamps.is_some()),
             timestamp_tick: timestamps,
             window_scaling: Some(window_scaling),
@@ -278,6 +298,8 @@ impl Flow {
             undo: Some(undo),
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
+            ecn: Some(ecn),
+            ecn_option: (ecn == tcp::ecn::Config::Accurate).then_some(ecn_option),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

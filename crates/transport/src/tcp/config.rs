@@ -3,6 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
+use super::ecn;
 use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
@@ -67,6 +68,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Selective acknowledgment (RFC 2018).
     pub sack: bool,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Window scale (RFC 7323, §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -103,6 +106,10 @@ pub struct Config {
     pub limited_transmit: bool,
     /// How RFC 6675, §5, is read.
     pub dialect: Dialect,
+    /// Explicit congestion notification.
+    pub ecn: ecn::Config,
+    /// `accurate`: marked octets are told in an option as well (RFC 9768, §3.2.3).
+    pub ecn_option: bool,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -139,6 +146,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     receive_buffer: Bytes(4 << 20),
     sack: true,
+    dsack: true,
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
@@ -157,6 +165,10 @@ const RFC: Config = Config {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
+    ecn: ecn::Config::Off,
+    // RFC 9768, §3.2.3: recommended.
+    ecn_option: true,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
@@ -200,6 +212,8 @@ const NS3: Config = Config {
     growth: cc::Growth::PerAck,
     validate_window: false,
     after_idle: AfterIdle::Keep,
+    // TcpRxBuffer makes none.
+    dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,
     // EnterRecovery: UnAckDataCount().

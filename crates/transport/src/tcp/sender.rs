@@ -1,5 +1,7 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
+mod ack_ratio;
+mod ecn;
 mod idle;
 mod input;
 mod output;
@@ -10,6 +12,7 @@ mod timers;
 pub use idle::AfterIdle;
 pub(in crate::tcp) use output::announced_mss;
 
+use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{self, CongestionControl, Controller, Window};
@@ -27,6 +30,7 @@ use crate::source::{self, Source};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use ecn::Marks;
 
 /// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,10 @@ pub struct Counters {
     pub recoveries: u64,
     /// Time spent in those, from the first sign of loss on.
     pub recovery_time: Duration,
+    /// Reductions of the window for an echoed mark.
+    pub mark_reductions: u64,
+    /// Octets that the receiver told were marked, where it tells so much.
+    pub marked_bytes: u64,
 }
 
 /// One end of a connection: the one that opens it and sends.
@@ -100,6 +108,7 @@ pub struct Sender {
     /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
     recover: u64,
     recovery_began: Instant,
+    marks: Marks,
     prr: Prr,
     rack: Rack,
     undo: Undo,
@@ -112,6 +121,8 @@ pub struct Sender {
     /// Octets acknowledged that do not fill a segment.
     acked_remainder: u64,
     window_limited: bool,
+    /// ACK congestion control, if both ends speak it.
+    ack_ratio: Option<AckRatio>,
     /// The rate of delivery, if the controller wants it.
     sampler: Option<Sampler>,
     pacer: Pacer,
@@ -176,6 +187,7 @@ impl Sender {
             duplicates: 0,
             recover: 0,
             recovery_began: Instant::ZERO,
+            marks: Marks::new(),
             prr: Prr::new(config.prr_bound, mss, 0),
             rack: Rack::default(),
             undo: Undo::default(),
@@ -186,6 +198,7 @@ impl Sender {
             seen_partial_ack: false,
             acked_remainder: 0,
             window_limited: false,
+            ack_ratio: None,
             pacer: Pacer::default(),
             last_sent: None,
             paced_until: None,
@@ -224,6 +237,12 @@ impl Sender {
     #[must_use]
     pub const fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// The ACK Ratio in use, if there is one (RFC 5690).
+    #[must_use]
+    pub fn ack_ratio(&self) -> Option<u64> {
+        self.ack_ratio.as_ref().map(AckRatio::in_use)
     }
 
     /// Round-trip times.

@@ -5,7 +5,7 @@
 
 use super::network::{Network, Way};
 use super::octets::Octets;
-use acklab_base::FlowId;
+use acklab_base::{Ecn, FlowId};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
 /// A segment for the sender.
@@ -30,6 +30,8 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
         Flags::NONE,
         Flags::ACK | Flags::RST,
         Flags::ACK | Flags::ECE,
+        Flags::ACK | Flags::CWR,
+        Flags::ACK | Flags::AE | Flags::ECE,
         Flags::ACK | Flags::SYN,
     ]);
     if network.is_honest && ack == first && network.sender.scoreboard().nxt() == 0 {
@@ -47,6 +49,7 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
     let options = Options { sack, timestamps: timestamps(octets), ..Options::default() };
     let segment = Segment {
         flow: FlowId::data(0).reverse(),
+        ecn: Ecn::NotEct,
         seq: SeqNumber(octets.word()),
         ack,
         flags,
@@ -59,7 +62,8 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
 
 /// A segment for the receiver.
 pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Segment) {
-    let mut flags = octets.one_of(&[Flags::ACK, Flags::ACK, Flags::ACK, Flags::NONE, Flags::ACK | Flags::RST]);
+    let mut flags =
+        octets.one_of(&[Flags::ACK, Flags::ACK, Flags::ACK | Flags::CWR, Flags::NONE, Flags::ACK | Flags::RST]);
     let (mut start, mut payload);
     if network.is_honest {
         let sent = network.sent_data();
@@ -76,6 +80,7 @@ pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Se
     }
     let segment = Segment {
         flow: FlowId::data(0),
+        ecn: octets.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
         seq: SeqNumber::at(network.first(), start),
         ack: SeqNumber(octets.word()),
         flags,

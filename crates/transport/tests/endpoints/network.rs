@@ -4,9 +4,9 @@ use super::setting::Setting;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::source;
 use acklab_transport::tcp::sender::Phase;
 use acklab_transport::tcp::{Receiver, Sender};
+use acklab_transport::{ack, source};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
@@ -44,6 +44,8 @@ pub(crate) struct Network {
     size: Option<u64>,
     /// The longest that an unfinished sender may wait.
     most_wait: Duration,
+    /// The longest that an ACK may wait.
+    most_ack_delay: Duration,
     /// Nothing was forged that claims what is not so: the stream must arrive.
     pub(crate) is_honest: bool,
     /// The data's first sequence number, once the SYN has left.
@@ -75,6 +77,9 @@ impl Network {
         };
         // A source that writes at a rate may be silent for a while, at least once a second.
         let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
+        // RFC 5681, §4.2; TACK waits for a share of the round trip, however long that is.
+        let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
+        let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let mut network = Self {
             now: Instant::ZERO,
             sender: Sender::new(config, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
@@ -84,6 +89,7 @@ impl Network {
             mss: config.mss.get(),
             size,
             most_wait: Duration::from_nanos(most_wait.as_nanos() + SLACK.as_nanos()),
+            most_ack_delay,
             is_honest: true,
             first: None,
             given: Vec::new(),
@@ -234,7 +240,7 @@ impl Network {
         self.delivered = delivered;
         assert!(!self.is_honest || delivered <= self.prefix, "{delivered} delivered, {} arrived", self.prefix);
         let wait = self.receiver.deadline().map(|deadline| deadline.since(self.now));
-        assert!(wait.is_none_or(|wait| wait <= Duration::from_millis(500)), "{wait:?} to an ACK");
+        assert!(wait.is_none_or(|wait| wait <= self.most_ack_delay), "{wait:?} to an ACK");
     }
 
     fn look_at_the_sender(&self) {
@@ -248,7 +254,12 @@ impl Network {
         assert!(!board.is_empty() || (sender.in_flight(), board.sacked(), board.lost()) == (0, 0, 0));
         assert!(!self.is_honest || board.una() <= self.acknowledged);
         if sender.congestion_state() == CongestionState::Open {
-            assert!(sender.window().cwnd >= self.mss, "a window of {} of {}", sender.window().cwnd, self.mss);
+            assert!(
+                sender.window().cwnd >= self.mss,
+                "a window of {} of {}: {sender:#?}",
+                sender.window().cwnd,
+                self.mss
+            );
         }
         let deadline = sender.deadline();
         if sender.phase() == Phase::Finished {

@@ -6,7 +6,7 @@ mod network;
 mod octets;
 mod setting;
 
-use acklab_base::Duration;
+use acklab_base::{Duration, Ecn};
 use forgery::{forge_ack, forge_data};
 use network::{Network, Way};
 use octets::Octets;
@@ -82,7 +82,7 @@ fn disturb(network: &mut Network, octets: &mut Octets<'_>, kind: u8, is_hostile:
     let way = if kind & 1 == 0 { Way::Forward } else { Way::Backward };
     let under_way = network.under_way(way);
     let index = octets.below(under_way.len() as u64) as usize;
-    match kind / 2 % 10 {
+    match kind / 2 % 11 {
         0 => drop(under_way.remove(index)),
         1 => drop(under_way.drain(index..)),
         2 => {
@@ -98,6 +98,12 @@ fn disturb(network: &mut Network, octets: &mut Octets<'_>, kind: u8, is_hostile:
             // Nothing arrives until a timer has run out.
             under_way.clear();
             wait(network);
+        }
+        8 => {
+            // Marked where it waits.
+            for waiting in under_way.iter_mut().skip(index).filter(|waiting| waiting.segment.ecn.is_capable()) {
+                waiting.segment.ecn = Ecn::Ce;
+            }
         }
         _ => {
             network.is_honest &= !is_hostile;

@@ -6,7 +6,7 @@ use crate::pacing;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
-use acklab_base::{Instant, Rate};
+use acklab_base::{Ecn, Instant, Rate};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
 
@@ -100,7 +100,7 @@ impl Sender {
     /// The most that the application and the peer's window let one new segment hold.
     pub(super) fn sendable_octets(&self) -> u64 {
         let room = self.window_end.saturating_sub(self.board.nxt());
-        self.unsent().min(self.window.mss).min(room)
+        self.unsent().min(self.full_payload()).min(room)
     }
 
     /// The size of the next new segment that the application and the peer's window allow. Less than a full one waits for more room,
@@ -108,7 +108,7 @@ impl Sender {
     /// §3.8.6.2.1).
     pub(super) fn new_data(&self) -> Option<u64> {
         let octets = self.sendable_octets();
-        let is_worth_it = octets == self.window.mss
+        let is_worth_it = octets == self.full_payload()
             || octets == self.unsent()
             || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
@@ -118,7 +118,9 @@ impl Sender {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
-        let segment = self.data(now, start..start + octets);
+        self.load_ratio(start);
+        let mut segment = self.data(now, start..start + octets);
+        self.marks.stamp(&mut segment);
         self.departed(now, &segment, start + octets, false);
         segment
     }
@@ -189,7 +191,7 @@ impl Sender {
         }
         self.counters.data_segments += u64::from(segment.payload > 0);
         self.counters.data_bytes += u64::from(segment.payload);
-        if self.state == CongestionState::Recovery {
+        if matches!(self.state, CongestionState::Recovery | CongestionState::Reduced) {
             self.prr.on_sent(segment.sequence_len());
         }
     }
@@ -199,17 +201,18 @@ impl Sender {
         let has_fin = self.source.end().is_some_and(|end| range.end > end);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
         let last_written = range.end >= self.source.sendable();
-        let mut flags = Flags::ACK;
+        let mut flags = Flags::ACK | self.marks.flags();
         if has_fin {
             flags = flags | Flags::FIN;
         }
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
+        let ack_ratio = self.carried_ratio(range.start);
         Segment {
             seq: SeqNumber::at(self.first, range.start),
             flags,
-            options: self.options(now),
+            options: Options { ack_ratio, ..self.options(now) },
             payload,
             ..self.empty()
         }
@@ -220,20 +223,27 @@ impl Sender {
             return None;
         }
         self.ack_due = false;
-        Some(Segment { seq: SeqNumber::at(self.first, self.board.nxt()), options: self.options(now), ..self.empty() })
+        Some(Segment {
+            seq: SeqNumber::at(self.first, self.board.nxt()),
+            flags: Flags::ACK | self.marks.first_flags(),
+            options: self.options(now),
+            ..self.empty()
+        })
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         Segment {
             seq: SeqNumber(self.first.0.wrapping_sub(1)),
-            flags: Flags::SYN,
+            ecn: self.config.ecn.handshake_codepoint(),
+            flags: Flags::SYN | self.config.ecn.offer(),
             window: u16::MAX,
             options: Options {
                 timestamps,
                 mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
                 window_scale: self.config.window_scaling.then_some(0),
                 sack_permitted: self.config.sack,
+                ack_congestion_control: self.offers_ack_ratio(),
                 ..Options::default()
             },
             ..self.empty()
@@ -252,6 +262,7 @@ impl Sender {
     pub(super) fn empty(&self) -> Segment {
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: self.first,
             ack: self.peer_next,
             flags: Flags::ACK,
