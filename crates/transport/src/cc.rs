@@ -4,10 +4,13 @@
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
 //! of [`Controller`].
 
+mod copa;
 mod newreno;
+mod pcc;
 
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
+use crate::recovery::fate::Fate;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -21,6 +24,12 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
+    Copa,
+    /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
+    PccAllegro,
+    /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
+    PccVivace,
 }
 
 impl Algorithm {
@@ -29,6 +38,9 @@ impl Algorithm {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
+            Self::Copa => "copa",
+            Self::PccAllegro => "pcc-allegro",
+            Self::PccVivace => "pcc-vivace",
         }
     }
 }
@@ -109,6 +121,10 @@ pub struct Ack {
     pub nxt: u64,
     /// Its round-trip time, if it gave one.
     pub rtt: Option<Duration>,
+    /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
+    /// Unlike [`rtt`](Self::rtt), it counts nothing of what earlier segments waited for this one (`ca_rtt_us` of Linux's
+    /// `tcp_clean_rtx_queue`, which is what delay-based controllers are given there).
+    pub newest_rtt: Option<Duration>,
     /// Smoothed round-trip time, if there was a measurement.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
@@ -167,7 +183,7 @@ pub struct Start {
 /// 1. [`on_established`](Self::on_established) once, after the handshake;
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes where congestion control
 ///    stands;
-/// 3. [`on_ack`](Self::on_ack) for every ACK;
+/// 3. [`on_fates`](Self::on_fates), if it [wants them](Self::wants_fates), and then [`on_ack`](Self::on_ack) for every ACK;
 /// 4. [`on_sent`](Self::on_sent) for every segment with data that leaves.
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
@@ -191,6 +207,9 @@ pub trait CongestionControl {
     /// A segment with data has left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
+    /// What became of transmissions, as the ACK that follows or a timer before it has shown.
+    fn on_fates(&mut self, _fates: &[Fate]) {}
+
     /// How fast to send, if it says.
     fn pacing_rate(&self) -> Option<Rate> {
         None
@@ -205,6 +224,11 @@ pub trait CongestionControl {
     fn wants_delivery_rate(&self) -> bool {
         false
     }
+
+    /// Does it want to know what became of each transmission?
+    fn wants_fates(&self) -> bool {
+        false
+    }
 }
 
 /// A controller at work.
@@ -212,6 +236,12 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// Copa.
+    Copa(copa::Copa),
+    /// PCC Allegro.
+    PccAllegro(pcc::Allegro),
+    /// PCC Vivace.
+    PccVivace(pcc::Vivace),
 }
 
 impl Controller {
@@ -220,6 +250,9 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Self {
         match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Copa => Self::Copa(copa::Copa::new(start)),
+            Algorithm::PccAllegro => Self::PccAllegro(pcc::Allegro::new(start)),
+            Algorithm::PccVivace => Self::PccVivace(pcc::Vivace::new(start)),
         }
     }
 }
@@ -229,6 +262,9 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Copa($controller) => $call,
+            Self::PccAllegro($controller) => $call,
+            Self::PccVivace($controller) => $call,
         }
     };
 }
@@ -258,6 +294,10 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_sent(window, sent));
     }
 
+    fn on_fates(&mut self, fates: &[Fate]) {
+        each!(self, controller => controller.on_fates(fates));
+    }
+
     fn pacing_rate(&self) -> Option<Rate> {
         each!(self, controller => controller.pacing_rate())
     }
@@ -268,6 +308,10 @@ impl CongestionControl for Controller {
 
     fn wants_delivery_rate(&self) -> bool {
         each!(self, controller => controller.wants_delivery_rate())
+    }
+
+    fn wants_fates(&self) -> bool {
+        each!(self, controller => controller.wants_fates())
     }
 }
 

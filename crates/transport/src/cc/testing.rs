@@ -25,6 +25,7 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         una: 0,
         nxt: 0,
         rtt: Some(rtt),
+        newest_rtt: Some(rtt),
         srtt: Some(rtt),
         min_rtt: Some(rtt),
         rate: None,

@@ -5,6 +5,7 @@
 
 use super::DUP_THRESH;
 use super::delivery_rate::{Newest, Stamp};
+use super::fate::{Fate, Outcome};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -65,6 +66,9 @@ pub struct Scoreboard {
     keeps_sacked_retransmissions: bool,
     /// Of what was delivered since this was last taken, the transmission that left last.
     newest: Option<Newest>,
+    /// What became of transmissions since this was last taken, if it is kept.
+    fates: Vec<Fate>,
+    keeps_fates: bool,
 }
 
 impl Scoreboard {
@@ -73,6 +77,12 @@ impl Scoreboard {
     #[must_use]
     pub fn new(keeps_sacked_retransmissions: bool) -> Self {
         Self { keeps_sacked_retransmissions, ..Self::default() }
+    }
+
+    /// The same, keeping [`fates`](Self::fates) if asked.
+    #[must_use]
+    pub fn keeping_fates(self, keeps_fates: bool) -> Self {
+        Self { keeps_fates, ..self }
     }
 
     /// The oldest octet that is not acknowledged: snd.una.
@@ -134,6 +144,23 @@ impl Scoreboard {
         self.newest.take()
     }
 
+    /// What became of transmissions since this was last cleared.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
+    /// The fates are known now.
+    pub fn clear_fates(&mut self) {
+        self.fates.clear();
+    }
+
+    fn note_fate(&mut self, sent_at: Instant, outcome: Outcome) {
+        if self.keeps_fates {
+            self.fates.push(Fate { sent_at, outcome });
+        }
+    }
+
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -184,6 +211,7 @@ impl Scoreboard {
             let Sent { at, end, ever_resent, stamp, .. } = *segment;
             self.newest = Some(Newest { at, end, is_retransmission: ever_resent, stamp });
         }
+        self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.lost && !segment.in_flight_again });
     }
 
     fn uncount(&mut self, segment: &Sent, octets: u64) {
@@ -298,11 +326,12 @@ impl Scoreboard {
             return;
         }
         segment.lost = true;
-        let octets = segment.end - start;
+        let (octets, sent_at) = (segment.end - start, segment.at);
         self.lost += octets;
         if !segment.in_flight_again {
             self.pending += octets;
             self.pending_from = self.pending_from.min(start);
+            self.note_fate(sent_at, Outcome::Lost);
         }
     }
 
@@ -314,6 +343,9 @@ impl Scoreboard {
         self.dup_credit = 0;
         let mut start = self.una;
         for segment in &mut self.segments {
+            if self.keeps_fates && !segment.sacked && (!segment.lost || segment.in_flight_again) {
+                self.fates.push(Fate { sent_at: segment.at, outcome: Outcome::Lost });
+            }
             segment.in_flight_again = false;
             segment.lost = !segment.sacked;
             if segment.lost {
@@ -363,6 +395,7 @@ impl Scoreboard {
         let index = self.segments.partition_point(|segment| segment.end <= start);
         let Some(segment) = self.segments.get_mut(index) else { return };
         let octets = segment.end - start;
+        let replaced = (!segment.lost || segment.in_flight_again).then_some(segment.at);
         if !segment.in_flight_again {
             if segment.lost {
                 self.pending -= octets;
@@ -371,6 +404,9 @@ impl Scoreboard {
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
         (segment.at, segment.stamp) = (now, stamp);
+        if let Some(sent_at) = replaced {
+            self.note_fate(sent_at, Outcome::Replaced);
+        }
     }
 }
 

@@ -355,12 +355,17 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
+            newest_rtt: news.newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at)),
             srtt: self.rtt.srtt(),
             min_rtt,
             rate,
             state: self.state,
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
+        if !self.board.fates().is_empty() {
+            self.controller.on_fates(self.board.fates());
+            self.board.clear_fates();
+        }
         self.controller.on_ack(&mut self.window, &ack);
     }
 
