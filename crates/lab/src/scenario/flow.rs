@@ -115,6 +115,19 @@ pub struct Flow {
     /// PRR: how far it may catch up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr_bound: Option<prr::Bound>,
+    /// What makes a segment count as lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<recovery::Detection>,
+    /// Probes of the tail of a flight (RFC 8985, §7).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_loss_probe: Option<bool>,
+    /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "8ms")]
+    pub timer_slack: Option<Duration>,
+    /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
@@ -186,6 +199,10 @@ impl Flow {
             recovery: self.recovery.unwrap_or(preset.recovery),
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
+            detection: self.detection.unwrap_or(preset.detection),
+            tail_loss_probe: self.tail_loss_probe.unwrap_or(preset.tail_loss_probe),
+            timer_slack: self.timer_slack.unwrap_or(preset.timer_slack),
+            undo: self.undo.unwrap_or(preset.undo),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
             rto: rto::Config {
@@ -220,6 +237,10 @@ impl Flow {
             recovery,
             prr_basis,
             prr_bound,
+            detection,
+            tail_loss_probe,
+            timer_slack,
+            undo,
             limited_transmit,
             dialect,
             rto,
@@ -245,6 +266,10 @@ impl Flow {
             halves: Some(halves),
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),
+            detection: Some(detection),
+            tail_loss_probe: Some(tail_loss_probe),
+            timer_slack: Some(timer_slack),
+            undo: Some(undo),
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
             initial_rto: Some(rto.initial),

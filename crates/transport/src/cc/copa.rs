@@ -135,7 +135,7 @@ impl CongestionControl for Copa {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(srtt) = ack.srtt else { return };
         if ack.lost > 0 {
-            self.competition.on_loss(ack.now, srtt);
+            self.competition.on_loss(ack.now);
         }
         let Some(rtt) = ack.newest_rtt else { return };
         let rtt_min = self.rtt_min.update(ack.now, rtt, RTT_MIN_WINDOW);
@@ -147,8 +147,9 @@ impl CongestionControl for Copa {
         self.apply(window);
     }
 
-    /// Loss sets no threshold: in the default mode Copa does not react to it at all (§2.2).
-    fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
+    /// Loss sets no threshold: in the default mode Copa does not react to it at all (§2.2). A timer may have found it.
+    fn ssthresh(&mut self, now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        self.competition.on_loss(now);
         u64::MAX
     }
 

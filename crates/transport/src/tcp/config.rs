@@ -88,6 +88,14 @@ pub struct Config {
     pub prr_basis: prr::Basis,
     /// PRR: how far it may catch up.
     pub prr_bound: prr::Bound,
+    /// What makes a segment count as lost.
+    pub detection: recovery::Detection,
+    /// Probes of the tail of a flight (RFC 8985, §7).
+    pub tail_loss_probe: bool,
+    /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+    pub timer_slack: Duration,
+    /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+    pub undo: bool,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// How RFC 6675, §5, is read.
@@ -139,6 +147,10 @@ const RFC: Config = Config {
     recovery: recovery::Algorithm::Prr,
     prr_basis: prr::Basis::Pipe,
     prr_bound: prr::Bound::SafeAck,
+    detection: recovery::Detection::Rack,
+    tail_loss_probe: true,
+    timer_slack: Duration::ZERO,
+    undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
     rto: rto::Config {
@@ -161,6 +173,8 @@ const LINUX: Config = Config {
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
     prr_basis: prr::Basis::Window,
+    // TCP_TIMEOUT_MIN: two ticks, at the 250 a second of the common configuration.
+    timer_slack: Duration::from_millis(8),
     rto: rto::Config {
         // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
         initial: Duration::from_secs(1),
@@ -184,6 +198,9 @@ const NS3: Config = Config {
     // EnterRecovery: UnAckDataCount().
     prr_basis: prr::Basis::FlightSize,
     prr_bound: prr::Bound::RetransmissionAcked,
+    detection: recovery::Detection::DupThresh,
+    tail_loss_probe: false,
+    undo: false,
     dialect: Dialect::Ns3,
     rto: rto::Config {
         initial: Duration::from_secs(1),

@@ -2,6 +2,8 @@
 
 mod input;
 mod output;
+mod probe;
+mod react;
 mod timers;
 
 pub(in crate::tcp) use output::announced_mss;
@@ -14,9 +16,11 @@ use crate::pacing::Pacer;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::Prr;
+use crate::recovery::rack::{Rack, TailLossProbe};
 use crate::recovery::rto::Timer;
 use crate::recovery::rtt::Estimator;
 use crate::recovery::scoreboard::Scoreboard;
+use crate::recovery::undo::Undo;
 use crate::source::{self, Source};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
@@ -46,6 +50,10 @@ pub struct Counters {
     pub retransmissions: u64,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u64,
+    /// Tail loss probes (RFC 8985, §7.3).
+    pub tail_loss_probes: u64,
+    /// Reductions of the window that were undone.
+    pub undone: u64,
     /// ACKs that arrived.
     pub acks: u64,
     /// Octets acknowledged, cumulatively or selectively.
@@ -80,6 +88,8 @@ pub struct Sender {
     /// Highest offset that the peer's window lets through.
     window_end: u64,
     window_shift: u8,
+    /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
+    largest_window: u64,
 
     window: Window,
     controller: Controller,
@@ -89,6 +99,11 @@ pub struct Sender {
     recover: u64,
     recovery_began: Instant,
     prr: Prr,
+    rack: Rack,
+    undo: Undo,
+    probe: TailLossProbe,
+    tail_probe_due: bool,
+    window_probe_due: bool,
     /// Segments to be sent now, whatever the window says.
     forced: u32,
     seen_partial_ack: bool,
@@ -149,6 +164,7 @@ impl Sender {
             board: Scoreboard::new(config.dialect == Dialect::Ns3).keeping_fates(controller.wants_fates()),
             window_end: 0,
             window_shift: 0,
+            largest_window: 0,
             window,
             sampler: controller.wants_delivery_rate().then(Sampler::default),
             controller,
@@ -157,6 +173,11 @@ impl Sender {
             recover: 0,
             recovery_began: Instant::ZERO,
             prr: Prr::new(config.prr_bound, mss, 0),
+            rack: Rack::default(),
+            undo: Undo::default(),
+            probe: TailLossProbe::default(),
+            tail_probe_due: false,
+            window_probe_due: false,
             forced: 0,
             seen_partial_ack: false,
             acked_remainder: 0,

@@ -24,6 +24,7 @@ pub(super) struct Competition {
     raised_at: Instant,
     /// When a loss last lowered 1/δ.
     lowered_at: Option<Instant>,
+    srtt: Duration,
 }
 
 impl Competition {
@@ -35,6 +36,7 @@ impl Competition {
             empty_at: Instant::ZERO,
             raised_at: Instant::ZERO,
             lowered_at: None,
+            srtt: Duration::ZERO,
         }
     }
 
@@ -57,6 +59,7 @@ impl Competition {
         queueing: Duration,
         rtt_min: Duration,
     ) {
+        self.srtt = srtt;
         let rtt_max = self.rtt_max.update(now, rtt, srtt * RTT_MAX_WINDOW);
         let swing = rtt_max.saturating_sub(rtt_min).as_nanos() as f64;
         // A queue that is empty is nearly empty, also if nothing swings.
@@ -77,8 +80,8 @@ impl Competition {
     }
 
     /// Something was lost: half of 1/δ, once a round trip.
-    pub(super) fn on_loss(&mut self, now: Instant, srtt: Duration) {
-        if self.is_competitive && self.lowered_at.is_none_or(|at| now.since(at) >= srtt) {
+    pub(super) fn on_loss(&mut self, now: Instant) {
+        if self.is_competitive && self.lowered_at.is_none_or(|at| now.since(at) >= self.srtt) {
             self.inverse_delta = (self.inverse_delta / 2.0).max(DEFAULT_INVERSE_DELTA);
             self.lowered_at = Some(now);
         }
@@ -113,8 +116,8 @@ mod tests {
         let after_ten = feed(&mut competition, 0, 1520, |_| 50);
         assert!((after_ten - 12.0).abs() < 1e-9, "ten round trips after the fifth: {after_ten}");
         let now = Instant::ZERO + MS(1520);
-        competition.on_loss(now, MS(100));
-        competition.on_loss(now + MS(50), MS(100));
+        competition.on_loss(now);
+        competition.on_loss(now + MS(50));
         assert!((competition.inverse_delta() - 6.0).abs() < 1e-9, "once a round trip");
         let emptied = feed(&mut competition, 1600, 1610, |_| 0);
         assert!((emptied - 2.0).abs() < 1e-9 && !competition.is_competitive);

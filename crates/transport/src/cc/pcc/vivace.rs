@@ -209,10 +209,11 @@ mod tests {
     fn a_pair_around_the_rate_gives_the_gradient() {
         let (mut learner, mut random) = (Learner::new(8.0), Seed(1).stream("pcc"));
         learner.probe();
-        let pair: Vec<f64> = (0..2).map(|_| learner.next(&mut random).unwrap()).collect();
+        let pair = [(); 2].map(|()| learner.next(&mut random).unwrap());
         assert!(learner.next(&mut random).is_none());
         assert!((pair[0] + pair[1] - 16.0).abs() < 1e-9 && (pair[0] - pair[1]).abs() - 0.8 < 1e-9);
-        pair.iter().for_each(|rate| drop(learner.learn(&link(100.0, *rate))));
+        let verdicts = pair.map(|rate| learner.learn(&link(100.0, rate)));
+        assert_eq!(verdicts, [Verdict::Continue, Verdict::Restart]);
         // d(x^0.9)/dx = 0.9·8^−0.1 = 0.73, but 5 % of 8 is the bound.
         assert!((learner.rate() - 8.4).abs() < 1e-9, "{}", learner.rate());
     }
