@@ -34,8 +34,8 @@ struct Velocity {
     direction: Direction,
     /// Round trips for which the direction has been the same.
     steady: u32,
-    /// When the present round trip began, and with which window.
-    since: Option<(Instant, f64)>,
+    /// The window at the start of the present round trip.
+    before: f64,
 }
 
 /// The state of Copa.
@@ -50,25 +50,29 @@ pub struct Copa {
     standing: Option<Duration>,
     velocity: Velocity,
     competition: Competition,
+    /// When the present round trip began: it ends with the first ACK of something that left since.
+    round_began: Instant,
     mss: u64,
 }
 
 impl Copa {
     pub(super) fn new(start: &Start) -> Self {
+        let cwnd = start.initial_window as f64 / start.mss as f64;
         Self {
-            cwnd: start.initial_window as f64 / start.mss as f64,
+            cwnd,
             in_slow_start: true,
             rtt_min: Extreme::least(),
             rtt_standing: Extreme::least(),
             standing: None,
-            velocity: Velocity { value: 1.0, direction: Direction::Up, steady: 0, since: None },
+            velocity: Velocity::new(Direction::Up, cwnd),
             competition: Competition::new(),
+            round_began: Instant::ZERO,
             mss: start.mss,
         }
     }
 
     /// §2: what each ACK does, with n packets that it acknowledges in the place of n ACKs (mvfst).
-    fn step(&mut self, now: Instant, packets: f64, srtt: Duration, queueing: Duration, standing: Duration) {
+    fn step(&mut self, packets: f64, queueing: Duration, standing: Duration, is_new_round: bool) {
         let inverse_delta = self.competition.inverse_delta();
         // λ = cwnd / RTTstanding against 1 / (δ·d), without their common unit of time.
         let is_below = self.cwnd * queueing.as_nanos() as f64 <= inverse_delta * standing.as_nanos() as f64;
@@ -79,9 +83,10 @@ impl Copa {
                 return;
             }
             self.in_slow_start = false;
+            self.velocity = Velocity::new(Direction::Down, self.cwnd);
         }
         let towards = if is_below { Direction::Up } else { Direction::Down };
-        self.velocity.update(now, self.cwnd, srtt, towards);
+        self.velocity.update(self.cwnd, towards, is_new_round);
         // genericCC: the window at most doubles in a round trip.
         self.velocity.value = self.velocity.value.min(self.cwnd / inverse_delta).max(1.0);
         let step = packets * self.velocity.value * inverse_delta / self.cwnd;
@@ -97,67 +102,69 @@ impl Copa {
 }
 
 impl Velocity {
-    /// §2, step 4. The round trip is one of the smoothed time (mvfst), which needs no ACK at its end.
-    fn update(&mut self, now: Instant, cwnd: f64, srtt: Duration, towards: Direction) {
-        match self.since {
-            None => self.since = Some((now, cwnd)),
-            Some((began, before)) if now.since(began) >= srtt => {
-                let direction = if cwnd > before { Direction::Up } else { Direction::Down };
-                if direction == self.direction {
-                    self.steady += 1;
-                    if self.steady >= STEADY_ROUND_TRIPS {
-                        self.value *= 2.0;
-                    }
-                } else {
-                    (self.value, self.direction, self.steady) = (1.0, direction, 0);
+    const fn new(direction: Direction, cwnd: f64) -> Self {
+        Self { value: 1.0, direction, steady: 0, before: cwnd }
+    }
+
+    /// §2, step 4: once a round trip, the window is compared with what it was when the packet left that is now acknowledged.
+    fn update(&mut self, cwnd: f64, towards: Direction, is_new_round: bool) {
+        if is_new_round {
+            let direction = if cwnd > self.before { Direction::Up } else { Direction::Down };
+            if direction == self.direction {
+                self.steady += 1;
+                if self.steady >= STEADY_ROUND_TRIPS {
+                    self.value *= 2.0;
                 }
-                self.since = Some((now, cwnd));
+                self.before = cwnd;
+            } else {
+                *self = Self::new(direction, cwnd);
             }
-            Some(_) => {}
         }
         // mvfst: speed that was gathered one way is not for the other.
         if towards != self.direction && self.value > 1.0 {
-            *self = Self { value: 1.0, direction: towards, steady: 0, since: Some((now, cwnd)) };
+            *self = Self::new(towards, cwnd);
         }
     }
 }
 
 impl CongestionControl for Copa {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
-        self.competition.begin(now);
-        if let Some(rtt) = rtt {
-            self.rtt_min.update(now, rtt, RTT_MIN_WINDOW);
-            self.standing = Some(rtt);
-        }
+        self.round_began = now;
+        // It paces the first window and is no more: a SYN takes less time on a slow link than data, and against it an empty
+        // queue would never look empty. genericCC, too, measures data only.
+        self.standing = rtt;
         self.apply(window);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let Some(srtt) = ack.srtt else { return };
         if ack.lost > 0 {
-            self.competition.on_loss(ack.now);
+            self.competition.on_loss();
         }
-        let Some(rtt) = ack.newest_rtt else { return };
+        let (Some(srtt), Some(rtt)) = (ack.srtt, ack.newest_rtt) else { return };
+        let is_new_round = ack.now.since(self.round_began) >= rtt;
+        if is_new_round {
+            self.round_began = ack.now;
+        }
         let rtt_min = self.rtt_min.update(ack.now, rtt, RTT_MIN_WINDOW);
         let standing = self.rtt_standing.update(ack.now, rtt, srtt / 2);
         self.standing = Some(standing);
         let queueing = standing.saturating_sub(rtt_min);
-        self.competition.on_rtt(ack.now, rtt, srtt, queueing, rtt_min);
-        self.step(ack.now, ack.delivered as f64 / self.mss as f64, srtt, queueing, standing);
+        self.competition.on_rtt(ack.now, rtt, srtt, queueing, rtt_min, is_new_round);
+        self.step(ack.delivered as f64 / self.mss as f64, queueing, standing, is_new_round);
         self.apply(window);
     }
 
     /// Loss sets no threshold: in the default mode Copa does not react to it at all (§2.2). A timer may have found it.
-    fn ssthresh(&mut self, now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
-        self.competition.on_loss(now);
+    fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        self.competition.on_loss();
         u64::MAX
     }
 
     /// After a timeout, the least window, as after mvfst's persistent congestion.
-    fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
+    fn on_state(&mut self, _now: Instant, window: &mut Window, state: CongestionState) {
         if state == CongestionState::Loss {
             self.cwnd = MIN_WINDOW;
-            self.velocity = Velocity { value: 1.0, direction: Direction::Up, steady: 0, since: Some((now, self.cwnd)) };
+            self.velocity = Velocity::new(Direction::Up, MIN_WINDOW);
         }
         self.apply(window);
     }
@@ -226,7 +233,7 @@ mod tests {
     #[test]
     fn a_round_trip_moves_the_window_by_inverse_delta() {
         let mut flow = Flow::new();
-        (flow.copa.in_slow_start, flow.copa.cwnd) = (false, 50.0);
+        (flow.copa.in_slow_start, flow.copa.cwnd, flow.copa.velocity.before) = (false, 50.0, 50.0);
         let up = flow.acks(50, 1, 2, 100);
         assert!((up - 52.0).abs() < 0.05, "{up}");
         let mut thinned = Flow::new();
@@ -238,15 +245,15 @@ mod tests {
     #[test]
     fn velocity_doubles_after_three_round_trips_one_way_and_is_lost_on_the_turn() {
         let mut flow = Flow::new();
-        (flow.copa.in_slow_start, flow.copa.cwnd) = (false, 50.0);
-        flow.acks(10, 5, 10, 100);
-        assert!((flow.copa.velocity.value - 1.0).abs() < 1e-9);
-        flow.acks(21, 5, 10, 100);
-        assert!((flow.copa.velocity.value - 2.0).abs() < 1e-9, "{:?}", flow.copa.velocity);
-        flow.acks(10, 5, 10, 100);
-        assert!((flow.copa.velocity.value - 4.0).abs() < 1e-9);
-        flow.acks(1, 5, 51, 200);
-        assert!((flow.copa.velocity.value - 1.0).abs() < 1e-9, "100 ms of queue turn it at once");
+        (flow.copa.in_slow_start, flow.copa.cwnd, flow.copa.velocity.before) = (false, 50.0, 50.0);
+        let velocity = |flow: &mut Flow, acks, rtt| {
+            flow.acks(acks, 5, 10, rtt);
+            flow.copa.velocity.value as u64
+        };
+        assert_eq!(velocity(&mut flow, 29, 100), 1);
+        assert_eq!(velocity(&mut flow, 1, 100), 2, "the third round trip upwards");
+        assert_eq!(velocity(&mut flow, 10, 100), 4);
+        assert_eq!(velocity(&mut flow, 6, 200), 1, "100 ms of queue turn it at once");
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
             self.monitor.on_rtt(ack.now, rtt);
         }
         while let Some(report) = self.monitor.take_finished() {
-            if report.is_app_limited {
+            if report.tells_nothing {
                 self.learner.repeat(&report);
                 self.monitor.clear();
             } else if self.learner.learn(&report) == Verdict::Restart {

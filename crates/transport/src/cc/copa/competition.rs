@@ -10,7 +10,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// §2.2: RTTmax is that of the last four round trips.
 const RTT_MAX_WINDOW: u64 = 4;
 /// §2.2: Copa alone empties the queue once every five round trips.
-const EMPTY_WINDOW: u64 = 5;
+const EMPTY_WINDOW: u32 = 5;
 
 /// What decides δ.
 #[derive(Clone, Debug)]
@@ -18,13 +18,10 @@ pub(super) struct Competition {
     inverse_delta: f64,
     is_competitive: bool,
     rtt_max: Extreme,
-    /// When the queue was last nearly empty.
-    empty_at: Instant,
-    /// When 1/δ was last moved by a round trip without loss, or by the beginning of competition.
-    raised_at: Instant,
-    /// When a loss last lowered 1/δ.
-    lowered_at: Option<Instant>,
-    srtt: Duration,
+    /// Round trips that have begun since the queue was nearly empty.
+    rounds_since_empty: u32,
+    /// Something was lost in the present round trip.
+    has_lost: bool,
 }
 
 impl Competition {
@@ -33,21 +30,14 @@ impl Competition {
             inverse_delta: DEFAULT_INVERSE_DELTA,
             is_competitive: false,
             rtt_max: Extreme::greatest(),
-            empty_at: Instant::ZERO,
-            raised_at: Instant::ZERO,
-            lowered_at: None,
-            srtt: Duration::ZERO,
+            rounds_since_empty: 0,
+            has_lost: false,
         }
     }
 
     /// 1/δ: packets that the flow keeps in the queue.
     pub(super) const fn inverse_delta(&self) -> f64 {
         self.inverse_delta
-    }
-
-    /// The connection is open; its queue counts as empty.
-    pub(super) const fn begin(&mut self, now: Instant) {
-        self.empty_at = now;
     }
 
     /// A round trip was measured, with the queueing delay and the shortest round trip that it leaves.
@@ -58,32 +48,29 @@ impl Competition {
         srtt: Duration,
         queueing: Duration,
         rtt_min: Duration,
+        is_new_round: bool,
     ) {
-        self.srtt = srtt;
         let rtt_max = self.rtt_max.update(now, rtt, srtt * RTT_MAX_WINDOW);
         let swing = rtt_max.saturating_sub(rtt_min).as_nanos() as f64;
+        self.rounds_since_empty += u32::from(is_new_round);
         // A queue that is empty is nearly empty, also if nothing swings.
         if queueing.is_zero() || (queueing.as_nanos() as f64) < NEARLY_EMPTY * swing {
-            self.empty_at = now;
+            self.rounds_since_empty = 0;
         }
-        let competes = now.since(self.empty_at) > srtt * EMPTY_WINDOW;
+        let competes = self.rounds_since_empty > EMPTY_WINDOW;
         if competes != self.is_competitive {
-            (self.is_competitive, self.inverse_delta, self.raised_at) = (competes, DEFAULT_INVERSE_DELTA, now);
+            (self.is_competitive, self.inverse_delta) = (competes, DEFAULT_INVERSE_DELTA);
+        } else if is_new_round && competes && !self.has_lost {
+            self.inverse_delta += 1.0;
         }
-        if competes && now.since(self.raised_at) >= srtt {
-            // One packet a round trip, unless it had a loss.
-            if self.lowered_at.is_none_or(|at| now.since(at) >= srtt) {
-                self.inverse_delta += 1.0;
-            }
-            self.raised_at = now;
-        }
+        self.has_lost &= !is_new_round;
     }
 
     /// Something was lost: half of 1/δ, once a round trip.
-    pub(super) fn on_loss(&mut self, now: Instant) {
-        if self.is_competitive && self.lowered_at.is_none_or(|at| now.since(at) >= self.srtt) {
+    pub(super) fn on_loss(&mut self) {
+        if self.is_competitive && !self.has_lost {
             self.inverse_delta = (self.inverse_delta / 2.0).max(DEFAULT_INVERSE_DELTA);
-            self.lowered_at = Some(now);
+            self.has_lost = true;
         }
     }
 }
@@ -94,32 +81,34 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// Feeds a round trip every 10 ms of a path of 100 ms, with so much queueing, and returns 1/δ.
-    fn feed(competition: &mut Competition, from_ms: u64, until_ms: u64, queueing: impl Fn(u64) -> u64) -> f64 {
-        for at in (from_ms..until_ms).step_by(10) {
-            let (now, queueing) = (Instant::ZERO + MS(at), MS(queueing(at)));
-            competition.on_rtt(now, MS(100) + queueing, MS(100), queueing, MS(100));
+    /// Feeds ten measurements a round trip of a path of 100 ms, with so much queueing, and returns 1/δ.
+    fn feed(competition: &mut Competition, round_trips: std::ops::Range<u64>, queueing: impl Fn(u64) -> u64) -> u64 {
+        for round in round_trips {
+            for part in 0..10 {
+                let (now, queueing) = (Instant::ZERO + MS(100 * round + 10 * part), MS(queueing(10 * round + part)));
+                competition.on_rtt(now, MS(100) + queueing, MS(100), queueing, MS(100), part == 0);
+            }
         }
-        competition.inverse_delta()
+        competition.inverse_delta() as u64
     }
 
     #[test]
     fn a_queue_that_empties_every_five_round_trips_is_ones_own() {
         let mut competition = Competition::new();
-        let own = feed(&mut competition, 0, 5000, |at| if at % 500 == 0 { 1 } else { 20 });
-        assert!((own - 2.0).abs() < 1e-9 && !competition.is_competitive);
+        assert_eq!(feed(&mut competition, 0..50, |at| if at % 50 == 7 { 1 } else { 20 }), 2);
+        assert!(!competition.is_competitive);
     }
 
     #[test]
     fn a_queue_that_never_empties_is_competed_for() {
         let mut competition = Competition::new();
-        let after_ten = feed(&mut competition, 0, 1520, |_| 50);
-        assert!((after_ten - 12.0).abs() < 1e-9, "ten round trips after the fifth: {after_ten}");
-        let now = Instant::ZERO + MS(1520);
-        competition.on_loss(now);
-        competition.on_loss(now + MS(50));
-        assert!((competition.inverse_delta() - 6.0).abs() < 1e-9, "once a round trip");
-        let emptied = feed(&mut competition, 1600, 1610, |_| 0);
-        assert!((emptied - 2.0).abs() < 1e-9 && !competition.is_competitive);
+        assert_eq!(feed(&mut competition, 0..6, |_| 50), 2, "the sixth round trip begins the competition");
+        assert_eq!(feed(&mut competition, 6..16, |_| 50), 12, "and each one after it adds a packet");
+        competition.on_loss();
+        competition.on_loss();
+        assert_eq!(competition.inverse_delta() as u64, 6, "once a round trip");
+        assert_eq!(feed(&mut competition, 16..18, |_| 50), 7, "that of the loss adds none");
+        assert_eq!(feed(&mut competition, 18..19, |_| 0), 2);
+        assert!(!competition.is_competitive);
     }
 }

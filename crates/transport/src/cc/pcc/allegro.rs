@@ -188,7 +188,7 @@ mod tests {
     use acklab_base::random::Seed;
 
     fn report(rate: f64, loss: f64) -> Report {
-        Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, is_app_limited: false }
+        Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, tells_nothing: false }
     }
 
     /// Loss on a link of so many megabits per second, without a buffer.

@@ -19,8 +19,8 @@ pub struct Report {
     pub(super) loss: f64,
     /// d(RTT)/dT: by how much round trips grow with the time of departure; zero if that cannot be told.
     pub(super) rtt_gradient: f64,
-    /// The application had nothing more to send in it.
-    pub(super) is_app_limited: bool,
+    /// The application had nothing more to send in it, and nothing was lost: the path may or may not bear the rate.
+    pub(super) tells_nothing: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +44,16 @@ impl Interval {
         at >= self.began && (self.is_open || at < self.until)
     }
 
+    /// Where the application paused, and a full send buffer pauses it too, the rate between its pauses counts.
     fn report(&self) -> Report {
+        let sending_rate =
+            if self.is_app_limited { self.rate } else { megabits(self.octets, self.until.since(self.began)) };
         Report {
             rate: self.rate,
-            sending_rate: megabits(self.octets, self.until.since(self.began)),
+            sending_rate,
             loss: self.lost as f64 / self.packets.max(1) as f64,
             rtt_gradient: self.rtts.slope(),
-            is_app_limited: self.is_app_limited,
+            tells_nothing: self.is_app_limited && self.lost == 0,
         }
     }
 }

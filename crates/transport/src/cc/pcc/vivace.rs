@@ -175,7 +175,7 @@ mod tests {
     use acklab_base::random::Seed;
 
     fn report(rate: f64, loss: f64, rtt_gradient: f64) -> Report {
-        Report { rate, sending_rate: rate, loss, rtt_gradient, is_app_limited: false }
+        Report { rate, sending_rate: rate, loss, rtt_gradient, tells_nothing: false }
     }
 
     /// A link of so many megabits per second with a deep buffer.
