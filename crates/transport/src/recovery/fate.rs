@@ -24,3 +24,74 @@ pub struct Fate {
     /// What became of it.
     pub outcome: Outcome,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery_rate::Stamp;
+    use super::super::scoreboard::Scoreboard;
+    use super::*;
+    use acklab_base::Duration;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    /// Five segments of 100 octets that left at 0, 1, 2, 3 and 4.
+    fn board() -> Scoreboard {
+        let mut board = Scoreboard::default().keeping_fates(true);
+        (0..5).for_each(|k| board.send(at(k), 100, Stamp::default()));
+        board
+    }
+
+    fn fates(board: &mut Scoreboard) -> Vec<(u64, Outcome)> {
+        let fates = board.fates().iter().map(|fate| (fate.sent_at.as_nanos(), fate.outcome)).collect();
+        board.clear_fates();
+        fates
+    }
+
+    const DELIVERED: Outcome = Outcome::Delivered { was_lost: false };
+
+    #[test]
+    fn each_transmission_of_a_segment_has_its_own_fate() {
+        let mut board = board();
+        board.sack(std::iter::once(100..400));
+        board.detect_losses();
+        assert_eq!(fates(&mut board), [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED), (0, Outcome::Lost)]);
+        board.resend(at(7), 0, Stamp::default());
+        assert_eq!(fates(&mut board), []);
+        board.advance(500);
+        assert_eq!(fates(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
+    }
+
+    #[test]
+    fn a_timeout_loses_what_is_out_and_nothing_twice() {
+        let mut board = board();
+        board.mark_head_lost();
+        board.resend(at(7), 0, Stamp::default());
+        fates(&mut board);
+        board.mark_all_lost();
+        assert_eq!(fates(&mut board).len(), 5);
+        board.mark_all_lost();
+        board.mark_timed_out(at(9), Duration::ZERO);
+        assert_eq!(fates(&mut board), []);
+    }
+
+    #[test]
+    fn a_loss_is_taken_back_and_a_repetition_without_cause_is_told() {
+        let mut board = board();
+        board.mark_head_lost();
+        board.unmark_lost();
+        board.resend(at(7), 100, Stamp::default());
+        assert_eq!(fates(&mut board), [(0, Outcome::Lost), (1, Outcome::Replaced)]);
+        board.advance(200);
+        assert_eq!(fates(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_those_who_do_not_ask() {
+        let mut board = Scoreboard::default();
+        board.send(at(0), 100, Stamp::default());
+        board.advance(100);
+        assert!(board.fates().is_empty());
+    }
+}
