@@ -90,6 +90,9 @@ pub struct Flow {
     /// Selective acknowledgement (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps in every segment (RFC 7323, §3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -106,6 +109,9 @@ pub struct Flow {
     /// Grow the window only while it limits sending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_window: Option<bool>,
+    /// The window after a silence longer than the retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_idle: Option<tcp::sender::AfterIdle>,
     /// What is halved on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halves: Option<cc::FlightMeasure>,
@@ -181,13 +187,15 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
             initial_window: self.initial_window.unwrap_or(preset.initial_window),
             send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
             receive_buffer: self.receive_buffer.unwrap_or(preset.receive_buffer),
-            sack: self.sack.unwrap_or(preset.sack),
+            sack,
+            dsack: self.dsack.unwrap_or(preset.dsack && sack),
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
@@ -195,6 +203,7 @@ impl Flow {
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
+            after_idle: self.after_idle.unwrap_or(preset.after_idle),
             halves: self.halves.unwrap_or(preset.halves),
             recovery: self.recovery.unwrap_or(preset.recovery),
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
@@ -226,6 +235,7 @@ impl Flow {
             send_buffer,
             receive_buffer,
             sack,
+            dsack,
             window_scaling,
             timestamps,
             rtt_clock,
@@ -233,6 +243,7 @@ impl Flow {
             growth,
             pacing,
             validate_window,
+            after_idle,
             halves,
             recovery,
             prr_basis,
@@ -258,11 +269,13 @@ impl Flow {
             send_buffer: Some(send_buffer),
             receive_buffer: Some(receive_buffer),
             sack: Some(sack),
+            dsack: Some(dsack),
             timestamps: Some(timestamps.is_some()),
             timestamp_tick: timestamps,
             window_scaling: Some(window_scaling),
             rtt_clock: Some(rtt_clock),
             validate_window: Some(validate_window),
+            after_idle: Some(after_idle),
             halves: Some(halves),
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),

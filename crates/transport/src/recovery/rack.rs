@@ -18,8 +18,8 @@ const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
 /// What was delivered last, and the reordering to allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Rack {
-    /// `RACK.xmit_ts` and `RACK.end_seq`.
-    newest: Option<(Instant, u64)>,
+    /// The number of the transmission that left last of those delivered; it stands for `RACK.xmit_ts` and `RACK.end_seq`.
+    newest: Option<u64>,
     /// `RACK.rtt`.
     rtt: Duration,
     reordering_seen: bool,
@@ -52,8 +52,7 @@ impl Rack {
     pub fn on_delivery(&mut self, now: Instant, newest: &Newest, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = now.since(newest.at);
-        let newest = (newest.at, newest.end);
-        self.newest = Some(self.newest.map_or(newest, |known| known.max(newest)));
+        self.newest = self.newest.max(Some(newest.number));
     }
 
     /// The receiver reports a duplicate: something was judged too early (§6.2, step 4).
@@ -89,9 +88,9 @@ impl Rack {
         srtt.map_or(allowed, |srtt| allowed.min(srtt))
     }
 
-    /// The transmission sent last of those delivered, if there is one.
+    /// The number of the transmission that left last of those delivered.
     #[must_use]
-    pub const fn newest(&self) -> Option<(Instant, u64)> {
+    pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
@@ -195,7 +194,7 @@ mod tests {
         let window = |rack: &Rack, sacked| rack.window(Some(MS(40)), Some(MS(50)), false, sacked);
         assert_eq!((window(&rack, 2), window(&rack, 3)), (MS(10), Duration::ZERO));
         assert_eq!(rack.window(Some(MS(40)), Some(MS(50)), true, 0), Duration::ZERO);
-        let newest = Newest { at: at(0), end: 1, is_retransmission: false, stamp: Stamp::default() };
+        let newest = Newest { at: at(0), number: 1, is_retransmission: false, stamp: Stamp::default() };
         rack.on_delivery(at(40), &newest, true);
         assert_eq!((window(&rack, 3), rack.rtt()), (MS(10), MS(40)));
     }

@@ -18,6 +18,8 @@ struct Sent {
     end: u64,
     /// When it was last sent.
     at: Instant,
+    /// Which transmission of the connection that was.
+    number: u64,
     sacked: bool,
     lost: bool,
     /// It was sent again since it was last marked lost.
@@ -50,6 +52,8 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     segments: VecDeque<Sent>,
+    /// Transmissions so far.
+    transmissions: u64,
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
@@ -60,8 +64,8 @@ pub struct Scoreboard {
     highest_sacked: u64,
     /// All below are sacked, lost, were sent again, or have been looked at for loss.
     judged: u64,
-    /// Segments sent again, in the order in which they were, by where they begin. Some are acknowledged by now, or out once more.
-    resent_in_order: VecDeque<(Instant, u64)>,
+    /// Segments sent again, by the number of the transmission, and where they begin. Some are acknowledged by now, or out once more.
+    resent_in_order: VecDeque<(u64, u64)>,
     /// No segment below waits to be sent again.
     pending_from: u64,
     /// The SACK blocks of the ACK before, most of which the next one repeats.
@@ -204,9 +208,11 @@ impl Scoreboard {
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
+        self.transmissions += 1;
         self.segments.push_back(Sent {
             end: self.nxt,
             at: now,
+            number: self.transmissions,
             sacked: false,
             lost: false,
             in_flight_again: false,
@@ -219,6 +225,7 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let mut resent = 0;
         if let Some(head) = self.segments.front()
             && head.end <= ack
             && !head.ever_resent
@@ -243,21 +250,25 @@ impl Scoreboard {
                 self.note_delivered(&head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
+            if head.in_flight_again {
+                resent += covered;
+            }
             self.segments.pop_front();
         }
         while self.resent_in_order.front().is_some_and(|(_, start)| *start < self.una) {
             self.resent_in_order.pop_front();
         }
-        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
+        // No duplicate ACK stood for what was sent again (RFC 6582, §3.2, step 3: the segment that is added back).
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - resent).min(self.flight_size());
         advance
     }
 
     fn note_delivered(&mut self, segment: &Sent) {
-        let Sent { at, end, ever_resent, stamp, .. } = *segment;
+        let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
         let delivery = &mut self.delivery;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
-        let newest = Newest { at, end, is_retransmission: ever_resent, stamp };
-        let is_newer = |than: Option<Newest>| than.is_none_or(|than| (at, end) > (than.at, than.end));
+        let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
+        let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
         if is_newer(delivery.newest) {
             delivery.newest = Some(newest);
         }
@@ -362,6 +373,11 @@ impl Scoreboard {
         Some(self.start_of(index)..self.segments[index].end)
     }
 
+    /// What duplicate ACKs stood for no longer counts.
+    pub const fn forget_duplicates(&mut self) {
+        self.dup_credit = 0;
+    }
+
     /// The newest outstanding segment (RFC 8985, §7.3), if SACK has not acknowledged it.
     #[must_use]
     pub fn tail(&self) -> Option<Range<u64>> {
@@ -388,8 +404,10 @@ impl Scoreboard {
             self.resent += octets;
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
-        (segment.at, segment.stamp, segment.reported_lost) = (now, stamp, false);
-        self.resent_in_order.push_back((now, start));
+        self.transmissions += 1;
+        (segment.at, segment.number, segment.stamp) = (now, self.transmissions, stamp);
+        segment.reported_lost = false;
+        self.resent_in_order.push_back((self.transmissions, start));
         if let Some(sent_at) = replaced {
             self.note_fate(sent_at, Outcome::Replaced);
         }
@@ -462,7 +480,7 @@ mod tests {
         (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
         board.begin_ack(us(0));
         board.sack([range(2, 2)].into_iter());
-        let newest = board.delivery().newest.map(|newest| (newest.at, newest.end)).unwrap();
+        let newest = board.delivery().newest.unwrap().number;
         let reach = Duration::from_micros(1050);
         assert_eq!(
             board.detect_by_time(us(1000), newest, reach),
@@ -476,7 +494,7 @@ mod tests {
         // The second retransmission is delivered: now the first is late, and so is what never was judged.
         board.begin_ack(us(2150));
         board.sack([range(1, 1)].into_iter());
-        let newest = board.delivery().plausible.map(|newest| (newest.at, newest.end)).unwrap();
+        let newest = board.delivery().plausible.unwrap().number;
         assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
         assert_eq!(board.next_pending(), Some(0..100));
     }

@@ -3,6 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
+use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
@@ -66,6 +67,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Selective acknowledgment (RFC 2018).
     pub sack: bool,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Window scale (RFC 7323, §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -80,6 +83,8 @@ pub struct Config {
     pub pacing: pacing::Config,
     /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
     pub validate_window: bool,
+    /// The window after a silence longer than the retransmission timeout.
+    pub after_idle: AfterIdle,
     /// What is halved on loss.
     pub halves: cc::FlightMeasure,
     /// What governs the window in a recovery.
@@ -136,6 +141,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     receive_buffer: Bytes(4 << 20),
     sack: true,
+    dsack: true,
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
@@ -143,6 +149,7 @@ const RFC: Config = Config {
     growth: cc::Growth::ByteCounting,
     pacing: pacing::Config::Controller,
     validate_window: true,
+    after_idle: AfterIdle::Restart,
     halves: cc::FlightMeasure::FlightSize,
     recovery: recovery::Algorithm::Prr,
     prr_basis: prr::Basis::Pipe,
@@ -169,6 +176,8 @@ const LINUX: Config = Config {
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,
+    // tcp_slow_start_after_idle = 1.
+    after_idle: AfterIdle::Decay,
     // tcp_reno_ssthresh halves snd_cwnd.
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
@@ -193,6 +202,9 @@ const NS3: Config = Config {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
     validate_window: false,
+    after_idle: AfterIdle::Keep,
+    // TcpRxBuffer makes none.
+    dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,
     // EnterRecovery: UnAckDataCount().

@@ -1,6 +1,6 @@
 //! What counts as lost: by order (RFC 6675), by time (RFC 8985), by the retransmission timer.
 
-use super::Scoreboard;
+use super::{Scoreboard, Sent};
 use crate::recovery::DUP_THRESH;
 use crate::recovery::fate::Outcome;
 use acklab_base::{Duration, Instant};
@@ -81,12 +81,12 @@ impl Scoreboard {
         self.judged = self.nxt;
     }
 
-    /// Marks lost, retransmissions too, what left before `newest`, a transmission that has been delivered, and has been out for
+    /// Marks lost, retransmissions too, what left before transmission number `newest`, which has been delivered, and has been out for
     /// `reach` by now (RFC 8985, §6.2, step 5). Tells the octets newly marked, and how long until all that left before `newest` will
     /// have been out so long.
-    pub fn detect_by_time(&mut self, now: Instant, newest: (Instant, u64), reach: Duration) -> (u64, Option<Duration>) {
+    pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> (u64, Option<Duration>) {
         let head = self.segments.front();
-        if self.resent_in_order.is_empty() && head.is_none_or(|head| (head.at, head.end) >= newest) {
+        if self.resent_in_order.is_empty() && head.is_none_or(|head| head.number >= newest) {
             return (0, None);
         }
         let before = self.pending;
@@ -95,22 +95,22 @@ impl Scoreboard {
     }
 
     /// Marks what is due among the retransmissions, and tells when the last left that left before `newest` and is not due.
-    fn judge_retransmissions(&mut self, now: Instant, newest: (Instant, u64), reach: Duration) -> Option<Instant> {
+    fn judge_retransmissions(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let mut entry = 0;
-        while let Some((at, start)) = self.resent_in_order.get(entry).copied() {
+        while let Some((number, start)) = self.resent_in_order.get(entry).copied() {
             let index = self.segments.partition_point(|segment| segment.end <= start);
-            let segment = self.segments.get(index).filter(|segment| segment.at == at && segment.in_flight_again);
-            match segment.filter(|segment| !segment.sacked).map(|segment| segment.end) {
+            let is_out = |segment: &&Sent| segment.number == number && segment.in_flight_again && !segment.sacked;
+            match self.segments.get(index).filter(is_out).map(|segment| segment.at) {
                 None if entry == 0 => {
                     self.resent_in_order.pop_front();
                 }
-                Some(end) if (at, end) >= newest => break,
-                Some(_) if entry == 0 && at + reach <= now => {
+                Some(_) if number >= newest => break,
+                Some(at) if entry == 0 && at + reach <= now => {
                     self.resent_in_order.pop_front();
                     self.mark_lost_again(index);
                 }
-                Some(_) => {
+                Some(at) => {
                     last = Some(at);
                     entry += 1;
                 }
@@ -121,13 +121,13 @@ impl Scoreboard {
     }
 
     /// The same among what was sent only once.
-    fn judge_originals(&mut self, now: Instant, newest: (Instant, u64), reach: Duration) -> Option<Instant> {
+    fn judge_originals(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let from = self.judged.max(self.una);
         for index in self.segments.partition_point(|segment| segment.end <= from)..self.segments.len() {
             let segment = self.segments[index];
             if !(segment.ever_resent || segment.sacked || segment.lost) {
-                if (segment.at, segment.end) >= newest {
+                if segment.number >= newest {
                     break;
                 }
                 if last.is_some() || segment.at + reach > now {

@@ -38,6 +38,9 @@ impl Sender {
         }
         let may_send_new = self.state != CongestionState::Disorder || self.config.limited_transmit;
         if may_send_new && let Some(octets) = self.new_data() {
+            if self.board.is_empty() {
+                self.wake_from_idleness(now);
+            }
             if room < octets.min(self.window.mss) {
                 self.window_limited = true;
                 return None;
@@ -100,10 +103,10 @@ impl Sender {
     pub(super) fn new_data(&self) -> Option<u64> {
         let available = self.unsent();
         let room = self.window_end.saturating_sub(self.board.nxt());
-        let octets = available.min(self.window.mss).min(room);
-        let is_worth_it = octets == self.window.mss
-            || octets == available
-            || (self.board.is_empty() && octets >= self.largest_window / 2);
+        let full = self.full_payload();
+        let octets = available.min(full).min(room);
+        let is_worth_it =
+            octets == full || octets == available || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
@@ -111,6 +114,7 @@ impl Sender {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
+        self.load_ratio(start);
         let segment = self.data(now, start..start + octets);
         self.departed(now, &segment, start + octets, false);
         segment
@@ -167,6 +171,7 @@ impl Sender {
 
     fn departed(&mut self, now: Instant, segment: &Segment, end: u64, is_retransmission: bool) {
         self.rto.start(now, &self.rtt);
+        self.last_sent = Some(now);
         let sent = Sent {
             now,
             bytes: segment.sequence_len(),
@@ -198,10 +203,11 @@ impl Sender {
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
+        let ack_ratio = self.carried_ratio(range.start);
         Segment {
             seq: SeqNumber::at(self.first, range.start),
             flags,
-            options: self.options(now),
+            options: Options { ack_ratio, ..self.options(now) },
             payload,
             ..self.empty()
         }
@@ -226,6 +232,7 @@ impl Sender {
                 mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
                 window_scale: self.config.window_scaling.then_some(0),
                 sack_permitted: self.config.sack,
+                ack_congestion_control: self.offers_ack_ratio(),
                 ..Options::default()
             },
             ..self.empty()

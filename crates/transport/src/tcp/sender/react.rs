@@ -87,8 +87,10 @@ impl Sender {
     /// Moves congestion control on, and returns by how many acknowledged octets the window may grow.
     pub(super) fn react(&mut self, now: Instant, news: &News) -> u64 {
         let passes_recover = news.advance.bytes > 0 && self.board.una() >= self.recover;
+        let ends_recovery =
+            passes_recover || (self.config.recovery == recovery::Algorithm::Reno && news.advance.bytes > 0);
         match self.state {
-            CongestionState::Recovery if passes_recover => self.exit_recovery(now, news),
+            CongestionState::Recovery if ends_recovery => self.exit_recovery(now, news),
             CongestionState::Recovery => self.continue_recovery(now, news),
             CongestionState::Loss => self.continue_loss(now, news, passes_recover),
             CongestionState::Reduced => self.continue_reduced(now, news, passes_recover),
@@ -132,6 +134,10 @@ impl Sender {
     fn enter_recovery(&mut self, now: Instant, news: &News) {
         if self.board.lost() == 0 {
             self.board.mark_head_lost();
+        }
+        if !self.config.sack && !self.config.limited_transmit {
+            // RFC 5681, §3.2, step 3: now the duplicates count that could not be answered with new data.
+            self.board.duplicate_without_sack(u64::from(self.duplicates) * self.window.mss);
         }
         self.undo.begin(self.before_reduction(), self.board.has_resent());
         // A reduction that is under way goes on; it is not made twice (Linux's tcp_enter_recovery).
@@ -190,7 +196,7 @@ impl Sender {
         };
         let counts_twice = self.config.dialect == Dialect::Ns3 && news.is_duplicate && news.advance.bytes > 0;
         self.window.cwnd = match self.config.recovery {
-            recovery::Algorithm::Classic => self.window.ssthresh,
+            recovery::Algorithm::Classic | recovery::Algorithm::Reno => self.window.ssthresh,
             recovery::Algorithm::Prr if counts_twice => {
                 let _ = self.prr.on_ack(progress);
                 self.prr.on_ack(progress)
@@ -235,6 +241,9 @@ impl Sender {
     fn exit_recovery(&mut self, now: Instant, news: &News) -> u64 {
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.ssthresh;
+        }
+        if self.config.recovery == recovery::Algorithm::Reno {
+            self.board.forget_duplicates();
         }
         if self.config.undo && (self.undo.is_refuted() || self.undo.is_overtaken(news.echo)) {
             self.restore(now, false);
