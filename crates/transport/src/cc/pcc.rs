@@ -38,6 +38,8 @@ const MIN_WINDOW_SEGMENTS: u64 = 4;
 const MIN_INTERVAL_PACKETS: u64 = 10;
 /// The round trip before any was measured (RFC 6298, §2.1).
 const UNKNOWN_RTT: Duration = Duration::from_secs(1);
+/// A path without any delay has a rate all the same.
+const MIN_RTT: Duration = Duration::from_micros(1);
 
 /// What a finished interval led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,8 +124,8 @@ fn megabits(octets: u64, time: Duration) -> f64 {
 impl<L: Learner> CongestionControl for Pcc<L> {
     fn on_established(&mut self, _now: Instant, window: &mut Window, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
-            self.srtt = rtt;
-            self.learner = L::new(megabits(INITIAL_SEGMENTS * self.mss, rtt).max(MIN_RATE));
+            self.srtt = rtt.max(MIN_RTT);
+            self.learner = L::new(megabits(INITIAL_SEGMENTS * self.mss, self.srtt).max(MIN_RATE));
         }
         self.limit(window);
     }
@@ -133,7 +135,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.srtt = ack.srtt.unwrap_or(self.srtt);
+        self.srtt = ack.srtt.unwrap_or(self.srtt).max(MIN_RTT);
         if let Some(rtt) = ack.newest_rtt {
             self.monitor.on_rtt(ack.now, rtt);
         }

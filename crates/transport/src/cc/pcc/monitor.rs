@@ -120,7 +120,7 @@ impl Monitor {
                     interval.lost -= u64::from(was_lost).min(interval.lost);
                 }
                 Outcome::Lost => interval.lost += 1,
-                Outcome::Replaced => interval.packets -= 1,
+                Outcome::Replaced => interval.packets = interval.packets.saturating_sub(1),
             }
         }
     }
