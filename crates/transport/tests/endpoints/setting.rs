@@ -77,7 +77,15 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
 }
 
 fn policies(octets: &mut Octets<'_>, config: &mut Config) {
-    config.congestion = octets.one_of(&[Algorithm::NewReno, Algorithm::Bbr, Algorithm::Bbr3, Algorithm::Dctcp]);
+    config.congestion = octets.one_of(&[
+        Algorithm::NewReno,
+        Algorithm::Bbr,
+        Algorithm::Bbr3,
+        Algorithm::Dctcp,
+        Algorithm::Copa,
+        Algorithm::PccAllegro,
+        Algorithm::PccVivace,
+    ]);
     config.ecn = octets.one_of(&[ecn::Config::Off, ecn::Config::Classic, ecn::Config::Dctcp, ecn::Config::Accurate]);
     if octets.once_in(3) {
         config.growth = octets.one_of(&[Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]);

@@ -80,7 +80,8 @@ impl Sender {
         self.window.cwnd = self.board.pipe() + self.window.mss;
         self.enter(now, CongestionState::Loss);
         self.duplicates = 0;
-        self.forced = 0;
+        // RFC 6298, §5.4: the oldest segment goes out again, whatever a controller that governs its window leaves of it.
+        self.forced = 1;
         self.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
         self.events.push(Event::RetransmissionTimeout { backoff });
