@@ -2,6 +2,7 @@
 
 use super::super::config::Dialect;
 use super::Sender;
+use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
@@ -32,6 +33,8 @@ pub(super) struct News {
     pub(super) echo: Option<u32>,
     /// Octets in flight before it.
     pub(super) prior_flight: u64,
+    /// What it tells of marks.
+    pub(super) echoed: Echoed,
 }
 
 impl Sender {
@@ -169,11 +172,12 @@ impl Sender {
         let flight = self.flight_to_reduce(news.advance.bytes);
         let recover_fs = match self.config.prr_basis {
             prr::Basis::FlightSize => flight_size,
-            prr::Basis::Pipe => (flight_size + news.advance.bytes).saturating_sub(self.board.sacked()) + news.delivered,
+            prr::Basis::Pipe => (flight_size + news.delivered).saturating_sub(self.board.sacked()),
             prr::Basis::Window => self.window.cwnd,
         };
         self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
         self.prr = Prr::new(self.config.prr_bound, self.window.mss, recover_fs);
+        self.marks.on_reduction(self.board.nxt());
     }
 
     /// The window on an ACK of a recovery.
@@ -297,7 +301,6 @@ impl Sender {
     }
 
     /// Congestion without anything to repair: the window is reduced as in a recovery.
-    #[expect(dead_code, reason = "called by what reads echoes of marks")]
     pub(super) fn enter_reduced(&mut self, now: Instant, news: &News, signal: Signal) {
         self.undo.begin(self.before_reduction(), self.board.has_resent());
         self.begin_reduction(now, news, signal);
@@ -346,7 +349,7 @@ impl Sender {
             delivered: news.delivered,
             total_delivered: self.counters.delivered,
             lost,
-            marked: 0,
+            marked: news.echoed.marked,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
             una: self.board.una(),
@@ -362,6 +365,10 @@ impl Sender {
             departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
+        if !self.board.fates().is_empty() {
+            self.controller.on_fates(self.board.fates());
+            self.board.clear_fates();
+        }
         self.controller.on_ack(&mut self.window, &ack);
         if self.controller.limits_itself()
             && let Some(sampler) = &mut self.sampler
@@ -373,14 +380,15 @@ impl Sender {
     /// Tells the controller of each transmission that was marked lost, and returns their octets.
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
         let (mut sum, mut total_lost) = (0, 0);
-        for Loss { start, end, stamp } in self.board.drain_losses() {
+        for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
             sum += end - start;
             if let Some(sampler) = &mut self.sampler {
                 sampler.on_lost(end - start);
                 total_lost = sampler.lost();
             }
             let total_delivered = self.counters.delivered;
-            self.controller.on_lost(&self.window, &cc::Lost { now, start, end, stamp, total_delivered, total_lost });
+            let lost = cc::Lost { now, sent_at, start, end, stamp, total_delivered, total_lost };
+            self.controller.on_lost(&self.window, &lost);
         }
         sum
     }
