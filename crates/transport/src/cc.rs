@@ -4,7 +4,12 @@
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
 //! of [`Controller`].
 
+mod cubic;
 mod newreno;
+mod slow_start;
+mod vegas;
+
+pub use slow_start::SlowStart;
 
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
@@ -21,6 +26,10 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// RFC 9438: a cubic curve of the time since the last loss.
+    Cubic,
+    /// Brakmo and Peterson: so much in flight that a few segments wait in queues.
+    Vegas,
 }
 
 impl Algorithm {
@@ -29,8 +38,22 @@ impl Algorithm {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
+            Self::Cubic => "cubic",
+            Self::Vegas => "vegas",
         }
     }
+}
+
+/// Whose version of a controller is followed. The differences are listed at each controller that has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Its RFC's, or its paper's.
+    Reference,
+    /// Linux's.
+    Linux,
+    /// ns-3.37's.
+    Ns3,
 }
 
 /// What a window grows by: where stacks differ most when ACKs are thinned.
@@ -107,8 +130,11 @@ pub struct Ack {
     pub una: u64,
     /// The next octet never sent: snd.nxt.
     pub nxt: u64,
-    /// Its round-trip time, if it gave one.
+    /// Its round-trip time, if it gave one: that of the oldest segment that it acknowledges (RFC 6298, §3).
     pub rtt: Option<Duration>,
+    /// The time since the newest transmission that it delivers left, unless that was a retransmission. What a delayed ACK waited for
+    /// its last segment is not in it (Linux's `ca_rtt_us`).
+    pub newest_rtt: Option<Duration>,
     /// Smoothed round-trip time, if there was a measurement.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
@@ -158,6 +184,12 @@ pub struct Start {
     pub initial_window: u64,
     /// What a Reno-like window grows by.
     pub growth: Growth,
+    /// What ends slow start before a loss does.
+    pub slow_start: SlowStart,
+    /// Whose version of the controller is followed.
+    pub dialect: Dialect,
+    /// Is sending paced even if the controller names no rate?
+    pub paced: bool,
     /// Its own chance.
     pub random: Stream,
 }
@@ -212,6 +244,10 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// RFC 9438.
+    Cubic(cubic::Cubic),
+    /// Brakmo and Peterson.
+    Vegas(vegas::Vegas),
 }
 
 impl Controller {
@@ -220,6 +256,8 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Self {
         match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Cubic => Self::Cubic(cubic::Cubic::new(start)),
+            Algorithm::Vegas => Self::Vegas(vegas::Vegas::new(start)),
         }
     }
 }
@@ -229,6 +267,8 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Cubic($controller) => $call,
+            Self::Vegas($controller) => $call,
         }
     };
 }

@@ -66,6 +66,12 @@ pub struct Flow {
     /// What the window grows by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<cc::Growth>,
+    /// What ends slow start before a loss does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<cc::SlowStart>,
+    /// Whose version of the controller is followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_dialect: Option<cc::Dialect>,
     /// Who asks for pacing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::Config>,
@@ -168,6 +174,7 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let congestion = self.congestion.unwrap_or(preset.congestion);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
@@ -178,8 +185,10 @@ impl Flow {
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
-            congestion: self.congestion.unwrap_or(preset.congestion),
+            congestion,
             growth: self.growth.unwrap_or(preset.growth),
+            slow_start: self.slow_start.unwrap_or_else(|| self.preset.slow_start(congestion)),
+            congestion_dialect: self.congestion_dialect.unwrap_or(preset.congestion_dialect),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
             halves: self.halves.unwrap_or(preset.halves),
@@ -214,6 +223,8 @@ impl Flow {
             rtt_clock,
             congestion,
             growth,
+            slow_start,
+            congestion_dialect,
             pacing,
             validate_window,
             halves,
@@ -230,6 +241,8 @@ impl Flow {
             name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
             growth: Some(growth),
+            slow_start: Some(slow_start),
+            congestion_dialect: Some(congestion_dialect),
             pacing: Some(pacing),
             recovery: Some(recovery),
             mss: Some(mss),

@@ -1,6 +1,6 @@
 //! Ready-made inputs for the tests of controllers.
 
-use super::{Ack, Acked, Growth, Start};
+use super::{Ack, Acked, Dialect, Growth, SlowStart, Start};
 use crate::recovery::CongestionState;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant};
@@ -8,7 +8,15 @@ use acklab_base::{Duration, Instant};
 pub(super) const MSS: u64 = 1000;
 
 pub(super) fn start(growth: Growth) -> Start {
-    Start { mss: MSS, initial_window: 10 * MSS, growth, random: Seed(1).stream("controller") }
+    Start {
+        mss: MSS,
+        initial_window: 10 * MSS,
+        growth,
+        slow_start: SlowStart::Classic,
+        dialect: Dialect::Reference,
+        paced: false,
+        random: Seed(1).stream("controller"),
+    }
 }
 
 /// An ACK for whole segments in the open state that lets the window grow.
@@ -25,6 +33,7 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         una: 0,
         nxt: 0,
         rtt: Some(rtt),
+        newest_rtt: Some(rtt),
         srtt: Some(rtt),
         min_rtt: Some(rtt),
         rate: None,

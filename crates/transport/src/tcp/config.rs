@@ -76,6 +76,10 @@ pub struct Config {
     pub congestion: cc::Algorithm,
     /// What the window grows by.
     pub growth: cc::Growth,
+    /// What ends slow start before a loss does.
+    pub slow_start: cc::SlowStart,
+    /// Whose version of the controller is followed.
+    pub congestion_dialect: cc::Dialect,
     /// Who asks for pacing.
     pub pacing: pacing::Config,
     /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
@@ -118,6 +122,18 @@ impl Preset {
             Self::Rfc => RFC,
         }
     }
+
+    /// What ends slow start with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC, and where `HyStart` is a part of CUBIC
+    /// it is that one.
+    #[must_use]
+    pub const fn slow_start(self, congestion: cc::Algorithm) -> cc::SlowStart {
+        match (self, congestion) {
+            (Self::Linux, cc::Algorithm::Cubic) => cc::SlowStart::LinuxHystart,
+            (Self::Ns3, cc::Algorithm::Cubic) => cc::SlowStart::Ns3Hystart,
+            (Self::Rfc, cc::Algorithm::Cubic) => cc::SlowStart::HystartPlusPlus,
+            _ => cc::SlowStart::Classic,
+        }
+    }
 }
 
 /// RFC 9293 and those it names; each field's own RFC stands at the field.
@@ -133,6 +149,8 @@ const RFC: Config = Config {
     rtt_clock: RttClock::Timestamps,
     congestion: cc::Algorithm::NewReno,
     growth: cc::Growth::ByteCounting,
+    slow_start: cc::SlowStart::Classic,
+    congestion_dialect: cc::Dialect::Reference,
     pacing: pacing::Config::Controller,
     validate_window: true,
     halves: cc::FlightMeasure::FlightSize,
@@ -157,6 +175,7 @@ const LINUX: Config = Config {
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,
+    congestion_dialect: cc::Dialect::Linux,
     // tcp_reno_ssthresh halves snd_cwnd.
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
@@ -178,6 +197,7 @@ const LINUX: Config = Config {
 const NS3: Config = Config {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
+    congestion_dialect: cc::Dialect::Ns3,
     validate_window: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,

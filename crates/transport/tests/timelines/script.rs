@@ -179,7 +179,10 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         }
         "timestamps" => config.timestamps = Some(value::<Duration>(text)?),
         "rtt_clock" => config.rtt_clock = variant(text)?,
+        "congestion" => config.congestion = variant(text)?,
         "growth" => config.growth = variant(text)?,
+        "slow_start" => config.slow_start = variant(text)?,
+        "congestion_dialect" => config.congestion_dialect = variant(text)?,
         "validate_window" => config.validate_window = switch(text)?,
         "halves" => config.halves = variant(text)?,
         "recovery" => config.recovery = variant(text)?,

@@ -201,11 +201,17 @@ impl Sender {
         // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
         if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
             self.duplicates = 0;
-            self.state = CongestionState::Open;
         }
         if news.is_duplicate {
             self.duplicates += 1;
-            self.state = CongestionState::Disorder;
+        }
+        let state = match (news.is_duplicate, news.advance.bytes > 0) {
+            (true, _) => CongestionState::Disorder,
+            (false, true) => CongestionState::Open,
+            (false, false) => self.state,
+        };
+        if state != self.state {
+            self.enter(now, state);
         }
         if self.board.lost() > 0 || self.duplicates >= DUP_THRESH {
             self.enter_recovery(now, news);
@@ -340,6 +346,7 @@ impl Sender {
         let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
+        let newest = news.newest.filter(|newest| !newest.is_retransmission);
         let rate = self.sampler.as_mut().and_then(|sampler| {
             sampler.on_lost(news.lost);
             sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt)
@@ -355,6 +362,7 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
+            newest_rtt: newest.map(|newest| now.since(newest.at)),
             srtt: self.rtt.srtt(),
             min_rtt,
             rate,
