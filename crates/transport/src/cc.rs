@@ -63,7 +63,8 @@ pub enum Growth {
     /// By the ACK, however much it covers: one segment an ACK in slow start, MSS²/cwnd in congestion avoidance (RFC 5681, §3.1,
     /// eq. 3; ns-2, ns-3's `TcpNewReno`).
     PerAck,
-    /// By the segment that is acknowledged (Linux's `tcp_slow_start` and `tcp_cong_avoid_ai`).
+    /// By the segment that an ACK newly acknowledges, cumulatively or selectively, if it advances at all (Linux's `tcp_slow_start` and
+    /// `tcp_cong_avoid_ai`, with `tcp_cong_control`'s `acked_sacked`).
     PerSegment,
     /// By the octet, at most two segments an ACK in slow start (RFC 3465, L = 2).
     ByteCounting,
@@ -100,7 +101,7 @@ impl Window {
     }
 }
 
-/// What an ACK acknowledged cumulatively.
+/// What an ACK acknowledged, as far as it counts for growth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
     /// Octets of the stream.
@@ -114,7 +115,7 @@ pub struct Acked {
 pub struct Ack {
     /// When it came.
     pub now: Instant,
-    /// What it acknowledged cumulatively.
+    /// What it acknowledged, as far as that counts for growth: nothing in a fast recovery.
     pub acked: Acked,
     /// What it newly acknowledged, cumulatively or selectively.
     pub delivered: u64,

@@ -2,7 +2,7 @@
 
 use super::super::config::{Dialect, RttClock};
 use super::{Phase, Sender};
-use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
+use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
@@ -343,6 +343,9 @@ impl Sender {
     /// The window may grow by `growth` octets if it limits sending.
     fn tell_controller(&mut self, now: Instant, news: &News, rtt: Option<Duration>, growth: u64) {
         let mss = self.window.mss;
+        // Linux's tcp_cong_control counts what an ACK that advances delivers, also by SACK, and nothing twice (acked_sacked).
+        let counts_delivery = growth > 0 && self.config.growth == Growth::PerSegment;
+        let growth = if counts_delivery { news.delivered } else { growth };
         let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
