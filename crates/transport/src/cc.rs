@@ -313,4 +313,6 @@ impl CongestionControl for Controller {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod testing;

@@ -167,7 +167,16 @@ fn stack() -> impl Strategy<Value = Stack> {
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
+    let congestion = (
+        select(vec!["newreno", "cubic", "vegas"]),
+        select(vec!["reference", "linux", "ns3"]),
+        select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart"]),
+    );
+    let congestion = congestion.prop_map(|(name, dialect, slow_start)| {
+        format!("congestion = \"{name}\"\ncongestion_dialect = \"{dialect}\"\nslow_start = \"{slow_start}\"")
+    });
     let words = (
+        weighted(0.6, congestion),
         weighted(0.4, growth.prop_map(|growth| format!("growth = \"{growth}\""))),
         weighted(0.3, select(vec!["prr", "classic"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
         weighted(0.3, restart.prop_map(|restart| format!("rto_restart = \"{restart}\""))),
@@ -176,7 +185,17 @@ fn stack() -> impl Strategy<Value = Stack> {
     let mss = prop_oneof![1 => select(vec![1u64, 7, 100]), 4 => select(vec![536, 1448, 8948])];
     let preset = select(vec!["linux", "ns3", "rfc"]);
     (preset, mss, 1u64..250, 1u32..20, switch(), switch(), switch(), switch(), words).prop_map(
-        |(preset, mss, window, initial, sack, timestamps, scaling, limited, (growth, recovery, restart, ack))| {
+        |(
+            preset,
+            mss,
+            window,
+            initial,
+            sack,
+            timestamps,
+            scaling,
+            limited,
+            (congestion, growth, recovery, restart, ack),
+        )| {
             let said = |key: &str, switch: Option<bool>| switch.map(|on| format!("{key} = {on}"));
             let text = lines(&[
                 Some(format!("preset = \"{preset}\"\nmss = \"{mss}B\"\ninitial_window = \"{initial}segments\"")),
@@ -185,6 +204,7 @@ fn stack() -> impl Strategy<Value = Stack> {
                 said("timestamps", timestamps),
                 said("window_scaling", scaling),
                 said("limited_transmit", limited),
+                congestion,
                 growth,
                 recovery,
                 restart,

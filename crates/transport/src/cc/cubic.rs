@@ -34,7 +34,7 @@ impl Cubic {
     pub(super) fn new(start: &Start) -> Self {
         let slow_start = Phase::new(start);
         let (slow_start, curve) = match start.dialect {
-            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::default())),
+            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::new(start.growth))),
             Dialect::Linux => (slow_start, Curve::Linux(Linux::default())),
             Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::default())),
         };
@@ -79,9 +79,9 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_undo(&mut self, _now: Instant, _window: &mut Window) {
+    fn on_undo(&mut self, _now: Instant, window: &mut Window) {
         match &mut self.curve {
-            Curve::Rfc(curve) => curve.restore(),
+            Curve::Rfc(curve) => curve.restore(window),
             // tcp_undo_cwnd_reduction restores the window alone; TcpCubic has no undo.
             Curve::Linux(_) | Curve::Ns3(_) => {}
         }
@@ -105,7 +105,11 @@ mod tests {
 
     /// The window, in segments, `seconds` after a loss at 1000 segments on a path of 100 ms, with an ACK for `per_ack` segments.
     fn after_loss(dialect: Dialect, per_ack: u64, seconds: u64) -> f64 {
-        let start = Start { dialect, slow_start: SlowStart::Classic, ..start(Growth::PerSegment) };
+        grown_after_loss(dialect, Growth::PerSegment, per_ack, seconds)
+    }
+
+    fn grown_after_loss(dialect: Dialect, growth: Growth, per_ack: u64, seconds: u64) -> f64 {
+        let start = Start { dialect, slow_start: SlowStart::Classic, ..start(growth) };
         let mut window = Window { cwnd: 1000 * MSS, ssthresh: u64::MAX, mss: MSS };
         let mut cubic = Cubic::new(&start);
         let begin = Instant::ZERO + Duration::from_secs(1);
@@ -117,7 +121,7 @@ mod tests {
         while now.since(begin) < Duration::from_secs(seconds) {
             let acks = (window.cwnd / MSS / per_ack).max(1);
             for _ in 0..acks {
-                now = now + rtt / acks;
+                now += rtt / acks;
                 cubic.on_ack(&mut window, &ack(now, per_ack, rtt));
             }
         }
@@ -152,6 +156,15 @@ mod tests {
                 assert!((every - tenth).abs() <= 0.01 * every, "{dialect:?} at {seconds} s: {every} and {tenth}");
             }
         }
+    }
+
+    /// RFC 9438, §4.4, to the letter: (target − cwnd)/cwnd for each ACK.
+    #[test]
+    fn an_ack_that_counts_once_falls_behind_the_curve() {
+        let thinned = |growth| grown_after_loss(Dialect::Reference, growth, 10, 4);
+        assert!(thinned(Growth::ByteCounting) > 940.0);
+        let behind = thinned(Growth::PerAck);
+        assert!((800.0..930.0).contains(&behind), "a round trip goes a tenth of the way: {behind}");
     }
 
     /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved up without bound.

@@ -88,7 +88,8 @@ impl Vegas {
         let target = (u128::from(cwnd) * u128::from(base.as_nanos()) / u128::from(rtt.as_nanos().max(1))) as u64;
         let waiting = match self.dialect {
             Dialect::Reference => {
-                window.cwnd as f64 / window.mss as f64 * (1.0 - base.as_secs_f64() / rtt.as_secs_f64())
+                let above = (rtt - base).as_secs_f64() / rtt.max(Duration::from_nanos(1)).as_secs_f64();
+                window.cwnd as f64 / window.mss as f64 * above
             }
             Dialect::Linux => {
                 let above = u128::from((rtt - base).as_nanos());

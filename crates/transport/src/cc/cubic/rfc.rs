@@ -1,6 +1,6 @@
 //! CUBIC as RFC 9438 writes it, in fractions of segments.
 
-use super::super::{Ack, Window};
+use super::super::{Ack, Growth, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// RFC 9438, §4.2: a round trip aims at most so many times higher.
 const MAX_TARGET: f64 = 1.5;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Rfc {
     curve: Curve,
     /// The curve before the last reduction (§4.9).
@@ -22,6 +22,7 @@ pub(super) struct Rfc {
     limited_since: Option<Instant>,
     /// Part of an octet of growth.
     fraction: f64,
+    growth: Growth,
 }
 
 /// The variables of interest (§4.1.2), in segments and seconds.
@@ -45,6 +46,10 @@ struct Epoch {
 }
 
 impl Rfc {
+    pub(super) fn new(growth: Growth) -> Self {
+        Self { curve: Curve::default(), before: None, limited_since: None, fraction: 0.0, growth }
+    }
+
     /// §5.8: time during which the window did not hold back sending does not move the curve.
     pub(super) fn note_limit(&mut self, ack: &Ack) {
         if ack.acked.bytes == 0 {
@@ -55,7 +60,7 @@ impl Rfc {
         } else if let Some(since) = self.limited_since.take()
             && let Some(epoch) = &mut self.curve.epoch
         {
-            epoch.start = epoch.start + ack.now.since(since);
+            epoch.start += ack.now.since(since);
         }
     }
 
@@ -78,7 +83,8 @@ impl Rfc {
         } else {
             // §4.2, §4.4, §4.5.
             let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, MAX_TARGET * cwnd);
-            (target - cwnd) / cwnd * acked
+            // Taken literally, each ACK counts once; where octets are counted, an ACK for several segments stands for as many.
+            (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
         self.fraction += grown * mss;
         let octets = self.fraction as u64;
@@ -111,9 +117,10 @@ impl Rfc {
         }
     }
 
-    /// §4.9: the reduction was for nothing.
-    pub(super) fn restore(&mut self) {
-        if let Some(before) = self.before.take() {
+    /// §4.9.2: the reduction was for nothing. A window that has grown beyond the one before it keeps its curve.
+    pub(super) fn restore(&mut self, window: &Window) {
+        let has_outgrown = window.cwnd as f64 / window.mss as f64 > self.curve.cwnd_prior;
+        if let Some(before) = self.before.take().filter(|_| !has_outgrown) {
             self.curve = before;
         }
     }
@@ -146,7 +153,7 @@ mod tests {
 
     /// In congestion avoidance since `at(0)` with 70 segments after a loss at 100.
     fn after_loss() -> (Rfc, Window) {
-        let (mut rfc, mut window) = (Rfc::default(), window(100));
+        let (mut rfc, mut window) = (Rfc::new(Growth::ByteCounting), window(100));
         window.ssthresh = rfc.reduce(&window, window.cwnd);
         window.cwnd = window.ssthresh;
         rfc.grow(&mut window, &ack(at(0), 1, RTT), MSS);
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn where_reno_is_faster_the_window_is_renos() {
-        let (mut rfc, mut window) = (Rfc::default(), window(10));
+        let (mut rfc, mut window) = (Rfc::new(Growth::ByteCounting), window(10));
         window.ssthresh = rfc.reduce(&window, window.cwnd);
         window.cwnd = window.ssthresh;
         let rtt = Duration::from_millis(10);
@@ -205,7 +212,10 @@ mod tests {
         rfc.reduce(&window, window.cwnd);
         rfc.on_state(CongestionState::Recovery);
         assert!(rfc.curve.epoch.is_none());
-        rfc.restore();
+        let mut late = rfc;
+        late.restore(&self::window(101));
+        assert_eq!(late.curve.epoch.map(|epoch| epoch.start), None, "too late to matter");
+        rfc.restore(&window);
         assert_eq!((rfc.curve.k, rfc.curve.w_max), (k, Some(100.0)));
         assert_eq!(rfc.curve.epoch.unwrap().start, epoch.start, "time goes on as if nothing had been");
     }
@@ -231,6 +241,6 @@ mod tests {
 
     #[test]
     fn the_smallest_threshold_is_two_segments() {
-        assert_eq!(Rfc::default().reduce(&window(2), MSS), 2 * MSS);
+        assert_eq!(Rfc::new(Growth::ByteCounting).reduce(&window(2), MSS), 2 * MSS);
     }
 }
