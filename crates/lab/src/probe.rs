@@ -176,6 +176,8 @@ impl FlowProbe {
                 data_bytes: now.data_bytes - before.data_bytes,
                 retransmissions: now.retransmissions - before.retransmissions,
                 timeouts: now.timeouts - before.timeouts,
+                tail_loss_probes: now.tail_loss_probes - before.tail_loss_probes,
+                undone: now.undone - before.undone,
                 acks: now.acks - before.acks,
                 delivered: now.delivered - before.delivered,
                 recoveries: now.recoveries - before.recoveries,

@@ -3,6 +3,8 @@
 //! | module | rule |
 //! |---|---|
 //! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, sent again (RFC 6675) |
+//! | [`rack`] | how long a segment may be overtaken before it counts as lost, and probes of the tail (RFC 8985) |
+//! | [`undo`] | whether a reduction was for nothing (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
@@ -10,9 +12,11 @@
 
 pub mod delivery_rate;
 pub mod prr;
+pub mod rack;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;
+pub mod undo;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +40,16 @@ impl Algorithm {
             Self::Classic => "classic",
         }
     }
+}
+
+/// What makes a segment count as lost before the retransmission timer expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detection {
+    /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC 5681, §3.2).
+    DupThresh,
+    /// The time for which something sent after it has been delivered (RFC 8985, §6). Without SACK, as above.
+    Rack,
 }
 
 /// `DupThresh` of RFC 6675, §2: so many segments must be acknowledged above one before it counts as lost.

@@ -3,7 +3,7 @@
 //! | module | verb |
 //! |---|---|
 //! | [`config`] | what stacks do differently, and three presets |
-//! | [`sender`] | `input` takes ACKs, `output` decides what leaves, `timers` wakes |
+//! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
 
 mod clock;

@@ -131,6 +131,8 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("mean_utilization_bw_l4", "", number(|flow| flow.utilization_bw()))
         .count("total_retransmissions_l4", "packets", count(|flow| flow.totals.sender.retransmissions))
         .count("total_rtos_l4", "", count(|flow| flow.totals.sender.timeouts))
+        .count("total_tail_loss_probes_l4", "", count(|flow| flow.totals.sender.tail_loss_probes))
+        .count("total_undone_reductions_l4", "", count(|flow| flow.totals.sender.undone))
         .count("total_data_packets_l4", "packets", count(|flow| flow.totals.sender.data_segments))
         .count("total_delivered_bytes_l7", "B", count(|flow| flow.totals.delivered))
         .count("total_drops_l2", "packets", count(|flow| flow.probe.drops))
