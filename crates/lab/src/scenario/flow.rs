@@ -3,7 +3,7 @@
 use super::NAME;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
-use acklab_transport::recovery::{prr, rto};
+use acklab_transport::recovery::{prr, rack, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
 use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
 use schemars::JsonSchema;
@@ -130,6 +130,9 @@ pub struct Flow {
     /// What makes a segment count as lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<recovery::Detection>,
+    /// RACK: whose round trip counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rack_rtt: Option<rack::RoundTrip>,
     /// Probes of the tail of a flight (RFC 8985, §7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail_loss_probe: Option<bool>,
@@ -218,6 +221,7 @@ impl Flow {
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
             detection: self.detection.unwrap_or(preset.detection),
+            rack_rtt: self.rack_rtt.unwrap_or(preset.rack_rtt),
             tail_loss_probe: self.tail_loss_probe.unwrap_or(preset.tail_loss_probe),
             timer_slack: self.timer_slack.unwrap_or(preset.timer_slack),
             undo: self.undo.unwrap_or(preset.undo),
@@ -260,6 +264,7 @@ impl Flow {
             prr_basis,
             prr_bound,
             detection,
+            rack_rtt,
             tail_loss_probe,
             timer_slack,
             undo,
@@ -293,6 +298,7 @@ impl Flow {
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),
             detection: Some(detection),
+            rack_rtt: Some(rack_rtt),
             tail_loss_probe: Some(tail_loss_probe),
             timer_slack: Some(timer_slack),
             undo: Some(undo),

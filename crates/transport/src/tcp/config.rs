@@ -7,7 +7,7 @@ use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
-use recovery::{prr, rto};
+use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +99,8 @@ pub struct Config {
     pub prr_bound: prr::Bound,
     /// What makes a segment count as lost.
     pub detection: recovery::Detection,
+    /// RACK: whose round trip counts.
+    pub rack_rtt: rack::RoundTrip,
     /// Probes of the tail of a flight (RFC 8985, §7).
     pub tail_loss_probe: bool,
     /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
@@ -173,6 +175,7 @@ const RFC: Config = Config {
     prr_basis: prr::Basis::Pipe,
     prr_bound: prr::Bound::SafeAck,
     detection: recovery::Detection::Rack,
+    rack_rtt: rack::RoundTrip::Newest,
     tail_loss_probe: true,
     timer_slack: Duration::ZERO,
     undo: true,
@@ -195,6 +198,8 @@ const LINUX: Config = Config {
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,
     congestion_dialect: cc::Dialect::Linux,
+    // tcp_rack_advance.
+    rack_rtt: rack::RoundTrip::LastEntered,
     // tcp_slow_start_after_idle = 1.
     after_idle: AfterIdle::Decay,
     // tcp_reno_ssthresh halves snd_cwnd.

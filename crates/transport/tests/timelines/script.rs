@@ -195,6 +195,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "prr_basis" => config.prr_basis = variant(text)?,
         "prr_bound" => config.prr_bound = variant(text)?,
         "detection" => config.detection = variant(text)?,
+        "rack_rtt" => config.rack_rtt = variant(text)?,
         "tail_loss_probe" => config.tail_loss_probe = switch(text)?,
         "timer_slack" => config.timer_slack = value(text)?,
         "undo" => config.undo = switch(text)?,

@@ -6,6 +6,7 @@ use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
+use crate::recovery::rack::RoundTrip;
 use crate::recovery::rto::Restart;
 use crate::recovery::scoreboard::Advance;
 use crate::recovery::undo::Before;
@@ -45,7 +46,11 @@ impl Sender {
         let lost = if self.judges_by_time() {
             let delivery = *self.board.delivery();
             if let Some(newest) = &delivery.plausible {
-                self.rack.on_delivery(now, newest, delivery.is_reordered);
+                let left_at = match self.config.rack_rtt {
+                    RoundTrip::Newest => newest.at,
+                    RoundTrip::LastEntered => delivery.last_entered.unwrap_or(newest.at),
+                };
+                self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
             }
             self.detect_by_time(now)
         } else if has_sack_news {
