@@ -296,6 +296,7 @@ impl Sender {
         if bytes == 0 {
             return 0;
         }
+        self.forced = 0;
         self.rto.restart(now, &self.rtt);
         if self.config.undo && (self.undo.is_refuted() || self.undo.is_overtaken(news.echo)) {
             self.restore(now, true);
