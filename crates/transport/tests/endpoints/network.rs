@@ -166,7 +166,7 @@ impl Network {
     }
 
     pub(crate) fn pass(&mut self, time: Duration) {
-        self.now = self.now + time;
+        self.now += time;
         self.wake();
     }
 
