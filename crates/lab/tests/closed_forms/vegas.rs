@@ -23,6 +23,7 @@ fn two_to_four_segments_wait() {
             tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap_or_default();
         let queue = tables.numbers("links", "mean_qdisc_length_l2")[bottleneck];
         println!("Vegas, {rate} Mbps: {queue:.2} segments wait");
-        assert!((ALPHA..=BETA).contains(&queue), "{queue} at {rate} Mbps");
+        // Linux divides whole numbers: less than five is four (`tcp_vegas_cong_avoid`).
+        assert!((ALPHA..BETA + 1.0).contains(&queue), "{queue} at {rate} Mbps");
     }
 }
