@@ -8,8 +8,8 @@ from acklab.errors import RunError
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides
 from acklab.studies.definition import Study
-from acklab.sweeps import Grid, Plan, Point, SweepResult, execute, sweep
-from acklab.sweeps.grid import variations
+from acklab.sweeps import Grid, Plan, Point, SweepResult, Variants, execute, sweep
+from acklab.sweeps.grid import Axes, variations
 from acklab.terminal import progress_bar
 from acklab.verdict import Finding
 
@@ -36,6 +36,10 @@ class Bench:
         """One of the scenario files of the study. Raises ScenarioError."""
         return Source.of(self.study.scenario(scenario))
 
+    def variants(self, file: str, names: Iterable[str] = ()) -> Variants:
+        """Variants from one of the files of the study: all, or those named. Raises UsageError."""
+        return Variants.read(self.study.scenario(file), names)
+
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[list[Point]]:
         """Runs scenario files with overrides over all seeds; gives the points of each. Raises RunError if one fails."""
         vary = variations(self.study.file.vary)
@@ -58,7 +62,7 @@ class Bench:
         self,
         scenario: str,
         name: str,
-        grid: Mapping[str, Iterable[object]],
+        grid: Axes,
         *,
         seeds: int | None = None,
         vary: Mapping[str, str] | None = None,
