@@ -4,128 +4,40 @@
 //! [`Decision`] after each arrival and always gives its [`Reason`]. One strategy is one file here and one arm of [`Config`] and
 //! [`Policy`].
 
+mod byte_counting;
+mod chrome;
+mod config;
+mod congestion_control;
+mod daass;
+mod decision;
 mod delayed;
+mod delivery;
+mod filter;
+mod growth;
+mod held;
 mod ledger;
 mod linux;
 mod per_packet;
+mod quic;
+mod round_trip;
+mod tack;
 
-pub use ledger::{Arrival, Ledger};
+pub use config::Config;
+pub use decision::{Decision, Reason};
+pub use delivery::Delivery;
+pub use held::Held;
+pub use ledger::{Arrival, Ledger, Span, Tally};
+pub use round_trip::{Echo, RoundTrip};
 
-use acklab_base::{Duration, Instant};
+use acklab_base::Instant;
+use byte_counting::ByteCounting;
+use chrome::Chrome;
+use congestion_control::CongestionControl;
+use daass::Daass;
 use delayed::Delayed;
 use linux::Linux;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// An ACK policy and its settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
-    /// Every segment at once.
-    PerPacket {},
-    /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
-    Delayed {
-        /// Acknowledge at the latest with this many segments unacknowledged.
-        #[serde(default = "two")]
-        #[schemars(range(min = 1))]
-        segments: u32,
-        /// Acknowledge at the latest after this time, at most 500 ms in RFC 5681.
-        #[serde(default = "two_hundred_milliseconds")]
-        timer: Duration,
-        /// Acknowledge this many segments at the start of the connection one by one.
-        #[serde(default)]
-        quick: u32,
-    },
-    /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
-    Linux {},
-}
-
-const fn two() -> u32 {
-    2
-}
-
-const fn two_hundred_milliseconds() -> Duration {
-    Duration::from_millis(200)
-}
-
-impl Config {
-    /// The name of the policy, as scenarios spell it.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::PerPacket {} => "per-packet",
-            Self::Delayed { .. } => "delayed",
-            Self::Linux {} => "linux",
-        }
-    }
-}
-
-/// What a policy says after an arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Acknowledge at once.
-    Now(Reason),
-    /// Acknowledge at this instant, if nothing has made it happen before.
-    At(Instant, Reason),
-}
-
-/// Why an ACK was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// The policy acknowledges every segment.
-    EverySegment,
-    /// As many segments were unacknowledged as the policy allows.
-    SegmentCount,
-    /// The delayed-ACK timer ran out.
-    Timer,
-    /// Quick ACKs while the sender is still growing its window.
-    QuickAck,
-    /// A segment came out of order (RFC 5681, §4.2).
-    OutOfOrder,
-    /// A segment filled all or part of a gap (RFC 5681, §4.2).
-    FillsGap,
-    /// A segment carried nothing new.
-    Duplicate,
-    /// SACKs for several out-of-order segments were sent as one.
-    CompressedSack,
-    /// The peer has finished.
-    Fin,
-    /// Part of the handshake.
-    Handshake,
-}
-
-impl Reason {
-    /// All reasons, in the order of their index.
-    pub const ALL: [Self; 10] = [
-        Self::EverySegment,
-        Self::SegmentCount,
-        Self::Timer,
-        Self::QuickAck,
-        Self::OutOfOrder,
-        Self::FillsGap,
-        Self::Duplicate,
-        Self::CompressedSack,
-        Self::Fin,
-        Self::Handshake,
-    ];
-
-    /// Its name, as it stands in the `acks` table.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EverySegment => "every-segment",
-            Self::SegmentCount => "segment-count",
-            Self::Timer => "timer",
-            Self::QuickAck => "quick-ack",
-            Self::OutOfOrder => "out-of-order",
-            Self::FillsGap => "fills-gap",
-            Self::Duplicate => "duplicate",
-            Self::CompressedSack => "compressed-sack",
-            Self::Fin => "fin",
-            Self::Handshake => "handshake",
-        }
-    }
-}
+use quic::Quic;
+use tack::Tack;
 
 /// A policy at work.
 #[derive(Clone, Debug)]
@@ -136,6 +48,18 @@ pub enum Policy {
     Delayed(Delayed),
     /// Linux.
     Linux(Linux),
+    /// The byte-counting ACK.
+    ByteCounting(ByteCounting),
+    /// Delayed ACKs after slow start.
+    Daass(Daass),
+    /// Chrome's QUIC.
+    Chrome(Chrome),
+    /// RFC 9000, and draft-ietf-quic-ack-frequency.
+    Quic(Quic),
+    /// The law of TACK.
+    Tack(Tack),
+    /// RFC 5690.
+    CongestionControl(CongestionControl),
 }
 
 impl Policy {
@@ -146,24 +70,53 @@ impl Policy {
             Config::PerPacket {} => Self::PerPacket,
             Config::Delayed { segments, timer, quick } => Self::Delayed(Delayed::new(segments, timer, quick)),
             Config::Linux {} => Self::Linux(Linux::default()),
+            Config::ByteCounting { segments, timer } => Self::ByteCounting(ByteCounting::new(segments, timer)),
+            Config::Daass { segments, timer } => Self::Daass(Daass::new(Delayed::new(segments, timer, 0))),
+            Config::Chrome { packets, after, rtt_divisor, max_ack_delay } => {
+                Self::Chrome(Chrome::new(packets, after, rtt_divisor, max_ack_delay))
+            }
+            Config::Quic { packets, max_ack_delay } => {
+                Self::Quic(Quic::new(packets.saturating_sub(1), max_ack_delay, 1))
+            }
+            Config::AckFrequency { ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold } => {
+                Self::Quic(Quic::new(ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold))
+            }
+            Config::Tack { segments, beta, per_packet_startup, .. } => {
+                Self::Tack(Tack::new(segments, beta, per_packet_startup))
+            }
+            Config::AckCongestionControl { timer } => Self::CongestionControl(CongestionControl::new(timer)),
         }
     }
 
-    /// What to do about `arrival`, which `ledger` already holds.
-    pub fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    /// What to do about `arrival`, which `ledger` and `held` already hold.
+    pub fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match self {
             Self::PerPacket => per_packet::decide(),
             Self::Delayed(policy) => policy.decide(arrival, ledger),
-            Self::Linux(policy) => policy.decide(now, arrival, ledger),
+            Self::Linux(policy) => policy.decide(now, arrival, ledger, held),
+            Self::ByteCounting(policy) => policy.decide(arrival, ledger),
+            Self::Daass(policy) => policy.decide(now, arrival, ledger),
+            Self::Chrome(policy) => policy.decide(arrival, ledger, held),
+            Self::Quic(policy) => policy.decide(arrival, ledger, held),
+            Self::Tack(policy) => policy.decide(now, arrival, ledger, held),
+            Self::CongestionControl(policy) => policy.decide(arrival, ledger),
         }
     }
 
     /// An ACK has been sent, for whatever reason.
-    pub fn on_ack_sent(&mut self) {
+    pub fn on_ack_sent(&mut self, now: Instant) {
         match self {
-            Self::PerPacket => {}
             Self::Delayed(policy) => policy.on_ack_sent(),
             Self::Linux(policy) => policy.on_ack_sent(),
+            Self::Tack(policy) => policy.on_ack_sent(now),
+            _ => {}
+        }
+    }
+
+    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2). Other policies pay no heed.
+    pub fn on_ack_ratio(&mut self, ratio: u8) {
+        if let Self::CongestionControl(policy) = self {
+            policy.on_ratio(ratio);
         }
     }
 }

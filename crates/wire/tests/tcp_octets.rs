@@ -59,20 +59,21 @@ fn sack_blocks(most: usize) -> impl Strategy<Value = SackBlocks> {
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
     if syn {
-        (timestamps, any::<(Option<u16>, Option<u8>, bool)>())
-            .prop_map(|(timestamps, (mss, window_scale, sack_permitted))| Options {
+        (timestamps, any::<(Option<u16>, Option<u8>, bool, bool)>())
+            .prop_map(|(timestamps, (mss, window_scale, sack_permitted, ack_congestion_control))| Options {
                 timestamps,
                 mss,
                 window_scale,
                 sack_permitted,
-                sack: SackBlocks::default(),
+                ack_congestion_control,
+                ..Options::default()
             })
             .boxed()
     } else {
-        timestamps
-            .prop_flat_map(|timestamps| {
-                let most = if timestamps.is_some() { 3 } else { 4 };
-                sack_blocks(most).prop_map(move |sack| Options { timestamps, sack, ..Options::default() })
+        (timestamps, any::<Option<u8>>())
+            .prop_flat_map(|(timestamps, ack_ratio)| {
+                let most = if timestamps.is_none() { 4 } else { 3 - usize::from(ack_ratio.is_some()) };
+                sack_blocks(most).prop_map(move |sack| Options { timestamps, sack, ack_ratio, ..Options::default() })
             })
             .boxed()
     }
@@ -127,7 +128,7 @@ fn the_octets_are_those_of_linux() {
         window_scale: Some(10),
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 325_283_285, echo: 0 }),
-        sack: SackBlocks::default(),
+        ..Options::default()
     };
     let (flow, seq, ack) = (FlowId::data(0), SeqNumber(197_047_832), SeqNumber(0));
     assert_eq!(segment, Segment { flow, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });

@@ -90,6 +90,9 @@ pub struct Flow {
     /// Selective acknowledgement (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps in every segment (RFC 7323, §3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -184,13 +187,15 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
             initial_window: self.initial_window.unwrap_or(preset.initial_window),
             send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
             receive_buffer: self.receive_buffer.unwrap_or(preset.receive_buffer),
-            sack: self.sack.unwrap_or(preset.sack),
+            sack,
+            dsack: self.dsack.unwrap_or(preset.dsack && sack),
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
@@ -230,6 +235,7 @@ impl Flow {
             send_buffer,
             receive_buffer,
             sack,
+            dsack,
             window_scaling,
             timestamps,
             rtt_clock,
@@ -263,6 +269,7 @@ impl Flow {
             send_buffer: Some(send_buffer),
             receive_buffer: Some(receive_buffer),
             sack: Some(sack),
+            dsack: Some(dsack),
             timestamps: Some(timestamps.is_some()),
             timestamp_tick: timestamps,
             window_scaling: Some(window_scaling),

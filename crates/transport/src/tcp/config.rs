@@ -67,6 +67,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Selective acknowledgment (RFC 2018).
     pub sack: bool,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Window scale (RFC 7323, §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -139,6 +141,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     receive_buffer: Bytes(4 << 20),
     sack: true,
+    dsack: true,
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
@@ -200,6 +203,8 @@ const NS3: Config = Config {
     growth: cc::Growth::PerAck,
     validate_window: false,
     after_idle: AfterIdle::Keep,
+    // TcpRxBuffer makes none.
+    dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,
     // EnterRecovery: UnAckDataCount().

@@ -1,15 +1,18 @@
 //! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
 
+mod measure;
 mod reassembly;
+mod sack;
 
 use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
-use crate::ack::{Arrival, Decision, Ledger, Policy, Reason};
+use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{FlowId, Instant, Machine};
-use acklab_wire::tcp::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use reassembly::Reassembly;
+use std::ops::Range;
 
 /// Counts of one receiver; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,11 +44,15 @@ pub struct Receiver {
     clock: Option<TickClock>,
     connection: Option<Connection>,
     stream: Reassembly,
+    /// What came twice and is yet to be reported (RFC 2883).
+    duplicate: Option<Range<u64>>,
     ledger: Ledger,
     policy: Policy,
     /// An ACK to be sent now.
     due: Option<Reason>,
     syn_ack_due: bool,
+    /// When the SYN-ACK was sent, if only once and nothing has come since.
+    syn_ack_sent_at: Option<Instant>,
     /// An ACK to be sent later.
     delayed: Option<(Instant, Reason)>,
     counters: Counters,
@@ -58,6 +65,8 @@ struct Connection {
     has_sack: bool,
     has_timestamps: bool,
     has_scaling: bool,
+    /// The sender may set the ACK Ratio (RFC 5690, §4.1).
+    has_ack_ratio: bool,
     timestamp_to_echo: u32,
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
@@ -78,10 +87,12 @@ impl Receiver {
             clock: config.timestamps.map(TickClock::new),
             connection: None,
             stream: Reassembly::default(),
-            ledger: Ledger::default(),
+            duplicate: None,
+            ledger: config.ack.ledger(),
             policy: Policy::new(config.ack),
             due: None,
             syn_ack_due: false,
+            syn_ack_sent_at: None,
             delayed: None,
             counters: Counters::default(),
         }
@@ -131,6 +142,8 @@ impl Receiver {
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
             has_scaling: self.config.window_scaling && options.window_scale.is_some(),
+            has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
+                && options.ack_congestion_control,
             timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
             last_ack_sent: 0,
             fin: None,
@@ -143,6 +156,7 @@ impl Receiver {
             self.syn_ack_due = true;
             return;
         }
+        self.measure_handshake(now);
         let length = segment.sequence_len();
         if length == 0 {
             return;
@@ -159,15 +173,29 @@ impl Receiver {
         }
         self.connection = Some(connection);
         self.counters.data_segments += 1;
+        if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
+            self.policy.on_ack_ratio(ratio);
+        }
 
         let before = self.stream.next();
         let beyond_window = start + length > before + self.window();
-        let arrival = if beyond_window { Arrival::Duplicate } else { self.stream.insert(start..start + length) };
+        let arrival = if beyond_window {
+            Arrival::Duplicate
+        } else {
+            self.note_duplicate(&connection, start..start + length);
+            self.stream.insert(start..start + length)
+        };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
-        self.ledger.enter(now, u64::from(segment.payload), self.stream.next() - before);
+        if beyond_window {
+            self.ledger.newest = now;
+        } else {
+            self.ledger.enter(now, start..start + u64::from(segment.payload), self.stream.next() - before);
+            self.measure(now, segment, &connection);
+        }
         let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
+        let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
         let decision =
-            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger) };
+            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
         match decision {
             Decision::Now(reason) => self.due = Some(reason),
             Decision::At(at, reason) => {
@@ -175,6 +203,7 @@ impl Receiver {
                     self.delayed = Some((at, reason));
                 }
             }
+            Decision::Hold => {}
         }
     }
 
@@ -191,6 +220,7 @@ impl Receiver {
 
     fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
         self.counters.acks[Reason::Handshake as usize] += 1;
+        self.syn_ack_sent_at = (self.counters.acks[Reason::Handshake as usize] == 1).then_some(now);
         Segment {
             flow: self.flow,
             seq: self.initial,
@@ -203,6 +233,7 @@ impl Receiver {
                 mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
                 window_scale: connection.has_scaling.then_some(self.window_shift),
                 sack_permitted: connection.has_sack,
+                ack_congestion_control: connection.has_ack_ratio,
                 ..Options::default()
             },
             payload: 0,
@@ -213,7 +244,7 @@ impl Receiver {
         self.counters.acks[reason as usize] += 1;
         self.delayed = None;
         self.ledger.settle();
-        self.policy.on_ack_sent();
+        self.policy.on_ack_sent(now);
         connection.last_ack_sent = self.stream.next();
         let timestamps = self.timestamps(now, connection);
         let sack = if connection.has_sack {
@@ -230,17 +261,6 @@ impl Receiver {
             options: Options { timestamps, sack, ..Options::default() },
             payload: 0,
         }
-    }
-
-    /// RFC 2018, §4: the block of the newest arrival first, then those most recently reported. Timestamps leave room for three.
-    fn sack_blocks(&self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
-        let most = if has_timestamps { 3 } else { SackBlocks::MAX };
-        self.stream
-            .recent()
-            .iter()
-            .take(most)
-            .map(|range| SackBlock { start: SeqNumber::at(first, range.start), end: SeqNumber::at(first, range.end) })
-            .collect()
     }
 
     fn timestamps(&mut self, now: Instant, connection: &Connection) -> Option<Timestamps> {

@@ -1,5 +1,6 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
+mod ack_ratio;
 mod idle;
 mod input;
 mod output;
@@ -10,6 +11,7 @@ mod timers;
 pub use idle::AfterIdle;
 pub(in crate::tcp) use output::announced_mss;
 
+use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{self, CongestionControl, Controller, Window};
@@ -112,6 +114,8 @@ pub struct Sender {
     /// Octets acknowledged that do not fill a segment.
     acked_remainder: u64,
     window_limited: bool,
+    /// ACK congestion control, if both ends speak it.
+    ack_ratio: Option<AckRatio>,
     /// The rate of delivery, if the controller wants it.
     sampler: Option<Sampler>,
     pacer: Pacer,
@@ -186,6 +190,7 @@ impl Sender {
             seen_partial_ack: false,
             acked_remainder: 0,
             window_limited: false,
+            ack_ratio: None,
             pacer: Pacer::default(),
             last_sent: None,
             paced_until: None,
@@ -224,6 +229,12 @@ impl Sender {
     #[must_use]
     pub const fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// The ACK Ratio in use, if there is one (RFC 5690).
+    #[must_use]
+    pub fn ack_ratio(&self) -> Option<u64> {
+        self.ack_ratio.as_ref().map(AckRatio::in_use)
     }
 
     /// Round-trip times.

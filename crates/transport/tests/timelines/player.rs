@@ -3,6 +3,7 @@
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_transport::ack;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
@@ -92,6 +93,8 @@ impl Player<'_> {
             window_scale: self.script.peer.window_scale,
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
+            ack_congestion_control: matches!(self.script.config.ack, ack::Config::AckCongestionControl { .. }),
+            ack_ratio: None,
         };
         let syn = Written {
             flags: Flags::SYN,
@@ -202,6 +205,8 @@ impl Player<'_> {
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
                 timestamps: options.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)),
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             }),
         }
     }
@@ -229,6 +234,8 @@ impl Player<'_> {
                 mss: options.mss,
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             },
             payload: written.len,
         }
@@ -258,6 +265,9 @@ impl Player<'_> {
             }
             .to_owned()),
             (Subject::Sender(sender), "phase") => Ok(format!("{:?}", sender.phase()).to_lowercase()),
+            (Subject::Sender(sender), "ratio") => {
+                Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
+            }
             (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
             (Subject::Receiver(receiver), "deadline") => {
                 Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))

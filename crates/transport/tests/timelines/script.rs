@@ -71,6 +71,8 @@ pub(crate) struct Options {
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
     pub(crate) timestamps: Option<(u32, u32)>,
+    pub(crate) ack_congestion_control: bool,
+    pub(crate) ack_ratio: Option<u8>,
 }
 
 const LETTERS: [(char, Flags); 4] = [('F', Flags::FIN), ('S', Flags::SYN), ('P', Flags::PSH), ('.', Flags::ACK)];
@@ -96,6 +98,8 @@ impl fmt::Display for Written {
             options.window_scale.map(|shift| format!("wscale {shift}")),
             options.sack_permitted.then(|| "sackOK".to_owned()),
             options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
+            options.ack_congestion_control.then(|| "ackcc".to_owned()),
+            options.ack_ratio.map(|ratio| format!("ratio {ratio}")),
         ];
         write!(f, " <{}>", parts.into_iter().flatten().collect::<Vec<_>>().join(","))
     }
@@ -173,6 +177,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
         "receive_buffer" => config.receive_buffer = value::<Bytes>(text)?,
         "sack" => config.sack = switch(text)?,
+        "dsack" => config.dsack = switch(text)?,
         "window_scaling" => config.window_scaling = switch(text)?,
         "timestamps" if text == "off" => {
             (config.timestamps, config.rtt_clock) = (None, acklab_transport::tcp::config::RttClock::SendTimes);
@@ -219,6 +224,30 @@ fn ack_policy(text: &str) -> Result<ack::Config, String> {
         ["delayed", segments, timer] => {
             Ok(ack::Config::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 })
         }
+        ["byte-counting", segments] => Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: None }),
+        ["byte-counting", segments, timer] => {
+            Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: Some(value(timer)?) })
+        }
+        ["daass", segments, timer] => Ok(ack::Config::Daass { segments: value(segments)?, timer: value(timer)? }),
+        ["chrome", max_ack_delay] => {
+            Ok(ack::Config::Chrome { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: value(max_ack_delay)? })
+        }
+        ["quic", packets, max_ack_delay] => {
+            Ok(ack::Config::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)? })
+        }
+        ["ack-frequency", threshold, delay, reordering] => Ok(ack::Config::AckFrequency {
+            ack_eliciting_threshold: value(threshold)?,
+            requested_max_ack_delay: value(delay)?,
+            reordering_threshold: value(reordering)?,
+        }),
+        ["tack", segments, beta, ref startup @ ..] => Ok(ack::Config::Tack {
+            segments: value(segments)?,
+            beta: value(beta)?,
+            bandwidth_window: 10,
+            rtt_window: Duration::from_secs(10),
+            per_packet_startup: *startup == ["per-packet-startup"],
+        }),
+        ["ack-congestion-control", timer] => Ok(ack::Config::AckCongestionControl { timer: value(timer)? }),
         _ => Err(format!("no such ACK policy: {text}")),
     }
 }
@@ -293,6 +322,8 @@ fn options(text: &str) -> Result<Options, String> {
             ["mss", mss] => options.mss = Some(value(mss)?),
             ["wscale", shift] => options.window_scale = Some(value(shift)?),
             ["sackOK"] => options.sack_permitted = true,
+            ["ackcc"] => options.ack_congestion_control = true,
+            ["ratio", ratio] => options.ack_ratio = Some(value(ratio)?),
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
             [] => {}
             _ => return Err(format!("no such option: {option}")),

@@ -16,6 +16,10 @@ pub struct Options {
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018, §2), on SYN.
     pub sack_permitted: bool,
+    /// ACK Congestion Control Permitted (RFC 5690, §4.1), on SYN.
+    pub ack_congestion_control: bool,
+    /// ACK Ratio (RFC 5690, §4.2), with data: acknowledge every so many segments.
+    pub ack_ratio: Option<u8>,
 }
 
 /// The two clocks of a timestamps option.
@@ -89,7 +93,7 @@ impl FromIterator<SackBlock> for SackBlocks {
 
 impl Options {
     /// Octets on the wire, padded to a multiple of four as stacks lay them out: each of timestamps and SACK behind two NOPs,
-    /// SACK-permitted sharing the two of the timestamps on a SYN.
+    /// SACK-permitted sharing the two of the timestamps on a SYN, and an ACK Ratio those of the SACK.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
@@ -97,7 +101,13 @@ impl Options {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
         let permitted = if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
-        timestamps + sack + mss + scale + permitted
+        let congestion_control = if self.ack_congestion_control { 4 } else { 0 };
+        let ratio = match self.ack_ratio {
+            None => 0,
+            Some(_) if self.sack.is_empty() => 8,
+            Some(_) => 4,
+        };
+        timestamps + sack + mss + scale + permitted + congestion_control + ratio
     }
 }
 
@@ -131,6 +141,12 @@ impl fmt::Debug for Options {
         }
         if self.sack_permitted {
             list.field("sack_permitted", &true);
+        }
+        if self.ack_congestion_control {
+            list.field("ackcc", &true);
+        }
+        if let Some(ratio) = self.ack_ratio {
+            list.field("ack_ratio", &ratio);
         }
         if let Some(timestamps) = self.timestamps {
             list.field("ts", &timestamps);

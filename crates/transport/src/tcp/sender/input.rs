@@ -33,6 +33,7 @@ impl Sender {
             self.clock = None;
         }
         self.config.sack &= segment.options.sack_permitted;
+        self.negotiate_ack_ratio(segment);
         self.window_shift = segment.options.window_scale.map_or(0, |shift| shift.min(MAX_WINDOW_SHIFT));
         // RFC 7323, §2.2: the window of a SYN is not scaled.
         self.window_end = u64::from(segment.window);
@@ -65,6 +66,7 @@ impl Sender {
         }
         let ack = self.offset_of(segment.ack);
         let una = self.board.una();
+        self.watch_acks(ack, segment);
         // RFC 9293, §3.10.7.4: neither what was never sent nor what is already known.
         if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() || ack < una {
             return;

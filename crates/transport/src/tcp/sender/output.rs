@@ -103,10 +103,10 @@ impl Sender {
     pub(super) fn new_data(&self) -> Option<u64> {
         let available = self.unsent();
         let room = self.window_end.saturating_sub(self.board.nxt());
-        let octets = available.min(self.window.mss).min(room);
-        let is_worth_it = octets == self.window.mss
-            || octets == available
-            || (self.board.is_empty() && octets >= self.largest_window / 2);
+        let full = self.full_payload();
+        let octets = available.min(full).min(room);
+        let is_worth_it =
+            octets == full || octets == available || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
@@ -114,6 +114,7 @@ impl Sender {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
+        self.load_ratio(start);
         let segment = self.data(now, start..start + octets);
         self.departed(now, &segment, start + octets, false);
         segment
@@ -202,10 +203,11 @@ impl Sender {
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
+        let ack_ratio = self.carried_ratio(range.start);
         Segment {
             seq: SeqNumber::at(self.first, range.start),
             flags,
-            options: self.options(now),
+            options: Options { ack_ratio, ..self.options(now) },
             payload,
             ..self.empty()
         }
@@ -230,6 +232,7 @@ impl Sender {
                 mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
                 window_scale: self.config.window_scaling.then_some(0),
                 sack_permitted: self.config.sack,
+                ack_congestion_control: self.offers_ack_ratio(),
                 ..Options::default()
             },
             ..self.empty()

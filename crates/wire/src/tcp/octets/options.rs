@@ -10,6 +10,12 @@ use etherparse::tcp_option::{
 /// The most that the data offset leaves room for.
 const ROOM: usize = 40;
 
+/// Shared by experiments, which the two octets behind the length tell apart (RFC 4727, §7; RFC 6994, §3).
+const KIND_EXPERIMENT: u8 = 253;
+/// RFC 5690 got no option kinds. Its number tells its two options from other experiments, and their lengths one from the other; nobody
+/// has registered it.
+const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
+
 /// The options that [`Options`] holds.
 const KNOWN: [u8; 5] =
     [KIND_MAXIMUM_SEGMENT_SIZE, KIND_WINDOW_SCALE, KIND_SELECTIVE_ACK_PERMITTED, KIND_SELECTIVE_ACK, KIND_TIMESTAMP];
@@ -22,7 +28,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Lay out `options` as Linux does (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK. None if a header has no room for them.
+    /// window scale, SACK; and those of RFC 5690, which Linux has not, at the end. None if a header has no room for them.
     pub(super) fn of(options: &Options) -> Option<Self> {
         const NOP: u8 = KIND_NOOP;
         let mut layout = Self { octets: [0; ROOM], len: 0 };
@@ -41,12 +47,21 @@ impl Layout {
         if let Some(shift) = options.window_scale {
             layout.put(&[NOP, KIND_WINDOW_SCALE, 3, shift])?;
         }
+        let [high, low] = ACK_CONGESTION_CONTROL;
+        if options.ack_congestion_control {
+            layout.put(&[KIND_EXPERIMENT, 4, high, low])?;
+        }
         if !options.sack.is_empty() {
             let blocks = options.sack.as_slice();
-            layout.put(&[NOP, NOP, KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
+            let padding: &[u8] = if options.ack_ratio.is_some() { &[NOP] } else { &[NOP, NOP] };
+            layout.put(padding)?.put(&[KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
             for SackBlock { start, end } in blocks {
                 layout.put(&start.0.to_be_bytes())?.put(&end.0.to_be_bytes())?;
             }
+        }
+        if let Some(ratio) = options.ack_ratio {
+            let padding: &[u8] = if options.sack.is_empty() { &[NOP, NOP, NOP] } else { &[] };
+            layout.put(padding)?.put(&[KIND_EXPERIMENT, 5, high, low, ratio])?;
         }
         debug_assert_eq!(layout.len as u64, options.wire_len(), "a segment must be as long as it says");
         Some(layout)
@@ -66,8 +81,9 @@ impl Layout {
 
 /// The options in these octets of a header with `flags`.
 ///
-/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale and SACK-permitted count on a SYN only, SACK only
-/// without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3). Of an option that comes twice, the last counts.
+/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
+/// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2). Of
+/// an option that comes twice, the last counts.
 pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     let mut rest = octets;
@@ -91,9 +107,9 @@ pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
         };
     }
     Ok(if flags.contains(Flags::SYN) {
-        Options { sack: SackBlocks::default(), ..options }
+        Options { sack: SackBlocks::default(), ack_ratio: None, ..options }
     } else {
-        Options { mss: None, window_scale: None, sack_permitted: false, ..options }
+        Options { mss: None, window_scale: None, sack_permitted: false, ack_congestion_control: false, ..options }
     })
 }
 
@@ -111,6 +127,11 @@ fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
+        (KIND_EXPERIMENT, _) => match value.split_first_chunk() {
+            Some((&ACK_CONGESTION_CONTROL, [])) => options.ack_congestion_control = true,
+            Some((&ACK_CONGESTION_CONTROL, &[ratio])) => options.ack_ratio = Some(ratio),
+            _ => {}
+        },
         (kind, _) => return !KNOWN.contains(&kind),
     }
     true
@@ -158,6 +179,22 @@ mod tests {
         options.sack = [block(1, 2), block(3, 4)].into_iter().collect();
         let sack = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4];
         assert_eq!(laid_out(&options)[12..], sack);
+    }
+
+    #[test]
+    fn the_options_of_ack_congestion_control_are_experiments() {
+        let permitted = Options { ack_congestion_control: true, ..Options::default() };
+        assert_eq!(laid_out(&permitted), [253, 4, 0x56, 0x90]);
+        assert_eq!(read(&laid_out(&permitted), Flags::SYN), Ok(permitted));
+        assert_eq!(read(&laid_out(&permitted), Flags::ACK), Ok(Options::default()));
+        let mut ratio = Options { ack_ratio: Some(4), ..Options::default() };
+        assert_eq!(laid_out(&ratio), [1, 1, 1, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::SYN), Ok(Options::default()));
+        ratio.sack = [block(1, 2)].into_iter().collect();
+        assert_eq!(laid_out(&ratio), [1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::ACK), Ok(ratio));
+        let other_experiments = [253, 2, 253, 5, 0x56, 0x91, 7, 254, 5, 0x56, 0x90, 7, 253, 6, 0x56, 0x90, 7, 7];
+        assert_eq!(read(&other_experiments, Flags::ACK), Ok(Options::default()));
     }
 
     #[test]
