@@ -1,6 +1,6 @@
 """What the `study.py` of a study works with: runs and sweeps of its scenarios, kept beside its claims."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,9 +36,12 @@ class Bench:
         """One of the scenario files of the study. Raises ScenarioError."""
         return Source.of(self.study.scenario(scenario))
 
-    def variants(self, file: str, names: Iterable[str] = ()) -> Variants:
-        """Variants from one of the files of the study: all, or those named. Raises UsageError."""
-        return Variants.read(self.study.scenario(file), names)
+    def variants(self, text: str) -> Variants:
+        """Variants from one of the files of the study: `paths.toml`, or some of them by name: `paths.toml:short,lossy`.
+
+        Raises UsageError.
+        """
+        return Variants.parse(str(self.study.scenario(text)))
 
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[list[Point]]:
         """Runs scenario files with overrides over all seeds; gives the points of each. Raises RunError if one fails."""

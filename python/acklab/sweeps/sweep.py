@@ -33,6 +33,8 @@ class SweepResult:
     columns: Mapping[str, str]
     """Name of the column by key of the grid."""
     seeds: tuple[int, ...]
+    command: str
+    """The command that repeats the sweep, without the folder."""
     commands: tuple[str, ...]
     """The command that repeats each point, by point."""
     failures: tuple[tuple[str, str], ...] = field(default=())
@@ -118,6 +120,7 @@ def sweep(
         grid=plan.grid,
         columns=columns,
         seeds=plan.seeds,
+        command=plan.command,
         commands=tuple(point.command for point, _ in plan.points),
         failures=tuple((point.command, message) for point, message in outcome.failed),
     )
@@ -133,6 +136,7 @@ def load_sweep(directory: str | Path) -> SweepResult:
             grid=Grid.from_document(document["grid"]),
             columns=document["columns"],
             seeds=tuple(document["seeds"]),
+            command=document["command"],
             commands=tuple(point["command"] for point in document["points"]),
             failures=tuple((point["command"], point["error"]) for point in document["points"] if "error" in point),
         )
