@@ -71,11 +71,15 @@ class Variants:
 
     @classmethod
     def _checked(cls, file: str, document: Mapping[str, object]) -> "Variants":
-        try:
-            chosen = {name: Variant.model_validate(values) for name, values in document.items()}
-        except ValidationError as error:
-            places = "; ".join(f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors())
-            raise UsageError(f"{file}: {places}") from error
+        chosen: dict[str, Variant] = {}
+        for name, values in document.items():
+            try:
+                chosen[name] = Variant.model_validate(values)
+            except ValidationError as error:
+                places = "; ".join(
+                    f"{'.'.join(str(part) for part in (name, *item['loc']))}: {item['msg']}" for item in error.errors()
+                )
+                raise UsageError(f"{file}: {places}") from error
         if unfit := [name for name in chosen if "," in name or name != name.strip() or not name]:
             raise UsageError(f"{file}: found the name {unfit[0]!r}, expected one without commas and outer spaces")
         return cls(file, chosen)
