@@ -100,6 +100,8 @@ pub(crate) struct FlowProbe {
 pub(crate) struct Totals {
     pub(crate) sender: sender::Counters,
     pub(crate) acks_sent: u64,
+    /// Data packets that arrived marked.
+    pub(crate) marked: u64,
     pub(crate) acks_by_reason: [u64; acklab_transport::ack::Reason::ALL.len()],
     pub(crate) received: u64,
     pub(crate) delivered: u64,
@@ -182,8 +184,11 @@ impl FlowProbe {
                 delivered: now.delivered - before.delivered,
                 recoveries: now.recoveries - before.recoveries,
                 recovery_time: now.recovery_time - before.recovery_time,
+                mark_reductions: now.mark_reductions - before.mark_reductions,
+                marked_bytes: now.marked_bytes - before.marked_bytes,
             },
             acks_sent: receiver.counters().acks_sent() - self.receiver_before.acks_sent(),
+            marked: receiver.counters().marked - self.receiver_before.marked,
             acks_by_reason,
             received: receiver.received() - self.received_before,
             delivered: receiver.delivered() - self.delivered_before,

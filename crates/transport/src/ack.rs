@@ -103,6 +103,21 @@ impl Policy {
         }
     }
 
+    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3). What must be told at once is not the
+    /// policy's to decide.
+    pub fn on_first_mark(&mut self) {
+        if let Self::Linux(policy) = self {
+            policy.on_first_mark();
+        }
+    }
+
+    /// The sender says that it has reduced its window.
+    pub fn on_window_reduced(&mut self) {
+        if let Self::Linux(policy) = self {
+            policy.on_window_reduced();
+        }
+    }
+
     /// An ACK has been sent, for whatever reason.
     pub fn on_ack_sent(&mut self, now: Instant) {
         match self {

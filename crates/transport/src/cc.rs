@@ -4,10 +4,14 @@
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
 //! of [`Controller`].
 
+mod bbr;
+mod bbr3;
+mod model;
+mod dctcp;
 mod newreno;
 
 use crate::recovery::CongestionState;
-use crate::recovery::delivery_rate::Sample;
+use crate::recovery::delivery_rate::{Sample, Stamp};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -21,6 +25,12 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
+    Bbr,
+    /// BBR, version 3 (draft-ietf-ccwg-bbr).
+    Bbr3,
+    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
+    Dctcp,
 }
 
 impl Algorithm {
@@ -29,7 +39,16 @@ impl Algorithm {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
+            Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
+            Self::Dctcp => "dctcp",
         }
+    }
+
+    /// Must the receiver tell how much was marked?
+    #[must_use]
+    pub const fn counts_marks(self) -> bool {
+        matches!(self, Self::Dctcp)
     }
 }
 
@@ -95,6 +114,8 @@ pub struct Ack {
     pub acked: Acked,
     /// What it newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
+    /// Delivered since the connection began, this included.
+    pub total_delivered: u64,
     /// What it made count as lost.
     pub lost: u64,
     /// Of what it delivered, what the network had marked Congestion Experienced, if the receiver tells that.
@@ -109,6 +130,9 @@ pub struct Ack {
     pub nxt: u64,
     /// Its round-trip time, if it gave one.
     pub rtt: Option<Duration>,
+    /// How long ago the last to leave of what it delivered did so, if it was never sent before: without the wait of an ACK for what
+    /// came after.
+    pub newest_rtt: Option<Duration>,
     /// Smoothed round-trip time, if there was a measurement.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
@@ -117,6 +141,12 @@ pub struct Ack {
     pub rate: Option<Sample>,
     /// Where congestion control stands.
     pub state: CongestionState,
+    /// Does the receiver acknowledge selectively?
+    pub has_sack: bool,
+    /// Did the window hold back sending just before it came?
+    pub window_limited: bool,
+    /// When pacing lets the next segment leave: now, if it does not hold it.
+    pub departure: Instant,
     /// May the window grow by it? Not in a fast recovery, and not while something else than the window holds back sending.
     pub may_grow: bool,
 }
@@ -136,6 +166,23 @@ pub struct Sent {
     pub is_retransmission: bool,
     /// Is the rate of sending the application's at present?
     pub is_app_limited: bool,
+}
+
+/// A transmission that was marked lost, as a controller sees it. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When it was marked.
+    pub now: Instant,
+    /// The stream offset of its first octet.
+    pub start: u64,
+    /// The stream offset behind its last octet.
+    pub end: u64,
+    /// What it remembers of its departure, if the controller [wants rates](CongestionControl::wants_delivery_rate).
+    pub stamp: Stamp,
+    /// Delivered since the connection began, the present ACK included.
+    pub total_delivered: u64,
+    /// Marked lost since the connection began, this included, if the controller wants rates.
+    pub total_lost: u64,
 }
 
 /// Why the window is to be reduced.
@@ -167,8 +214,9 @@ pub struct Start {
 /// 1. [`on_established`](Self::on_established) once, after the handshake;
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes where congestion control
 ///    stands;
-/// 3. [`on_ack`](Self::on_ack) for every ACK;
-/// 4. [`on_sent`](Self::on_sent) for every segment with data that leaves.
+/// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer made count as lost;
+/// 4. [`on_ack`](Self::on_ack) for every ACK;
+/// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves.
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
 /// [governs the window](Self::governs_window).
@@ -185,8 +233,12 @@ pub trait CongestionControl {
     /// Congestion control has entered `state`.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// The last reduction was for nothing, and the window has been restored.
+    /// The last reduction was for nothing, and the window has been restored, unless the controller
+    /// [governs it](Self::governs_window).
     fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
+
+    /// A transmission counts as lost.
+    fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
     /// A segment with data has left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
@@ -205,6 +257,11 @@ pub trait CongestionControl {
     fn wants_delivery_rate(&self) -> bool {
         false
     }
+
+    /// Did it, at the last ACK, send less than it could on purpose? The rates of what it sends then are not the path's.
+    fn limits_itself(&self) -> bool {
+        false
+    }
 }
 
 /// A controller at work.
@@ -212,6 +269,12 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// BBR, version 1.
+    Bbr(Box<bbr::Bbr>),
+    /// BBR, version 3.
+    Bbr3(Box<bbr3::Bbr3>),
+    /// RFC 8257.
+    Dctcp(dctcp::Dctcp),
 }
 
 impl Controller {
@@ -220,6 +283,9 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Self {
         match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
+            Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
+            Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
         }
     }
 }
@@ -229,6 +295,9 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Bbr($controller) => $call,
+            Self::Bbr3($controller) => $call,
+            Self::Dctcp($controller) => $call,
         }
     };
 }
@@ -254,6 +323,10 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_undo(now, window));
     }
 
+    fn on_lost(&mut self, window: &Window, lost: &Lost) {
+        each!(self, controller => controller.on_lost(window, lost));
+    }
+
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         each!(self, controller => controller.on_sent(window, sent));
     }
@@ -268,6 +341,10 @@ impl CongestionControl for Controller {
 
     fn wants_delivery_rate(&self) -> bool {
         each!(self, controller => controller.wants_delivery_rate())
+    }
+
+    fn limits_itself(&self) -> bool {
+        each!(self, controller => controller.limits_itself())
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Algorithm {
     Prr,
     /// The window falls to the threshold at once (RFC 6675; RFC 6582 without SACK).
     Classic,
+    /// The same, but the first ACK of new data ends the recovery, whatever else was lost (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
+    Reno,
 }
 
 impl Algorithm {
@@ -38,6 +40,7 @@ impl Algorithm {
         match self {
             Self::Prr => "prr",
             Self::Classic => "classic",
+            Self::Reno => "reno",
         }
     }
 }

@@ -140,6 +140,12 @@ pub struct Flow {
     /// Whose reading of loss recovery is followed (RFC 6675, §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<tcp::ecn::Config>,
+    /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_option: Option<bool>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -187,6 +193,9 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let congestion = self.congestion.unwrap_or(preset.congestion);
+        // Linux's tcp_ca_needs_ecn.
+        let ecn = if congestion.counts_marks() { tcp::ecn::Config::Dctcp } else { preset.ecn };
         let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
@@ -199,7 +208,7 @@ impl Flow {
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
-            congestion: self.congestion.unwrap_or(preset.congestion),
+            congestion,
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
@@ -214,6 +223,8 @@ impl Flow {
             undo: self.undo.unwrap_or(preset.undo),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
+            ecn: self.ecn.unwrap_or(ecn),
+            ecn_option: self.ecn_option.unwrap_or(preset.ecn_option),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -254,6 +265,8 @@ impl Flow {
             undo,
             limited_transmit,
             dialect,
+            ecn,
+            ecn_option,
             rto,
             ack,
         } = self.tcp();
@@ -285,6 +298,8 @@ impl Flow {
             undo: Some(undo),
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
+            ecn: Some(ecn),
+            ecn_option: (ecn == tcp::ecn::Config::Accurate).then_some(ecn_option),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

@@ -679,3 +679,31 @@ fn no_control_characters_reach_the_terminal() {
     let message = refusal.unwrap_err().to_string();
     assert!(message.chars().all(|character| !character.is_control() || character == '\n'), "{message:?}");
 }
+
+#[test]
+fn marks_and_those_who_need_them() {
+    check(&[
+        (
+            "congestion = \"newreno\"\ngrowth = \"per-ack\"\necn = \"accurate\"",
+            "congestion = \"dctcp\"\necn = «\"classic\"»",
+            r#"flow.0.ecn: "dctcp" needs to know how much was marked: expected "dctcp" or "accurate", found "classic""#,
+        ),
+        (
+            "ecn = \"accurate\"",
+            "ecn = \"classic\"\necn_option = «true»",
+            r#"flow.0.ecn_option: only `ecn = "accurate"` has an option, and `ecn` is "classic""#,
+        ),
+        (
+            r#"queue = { discipline = "fifo", limit = "20packets" }"#,
+            r#"queue = { discipline = "codel", target = «"0ms"» }"#,
+            r#"link.0.forward.queue.target: found "0ms", expected a duration above zero"#,
+        ),
+        (
+            r#"queue = { discipline = "fifo", limit = "20packets" }"#,
+            r#"queue = { discipline = "codel", interval = «"0ms"» }"#,
+            r#"link.0.forward.queue.interval: found "0ms", expected a duration above zero"#,
+        ),
+    ]);
+    let asked = read(FULL, &["flow.0.congestion=dctcp", "flow.0.ecn="]).unwrap();
+    assert_eq!(asked.flow[0].tcp().ecn, acklab_transport::tcp::ecn::Config::Dctcp, "it asks by itself");
+}

@@ -38,6 +38,10 @@ pub enum Reason {
     Duplicate,
     /// SACKs for several out-of-order segments were sent as one.
     CompressedSack,
+    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
+    MarkChange,
+    /// As many marks were not yet told as may be (RFC 9768, §3.2.2.5.1).
+    MarkCount,
     /// The peer has finished.
     Fin,
     /// Part of the handshake.
@@ -46,7 +50,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order of their index.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -58,6 +62,8 @@ impl Reason {
         Self::FillsGap,
         Self::Duplicate,
         Self::CompressedSack,
+        Self::MarkChange,
+        Self::MarkCount,
         Self::Fin,
         Self::Handshake,
     ];
@@ -77,6 +83,8 @@ impl Reason {
             Self::FillsGap => "fills-gap",
             Self::Duplicate => "duplicate",
             Self::CompressedSack => "compressed-sack",
+            Self::MarkChange => "mark-change",
+            Self::MarkCount => "mark-count",
             Self::Fin => "fin",
             Self::Handshake => "handshake",
         }

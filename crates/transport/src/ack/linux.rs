@@ -17,6 +17,8 @@ use acklab_base::{Duration, Instant};
 
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK_ACKS: u32 = 16;
+/// `tcp_enter_quickack_mode(sk, 2)` in `tcp_data_ecn_check`.
+const QUICK_ACKS_OF_A_MARK: u32 = 2;
 /// `TCP_ATO_MIN` and `TCP_DELACK_MIN`: HZ/25.
 const ATO_MIN: Duration = Duration::from_millis(40);
 /// `TCP_DELACK_MAX`: HZ/5.
@@ -103,6 +105,16 @@ impl Linux {
             // The receiver's own timeout is at its minimum of 200 ms as long as it sends no data.
             self.quick = MAX_QUICK_ACKS;
         }
+    }
+
+    /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
+    pub(super) fn on_first_mark(&mut self) {
+        self.quick = self.quick.max(QUICK_ACKS_OF_A_MARK);
+    }
+
+    /// `tcp_ecn_accept_cwr`: this segment at once, for the same reason.
+    pub(super) fn on_window_reduced(&mut self) {
+        self.quick = self.quick.max(1);
     }
 
     pub(super) fn on_ack_sent(&mut self) {

@@ -29,6 +29,17 @@ struct Sent {
     stamp: Stamp,
 }
 
+/// A transmission that was marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// The stream offset of its first octet.
+    pub start: u64,
+    /// The stream offset behind its last octet.
+    pub end: u64,
+    /// What it remembers of its departure.
+    pub stamp: Stamp,
+}
+
 /// What a cumulative acknowledgment released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
@@ -73,11 +84,15 @@ pub struct Scoreboard {
     keeps_sacked_retransmissions: bool,
     /// What the ACK at hand delivers.
     delivery: Delivery,
+    /// What was marked lost since this was last drained.
+    losses: Vec<Loss>,
 }
 
 /// What one ACK delivers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
+    /// Segments.
+    pub segments: u64,
     /// Of it, the transmission that left last.
     pub newest: Option<Newest>,
     /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission.
@@ -176,6 +191,11 @@ impl Scoreboard {
         self.resent > 0
     }
 
+    /// What was marked lost since this was last called.
+    pub fn drain_losses(&mut self) -> impl Iterator<Item = Loss> + '_ {
+        self.losses.drain(..)
+    }
+
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -195,6 +215,7 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let mut resent = 0;
         if let Some(head) = self.segments.front()
             && head.end <= ack
             && !head.ever_resent
@@ -219,18 +240,23 @@ impl Scoreboard {
                 self.note_delivered(&head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
+            if head.in_flight_again {
+                resent += covered;
+            }
             self.segments.pop_front();
         }
         while self.resent_in_order.front().is_some_and(|(_, start)| *start < self.una) {
             self.resent_in_order.pop_front();
         }
-        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
+        // No duplicate ACK stood for what was sent again (RFC 6582, §3.2, step 3: the segment that is added back).
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - resent).min(self.flight_size());
         advance
     }
 
     fn note_delivered(&mut self, segment: &Sent) {
         let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
         let delivery = &mut self.delivery;
+        delivery.segments += 1;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
         let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
         let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
@@ -335,6 +361,11 @@ impl Scoreboard {
             .take_while(|segment| segment.end <= self.highest_sacked)
             .position(|segment| !segment.sacked && !segment.in_flight_again)?;
         Some(self.start_of(index)..self.segments[index].end)
+    }
+
+    /// What duplicate ACKs stood for no longer counts.
+    pub const fn forget_duplicates(&mut self) {
+        self.dup_credit = 0;
     }
 
     /// The newest outstanding segment (RFC 8985, §7.3), if SACK has not acknowledged it.

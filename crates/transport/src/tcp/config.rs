@@ -3,6 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
+use super::ecn;
 use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
@@ -105,6 +106,10 @@ pub struct Config {
     pub limited_transmit: bool,
     /// How RFC 6675, §5, is read.
     pub dialect: Dialect,
+    /// Explicit congestion notification.
+    pub ecn: ecn::Config,
+    /// `accurate`: marked octets are told in an option as well (RFC 9768, §3.2.3).
+    pub ecn_option: bool,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -160,6 +165,10 @@ const RFC: Config = Config {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
+    ecn: ecn::Config::Off,
+    // RFC 9768, §3.2.3: recommended.
+    ecn_option: true,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),

@@ -1,5 +1,6 @@
 //! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
 
+mod ecn;
 mod measure;
 mod reassembly;
 mod sack;
@@ -9,8 +10,9 @@ use super::config::Config;
 use super::sender::announced_mss;
 use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
 use acklab_base::random::Seed;
-use acklab_base::{FlowId, Instant, Machine};
+use acklab_base::{Ecn, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
+use ecn::Echo;
 use reassembly::Reassembly;
 use std::ops::Range;
 
@@ -21,6 +23,8 @@ pub struct Counters {
     pub data_segments: u64,
     /// Those of which nothing was new.
     pub duplicates: u64,
+    /// Segments with data that arrived marked Congestion Experienced.
+    pub marked: u64,
     /// ACKs sent, by [`Reason`], in the order of [`Reason::ALL`].
     pub acks: [u64; Reason::ALL.len()],
 }
@@ -48,6 +52,10 @@ pub struct Receiver {
     duplicate: Option<Range<u64>>,
     ledger: Ledger,
     policy: Policy,
+    /// An ACK to be sent before any other, and when the newest data arrived of which it tells.
+    split: Option<(Segment, Instant)>,
+    /// When the newest data arrived of which the ACK sent last tells.
+    told: Instant,
     /// An ACK to be sent now.
     due: Option<Reason>,
     syn_ack_due: bool,
@@ -71,6 +79,9 @@ struct Connection {
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
+    echo: Echo,
+    /// How the newest SYN arrived.
+    syn: Ecn,
 }
 
 impl Receiver {
@@ -90,6 +101,8 @@ impl Receiver {
             duplicate: None,
             ledger: config.ack.ledger(),
             policy: Policy::new(config.ack),
+            split: None,
+            told: Instant::ZERO,
             due: None,
             syn_ack_due: false,
             syn_ack_sent_at: None,
@@ -120,10 +133,10 @@ impl Receiver {
         &self.counters
     }
 
-    /// When the newest data arrived.
+    /// When the newest data arrived of which the ACK sent last tells.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.ledger.newest
+        self.told
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.
@@ -147,12 +160,15 @@ impl Receiver {
             timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
             last_ack_sent: 0,
             fin: None,
+            echo: Echo::new(self.config.ecn.accept(segment.flags)),
+            syn: segment.ecn,
         });
         self.syn_ack_due = true;
     }
 
     fn take(&mut self, now: Instant, segment: &Segment, mut connection: Connection) {
         if segment.flags.contains(Flags::SYN) {
+            self.connection = Some(Connection { syn: segment.ecn, ..connection });
             self.syn_ack_due = true;
             return;
         }
@@ -162,6 +178,16 @@ impl Receiver {
             return;
         }
         let start = self.offset_of(segment.seq);
+        let before = self.stream.next();
+        let beyond_window = start + length > before + self.window();
+        let is_in_window = !beyond_window && start + length > before;
+        let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
+        if is_in_window && is_owed && connection.echo.splits(segment.ecn) {
+            let told = self.ledger.newest;
+            self.split = Some((self.ack(now, &mut connection, Reason::MarkChange), told));
+        }
+        let notice = connection.echo.take(segment, is_in_window);
+        self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
             && start <= connection.last_ack_sent
@@ -177,8 +203,6 @@ impl Receiver {
             self.policy.on_ack_ratio(ratio);
         }
 
-        let before = self.stream.next();
-        let beyond_window = start + length > before + self.window();
         let arrival = if beyond_window {
             Arrival::Duplicate
         } else {
@@ -192,10 +216,20 @@ impl Receiver {
             self.ledger.enter(now, start..start + u64::from(segment.payload), self.stream.next() - before);
             self.measure(now, segment, &connection);
         }
+        if notice.first_mark {
+            self.policy.on_first_mark();
+        }
+        if notice.reduced {
+            self.policy.on_window_reduced();
+        }
         let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
         let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
         let decision =
             if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
+        let decision = match (decision, notice.due) {
+            (Decision::At(..) | Decision::Hold, Some(reason)) => Decision::Now(reason),
+            (decision, _) => decision,
+        };
         match decision {
             Decision::Now(reason) => self.due = Some(reason),
             Decision::At(at, reason) => {
@@ -223,9 +257,10 @@ impl Receiver {
         self.syn_ack_sent_at = (self.counters.acks[Reason::Handshake as usize] == 1).then_some(now);
         Segment {
             flow: self.flow,
+            ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: connection.first,
-            flags: Flags::SYN | Flags::ACK,
+            flags: Flags::SYN | Flags::ACK | connection.echo.answer(connection.syn),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
@@ -233,6 +268,7 @@ impl Receiver {
                 mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
                 window_scale: connection.has_scaling.then_some(self.window_shift),
                 sack_permitted: connection.has_sack,
+                accurate_ecn: connection.echo.first_option().filter(|_| self.config.ecn_option),
                 ack_congestion_control: connection.has_ack_ratio,
                 ..Options::default()
             },
@@ -252,13 +288,20 @@ impl Receiver {
         } else {
             SackBlocks::default()
         };
+        let mut options = Options { timestamps, sack, ..Options::default() };
+        // What SACK leaves room for.
+        options.accurate_ecn = connection.echo.option().filter(|_| self.config.ecn_option);
+        if options.wire_len() > Options::ROOM {
+            options.accurate_ecn = None;
+        }
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
-            flags: Flags::ACK,
+            flags: Flags::ACK | connection.echo.flags(),
             window: (self.window() >> self.shift()) as u16,
-            options: Options { timestamps, sack, ..Options::default() },
+            options,
             payload: 0,
         }
     }
@@ -298,7 +341,12 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, &connection));
         }
+        if let Some((ack, told)) = self.split.take() {
+            self.told = told;
+            return Some(ack);
+        }
         let reason = self.due.take()?;
+        self.told = self.ledger.newest;
         let ack = self.ack(now, &mut connection, reason);
         self.connection = Some(connection);
         Some(ack)

@@ -1,6 +1,7 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
 mod ack_ratio;
+mod ecn;
 mod idle;
 mod input;
 mod output;
@@ -29,6 +30,7 @@ use crate::source::{self, Source};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use ecn::Marks;
 
 /// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,10 @@ pub struct Counters {
     pub recoveries: u64,
     /// Time spent in those, from the first sign of loss on.
     pub recovery_time: Duration,
+    /// Reductions of the window for an echoed mark.
+    pub mark_reductions: u64,
+    /// Octets that the receiver told were marked, where it tells so much.
+    pub marked_bytes: u64,
 }
 
 /// One end of a connection: the one that opens it and sends.
@@ -102,6 +108,7 @@ pub struct Sender {
     /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
     recover: u64,
     recovery_began: Instant,
+    marks: Marks,
     prr: Prr,
     rack: Rack,
     undo: Undo,
@@ -180,6 +187,7 @@ impl Sender {
             duplicates: 0,
             recover: 0,
             recovery_began: Instant::ZERO,
+            marks: Marks::new(),
             prr: Prr::new(config.prr_bound, mss, 0),
             rack: Rack::default(),
             undo: Undo::default(),

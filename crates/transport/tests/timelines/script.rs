@@ -1,7 +1,7 @@
 //! Reading a timeline.
 
 use acklab_base::units::Segments;
-use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, source};
 use acklab_wire::tcp::Flags;
@@ -62,6 +62,7 @@ pub(crate) struct Written {
     pub(crate) window: Option<u16>,
     pub(crate) sack: Vec<(u64, u64)>,
     pub(crate) options: Option<Options>,
+    pub(crate) ecn: Ecn,
 }
 
 /// Of the options, all but SACK blocks.
@@ -71,11 +72,23 @@ pub(crate) struct Options {
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
     pub(crate) timestamps: Option<(u32, u32)>,
+    /// Octets that came ECT(0), and marked.
+    pub(crate) accurate_ecn: Option<(u64, u64)>,
     pub(crate) ack_congestion_control: bool,
     pub(crate) ack_ratio: Option<u8>,
 }
 
-const LETTERS: [(char, Flags); 4] = [('F', Flags::FIN), ('S', Flags::SYN), ('P', Flags::PSH), ('.', Flags::ACK)];
+const LETTERS: [(char, Flags); 7] = [
+    ('F', Flags::FIN),
+    ('S', Flags::SYN),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+    ('e', Flags::AE),
+    ('.', Flags::ACK),
+];
+
+const CODEPOINTS: [(&str, Ecn); 3] = [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,12 +105,16 @@ impl fmt::Display for Written {
             let blocks: Vec<String> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
             write!(f, " sack {}", blocks.join(","))?;
         }
+        if let Some((name, _)) = CODEPOINTS.iter().find(|(_, codepoint)| *codepoint == self.ecn) {
+            write!(f, " {name}")?;
+        }
         let Some(options) = &self.options else { return Ok(()) };
         let parts = [
             options.mss.map(|mss| format!("mss {mss}")),
             options.window_scale.map(|shift| format!("wscale {shift}")),
             options.sack_permitted.then(|| "sackOK".to_owned()),
             options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
+            options.accurate_ecn.map(|(ect0, ce)| format!("e0b {ect0} ceb {ce}")),
             options.ack_congestion_control.then(|| "ackcc".to_owned()),
             options.ack_ratio.map(|ratio| format!("ratio {ratio}")),
         ];
@@ -197,6 +214,9 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "undo" => config.undo = switch(text)?,
         "pacing" => config.pacing = variant(text)?,
         "limited_transmit" => config.limited_transmit = switch(text)?,
+        "ecn" => config.ecn = variant(text)?,
+        "ecn_option" => config.ecn_option = switch(text)?,
+        "congestion" => config.congestion = variant(text)?,
         "dialect" => config.dialect = variant(text)?,
         "min_rto" => config.rto.min = value(text)?,
         "max_rto" => config.rto.max = value(text)?,
@@ -298,6 +318,10 @@ fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
         match word {
             "ack" => written.ack = Some(value(argument()?)?),
             "win" => written.window = Some(value(argument()?)?),
+            "ect0" | "ect1" | "ce" => {
+                let known = CODEPOINTS.iter().find(|(name, _)| *name == word);
+                written.ecn = known.map_or(Ecn::NotEct, |(_, codepoint)| *codepoint);
+            }
             "sack" => written.sack = argument()?.split(',').map(block).collect::<Result<_, _>>()?,
             _ => count = value(word.strip_prefix('x').ok_or_else(|| format!("what is {word}?"))?)?,
         }
@@ -325,6 +349,7 @@ fn options(text: &str) -> Result<Options, String> {
             ["ackcc"] => options.ack_congestion_control = true,
             ["ratio", ratio] => options.ack_ratio = Some(value(ratio)?),
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
+            ["e0b", ect0, "ceb", ce] => options.accurate_ecn = Some((value(ect0)?, value(ce)?)),
             [] => {}
             _ => return Err(format!("no such option: {option}")),
         }

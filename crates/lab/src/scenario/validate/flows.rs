@@ -7,6 +7,7 @@ use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::tcp::config::RttClock;
+use acklab_transport::tcp::ecn;
 use acklab_transport::{ack, source};
 use std::collections::BTreeMap;
 
@@ -158,6 +159,18 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
         if tcp.rtt_clock == RttClock::Timestamps {
             return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
         }
+    }
+    if tcp.congestion.counts_marks() && !tcp.ecn.counts() {
+        let message = format!(
+            "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
+            tcp.congestion.name(),
+            tcp.ecn.name()
+        );
+        return Err(Problem::says(at("ecn"), message));
+    }
+    if flow.ecn_option == Some(true) && tcp.ecn != ecn::Config::Accurate {
+        let message = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", tcp.ecn.name());
+        return Err(Problem::says(at("ecn_option"), message));
     }
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;

@@ -1,6 +1,6 @@
 //! What counts as lost: by order (RFC 6675), by time (RFC 8985), by the retransmission timer.
 
-use super::{Scoreboard, Sent};
+use super::{Loss, Scoreboard, Sent};
 use crate::recovery::DUP_THRESH;
 use acklab_base::{Duration, Instant};
 
@@ -49,6 +49,7 @@ impl Scoreboard {
             return;
         }
         segment.lost = true;
+        self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
         let octets = segment.end - start;
         self.lost += octets;
         if !segment.in_flight_again {
@@ -65,6 +66,9 @@ impl Scoreboard {
         self.dup_credit = 0;
         let mut start = self.una;
         for segment in &mut self.segments {
+            if !segment.sacked && (!segment.lost || segment.in_flight_again) {
+                self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
+            }
             segment.in_flight_again = false;
             segment.lost = !segment.sacked;
             if segment.lost {
@@ -143,6 +147,7 @@ impl Scoreboard {
     fn mark_lost_again(&mut self, index: usize) {
         let start = self.start_of(index);
         let segment = &mut self.segments[index];
+        self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
         let octets = segment.end - start;
         if !segment.lost {
             self.lost += octets;

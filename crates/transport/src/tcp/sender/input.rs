@@ -39,6 +39,7 @@ impl Sender {
         self.window_end = u64::from(segment.window);
         self.largest_window = self.window_end;
         self.note_timestamp(segment);
+        self.marks.conclude(self.config.ecn, segment);
         // RFC 6298, §3: a SYN that was sent twice gives no sample.
         if !self.rto.is_backed_off() {
             let rtt = self.measure(now, self.syn_sent_at, segment);
@@ -61,6 +62,7 @@ impl Sender {
     fn input_ack(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             // The peer did not get the ACK of its SYN.
+            self.marks.repeat(segment);
             self.ack_due = true;
             return;
         }
@@ -78,7 +80,9 @@ impl Sender {
         self.counters.delivered += news.delivered;
         let rtt = self.sample_rtt(now, segment, &news.advance, news.newly_sacked_at);
         self.answer_probe(now, &news);
+        self.counters.marked_bytes += news.echoed.marked;
         let growth = self.react(now, &news);
+        let growth = self.react_to_marks(now, &news, growth);
         self.tell_controller(now, &news, rtt, growth);
         if news.advance.bytes > 0 {
             if self.board.is_empty() {
@@ -137,9 +141,11 @@ impl Sender {
             self.note_needless(duplicate);
         }
         let lost = self.detect_losses(now, newly_sacked > 0);
+        let delivered = newly_sacked + advance.newly_delivered;
+        let packets = self.board.delivery().segments;
         News {
             advance,
-            delivered: newly_sacked + advance.newly_delivered,
+            delivered,
             newly_sacked_at,
             newest: self.board.delivery().newest,
             lost,
@@ -147,6 +153,7 @@ impl Sender {
             reports_duplicate: duplicate.is_some(),
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             prior_flight,
+            echoed: self.marks.on_ack(segment, delivered, packets),
         }
     }
 

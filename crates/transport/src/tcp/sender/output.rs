@@ -6,7 +6,7 @@ use crate::pacing;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
-use acklab_base::{Instant, Rate};
+use acklab_base::{Ecn, Instant, Rate};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
 
@@ -115,7 +115,8 @@ impl Sender {
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
         self.load_ratio(start);
-        let segment = self.data(now, start..start + octets);
+        let mut segment = self.data(now, start..start + octets);
+        self.marks.stamp(&mut segment);
         self.departed(now, &segment, start + octets, false);
         segment
     }
@@ -186,7 +187,7 @@ impl Sender {
         }
         self.counters.data_segments += u64::from(segment.payload > 0);
         self.counters.data_bytes += u64::from(segment.payload);
-        if self.state == CongestionState::Recovery {
+        if matches!(self.state, CongestionState::Recovery | CongestionState::Reduced) {
             self.prr.on_sent(segment.sequence_len());
         }
     }
@@ -196,7 +197,7 @@ impl Sender {
         let has_fin = self.source.end().is_some_and(|end| range.end > end);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
         let last_written = range.end >= self.source.sendable();
-        let mut flags = Flags::ACK;
+        let mut flags = Flags::ACK | self.marks.flags();
         if has_fin {
             flags = flags | Flags::FIN;
         }
@@ -218,14 +219,20 @@ impl Sender {
             return None;
         }
         self.ack_due = false;
-        Some(Segment { seq: SeqNumber::at(self.first, self.board.nxt()), options: self.options(now), ..self.empty() })
+        Some(Segment {
+            seq: SeqNumber::at(self.first, self.board.nxt()),
+            flags: Flags::ACK | self.marks.first_flags(),
+            options: self.options(now),
+            ..self.empty()
+        })
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         Segment {
             seq: SeqNumber(self.first.0.wrapping_sub(1)),
-            flags: Flags::SYN,
+            ecn: self.config.ecn.handshake_codepoint(),
+            flags: Flags::SYN | self.config.ecn.offer(),
             window: u16::MAX,
             options: Options {
                 timestamps,
@@ -251,6 +258,7 @@ impl Sender {
     pub(super) fn empty(&self) -> Segment {
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: self.first,
             ack: self.peer_next,
             flags: Flags::ACK,

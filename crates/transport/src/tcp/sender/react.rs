@@ -2,12 +2,13 @@
 
 use super::super::config::Dialect;
 use super::Sender;
+use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rto::Restart;
-use crate::recovery::scoreboard::Advance;
+use crate::recovery::scoreboard::{Advance, Loss};
 use crate::recovery::undo::Before;
 use crate::recovery::{self, CongestionState, DUP_THRESH, Detection};
 use acklab_base::{Duration, Instant};
@@ -32,6 +33,8 @@ pub(super) struct News {
     pub(super) echo: Option<u32>,
     /// Octets in flight before it.
     pub(super) prior_flight: u64,
+    /// What it tells of marks.
+    pub(super) echoed: Echoed,
 }
 
 impl Sender {
@@ -42,7 +45,7 @@ impl Sender {
 
     /// Marks what the scoreboard now shows to be lost, and tells the octets.
     pub(super) fn detect_losses(&mut self, now: Instant, has_sack_news: bool) -> u64 {
-        let lost = if self.judges_by_time() {
+        if self.judges_by_time() {
             let delivery = *self.board.delivery();
             if let Some(newest) = &delivery.plausible {
                 self.rack.on_delivery(now, newest, delivery.is_reordered);
@@ -52,11 +55,7 @@ impl Sender {
             self.board.detect_losses()
         } else {
             0
-        };
-        if let Some(sampler) = &mut self.sampler {
-            sampler.on_lost(lost);
         }
-        lost
     }
 
     fn detect_by_time(&mut self, now: Instant) -> u64 {
@@ -76,19 +75,19 @@ impl Sender {
     pub(super) fn reordering_timeout(&mut self, now: Instant) {
         let prior_flight = self.board.pipe();
         let lost = self.detect_by_time(now);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.on_lost(lost);
-        }
         if lost > 0 && !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
             self.enter_recovery(now, &News { lost, prior_flight, ..News::default() });
         }
+        self.report_losses(now);
     }
 
     /// Moves congestion control on, and returns by how many acknowledged octets the window may grow.
     pub(super) fn react(&mut self, now: Instant, news: &News) -> u64 {
         let passes_recover = news.advance.bytes > 0 && self.board.una() >= self.recover;
+        let ends_recovery =
+            passes_recover || (self.config.recovery == recovery::Algorithm::Reno && news.advance.bytes > 0);
         match self.state {
-            CongestionState::Recovery if passes_recover => self.exit_recovery(now, news),
+            CongestionState::Recovery if ends_recovery => self.exit_recovery(now, news),
             CongestionState::Recovery => self.continue_recovery(now, news),
             CongestionState::Loss => self.continue_loss(now, news, passes_recover),
             CongestionState::Reduced => self.continue_reduced(now, news, passes_recover),
@@ -133,6 +132,10 @@ impl Sender {
         if self.board.lost() == 0 {
             self.board.mark_head_lost();
         }
+        if !self.config.sack && !self.config.limited_transmit {
+            // RFC 5681, §3.2, step 3: now the duplicates count that could not be answered with new data.
+            self.board.duplicate_without_sack(u64::from(self.duplicates) * self.window.mss);
+        }
         self.undo.begin(self.before_reduction(), self.board.has_resent());
         // A reduction that is under way goes on; it is not made twice (Linux's tcp_enter_recovery).
         if self.state != CongestionState::Reduced {
@@ -169,11 +172,12 @@ impl Sender {
         let flight = self.flight_to_reduce(news.advance.bytes);
         let recover_fs = match self.config.prr_basis {
             prr::Basis::FlightSize => flight_size,
-            prr::Basis::Pipe => (flight_size + news.advance.bytes).saturating_sub(self.board.sacked()) + news.delivered,
+            prr::Basis::Pipe => (flight_size + news.delivered).saturating_sub(self.board.sacked()),
             prr::Basis::Window => self.window.cwnd,
         };
         self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
         self.prr = Prr::new(self.config.prr_bound, self.window.mss, recover_fs);
+        self.marks.on_reduction(self.board.nxt());
     }
 
     /// The window on an ACK of a recovery.
@@ -190,7 +194,7 @@ impl Sender {
         };
         let counts_twice = self.config.dialect == Dialect::Ns3 && news.is_duplicate && news.advance.bytes > 0;
         self.window.cwnd = match self.config.recovery {
-            recovery::Algorithm::Classic => self.window.ssthresh,
+            recovery::Algorithm::Classic | recovery::Algorithm::Reno => self.window.ssthresh,
             recovery::Algorithm::Prr if counts_twice => {
                 let _ = self.prr.on_ack(progress);
                 self.prr.on_ack(progress)
@@ -235,6 +239,9 @@ impl Sender {
     fn exit_recovery(&mut self, now: Instant, news: &News) -> u64 {
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.ssthresh;
+        }
+        if self.config.recovery == recovery::Algorithm::Reno {
+            self.board.forget_duplicates();
         }
         if self.config.undo && (self.undo.is_refuted() || self.undo.is_overtaken(news.echo)) {
             self.restore(now, false);
@@ -294,7 +301,6 @@ impl Sender {
     }
 
     /// Congestion without anything to repair: the window is reduced as in a recovery.
-    #[expect(dead_code, reason = "called by what reads echoes of marks")]
     pub(super) fn enter_reduced(&mut self, now: Instant, news: &News, signal: Signal) {
         self.undo.begin(self.before_reduction(), self.board.has_resent());
         self.begin_reduction(now, news, signal);
@@ -332,6 +338,7 @@ impl Sender {
         let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
+        let lost = self.report_losses(now);
         let rate = self
             .sampler
             .as_mut()
@@ -340,20 +347,45 @@ impl Sender {
             now,
             acked: Acked { bytes: growth, segments: total / mss },
             delivered: news.delivered,
-            lost: news.lost,
-            marked: 0,
+            total_delivered: self.counters.delivered,
+            lost,
+            marked: news.echoed.marked,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
+            newest_rtt: news.newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at)),
             srtt: self.rtt.srtt(),
             min_rtt,
             rate,
             state: self.state,
+            has_sack: self.config.sack,
+            window_limited: self.window_limited,
+            departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
         self.controller.on_ack(&mut self.window, &ack);
+        if self.controller.limits_itself()
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.on_app_limited(ack.in_flight);
+        }
+    }
+
+    /// Tells the controller of each transmission that was marked lost, and returns their octets.
+    pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
+        let (mut sum, mut total_lost) = (0, 0);
+        for Loss { start, end, stamp } in self.board.drain_losses() {
+            sum += end - start;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.on_lost(end - start);
+                total_lost = sampler.lost();
+            }
+            let total_delivered = self.counters.delivered;
+            self.controller.on_lost(&self.window, &cc::Lost { now, start, end, stamp, total_delivered, total_lost });
+        }
+        sum
     }
 
     /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).

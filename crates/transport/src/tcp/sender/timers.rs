@@ -73,7 +73,9 @@ impl Sender {
         } else {
             self.board.mark_all_lost();
         }
+        self.report_losses(now);
         self.recover = self.board.nxt();
+        self.marks.on_reduction(self.recover);
         // RFC 5681, §3.1: the loss window is one segment; what SACK and time have shown to be still on its way comes on top.
         self.window.cwnd = self.board.pipe() + self.window.mss;
         self.enter(now, CongestionState::Loss);
