@@ -17,8 +17,8 @@ SCENARIO = "path.toml"
 BASELINE = {"policy": "delayed"}
 COMMAND = "acklab study ack_policies"
 
-CONTROLLERS = ["newreno"]
-CONTROLLERS_OF_TRANSFERS = ["newreno"]
+CONTROLLERS = ["newreno", "bbr", "bbr3"]
+CONTROLLERS_OF_TRANSFERS = ["newreno", "bbr", "bbr3"]
 SIZES = {
     # Long enough for the slowest path to finish.
     "100 kB": {"flow.0.traffic": {"model": "fixed", "size": "100kB"}, "duration": "300s"},
@@ -41,11 +41,14 @@ EVIDENCE = (
     "total_ack_drops_l2",
     "retransmitted",
     "total_rtos_l4",
+    "waited",
 )
 """What a cell is judged by: the mean over seeds of each, beside that of the baseline."""
 
 FULL = 0.9
 """A return link that is busy for so much of the time counts as full."""
+WORTH_A_WORD = 0.01
+"""Smaller gains and losses are left out where reasons are given."""
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -93,9 +96,16 @@ def _mbps(rate: str) -> float:
     raise ValueError(f"found the rate {rate!r}")
 
 
+def _shown(cells: pl.DataFrame) -> pl.DataFrame:
+    """Cells without those of the baseline, which are 1."""
+    return cells.filter(*(pl.col(name) != held for name, held in BASELINE.items()))
+
+
 def _cells(result: SweepResult, by: list[str], value: str) -> pl.DataFrame:
     """The ratio of each cell to its baseline, with its interval, what else was measured there, and the command that repeats it."""
-    flows = result.flows.with_columns(
+    timer = result.table("acks").filter(pl.col("reason") == "timer").select("point", "flow", timer="count")
+    flows = result.flows.join(timer, on=["point", "flow"], how="left", maintain_order="left").with_columns(
+        waited=100 * pl.col("timer").fill_null(0) / pl.col("total_acks_sent_l4"),
         acks_per_packet=pl.col("total_acks_sent_l4") / pl.col("total_data_packets_l4"),
         retransmitted=100 * pl.col("total_retransmissions_l4") / pl.col("total_data_packets_l4"),
         # A transfer that the end of the run cut short has no time of completion.
@@ -131,6 +141,7 @@ def _note(cell: dict[str, Any]) -> str:
         f"goodput {pair('mean_throughput_l7', ' Mbps')} · {pair('acks_per_packet')} ACKs a packet",
         f"sRTT {pair('mean_srtt_l4', ' ms')} · window {pair('mean_cwnd_l4', ' segments')}",
         f"retransmitted {pair('retransmitted', ' %')} · timeouts {pair('total_rtos_l4')}",
+        f"ACKs sent by the timer {pair('waited', ' %')}",
         f"return link busy {pair('mean_return_utilization_l1', ' %', 100)} · ACKs dropped {pair('total_ack_drops_l2')}",
     ]
     if cell["flow_completion_time_l4"] is not None:
@@ -154,21 +165,21 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
         f"nothing differed, chance alone would give about {chance:.0f} of each.",
         items=[
             Figure(
-                figures.ratio_map(cells, "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"),
+                figures.ratio_map(_shown(cells), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"),
                 f"Goodput over that of an ACK for every second segment: {of}. Pointing at a cell shows what else was measured (the baseline in "
                 "brackets) and the command that repeats its first seed; a click writes the command below the figure.",
                 commands,
             ),
             Figure(
                 figures.ratio_map(
-                    srtt, "path", "policy", "sRTT ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
+                    _shown(srtt), "path", "policy", "sRTT ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
                 ),
                 f"Smoothed RTT over that of the baseline: {of}",
                 commands,
             ),
             Figure(
                 figures.ratio_map(
-                    acks, "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
+                    _shown(acks), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
                     notes="note", commands="command",
                 ),
                 f"Load of the return path, as ACKs sent a data packet over those of the baseline: {of}",
@@ -180,8 +191,8 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
 
 def _why(cells: pl.DataFrame) -> Section:
     decided = [cell for cell in cells.to_dicts() if cell["policy"] != BASELINE["policy"] and is_decided(cell)]
-    gains = [cell for cell in decided if cell["mean"] > 1]
-    harms = [cell for cell in decided if cell["mean"] < 1]
+    gains = [cell for cell in decided if cell["mean"] > 1 + WORTH_A_WORD]
+    harms = [cell for cell in decided if cell["mean"] < 1 - WORTH_A_WORD]
     reasons: dict[str, list[int]] = {}
     for index, group in enumerate((gains, harms)):
         for cell in group:
@@ -192,8 +203,9 @@ def _why(cells: pl.DataFrame) -> Section:
         "Where it gains, where it hurts, and why",
         "The largest of both, at most two for a path and a controller. What is given as the reason is what was measured to differ from the "
         f"baseline in the same runs: a return link busy for {FULL:.0%} of the time or more on one side; at least one timeout a run more or "
-        "fewer; a tenth of a percent of segments, and a fifth, more or fewer sent again, with the ACKs' bursts beside it; else a mean window "
-        "or an sRTT that differs by a twentieth.",
+        "fewer; a tenth of a percent of segments, and a fifth, more or fewer sent again, with the ACKs' bursts beside it; a tenth of the ACKs "
+        "more or fewer sent by the receiver's timer, since a window smaller than what it counts up to cannot fill the count; else a mean "
+        f"window or an sRTT that differs by a twentieth. Cells that differ from 1 by less than {WORTH_A_WORD:.0%} are left out.",
         items=[
             _ranking(sorted(gains, key=lambda cell: -cell["mean"]), "Largest gains in goodput"),
             _ranking(sorted(harms, key=lambda cell: cell["mean"]), "Largest losses of goodput"),
@@ -245,6 +257,13 @@ def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
         text = f"sent again {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments an ACK"
         bursts = f", ACKs in bursts of {burst:.1f} ({burst_below:.1f})" if abs(burst - burst_below) >= 0.1 else ""
         found.append((name, text + bursts))
+    waited, waited_below = numbers("waited")
+    if abs(waited - waited_below) >= 10:
+        name = "the receiver's timer, more often" if waited > waited_below else "the receiver's timer, less often"
+        window = numbers("mean_cwnd_l4")[0]
+        found.append(
+            (name, f"{waited:.0f} % ({waited_below:.0f} %) of ACKs sent by the timer, mean window {window:.0f} segments")
+        )
     if found:
         return found
     window, window_below = numbers("mean_cwnd_l4")
@@ -270,7 +289,7 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
         items=[
             Figure(
                 figures.ratio_map(
-                    cells, "path", "policy", "time ÷ that of the baseline", "panel", wrap=min(3, 1 + len(SIZES) // 2), less_is_better=True,
+                    _shown(cells), "path", "policy", "time ÷ that of the baseline", "panel", wrap=min(3, 1 + len(SIZES) // 2), less_is_better=True,
                     notes="note", commands="command",
                 ),
                 f"Time to completion over that of the baseline: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where "
@@ -326,12 +345,12 @@ def _senders(bench: Bench, policies: Variants) -> Section:
         "there are fewer ACKs; one that grows by what an ACK covers does not, but answers each ACK with a burst of that size unless it is paced.",
         items=[
             Figure(
-                figures.ratio_map(time, "path", "policy", "time ÷ that of the baseline", less_is_better=True, **shown),
+                figures.ratio_map(_shown(time), "path", "policy", "time ÷ that of the baseline", less_is_better=True, **shown),
                 f"Time to completion of 1 MB over that of the baseline of the same sender: {of}",
                 commands,
             ),
             Figure(
-                figures.ratio_map(goodput, "path", "policy", "goodput ÷ that of the baseline", **shown),
+                figures.ratio_map(_shown(goodput), "path", "policy", "goodput ÷ that of the baseline", **shown),
                 f"Goodput of a greedy sender over that of the baseline of the same sender: {of}",
                 commands,
             ),
