@@ -6,12 +6,15 @@
 
 mod bbr;
 mod bbr3;
-mod model;
+mod copa;
 mod dctcp;
+mod model;
 mod newreno;
+mod pcc;
 
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Sample, Stamp};
+use crate::recovery::fate::Fate;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -31,6 +34,12 @@ pub enum Algorithm {
     Bbr3,
     /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
     Dctcp,
+    /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
+    Copa,
+    /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
+    PccAllegro,
+    /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
+    PccVivace,
 }
 
 impl Algorithm {
@@ -42,6 +51,9 @@ impl Algorithm {
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
             Self::Dctcp => "dctcp",
+            Self::Copa => "copa",
+            Self::PccAllegro => "pcc-allegro",
+            Self::PccVivace => "pcc-vivace",
         }
     }
 
@@ -130,8 +142,9 @@ pub struct Ack {
     pub nxt: u64,
     /// Its round-trip time, if it gave one.
     pub rtt: Option<Duration>,
-    /// How long ago the last to leave of what it delivered did so, if it was never sent before: without the wait of an ACK for what
-    /// came after.
+    /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
+    /// Unlike [`rtt`](Self::rtt), it counts nothing of what earlier segments waited for this one (`ca_rtt_us` of Linux's
+    /// `tcp_clean_rtx_queue`, which is what delay-based controllers are given there).
     pub newest_rtt: Option<Duration>,
     /// Smoothed round-trip time, if there was a measurement.
     pub srtt: Option<Duration>,
@@ -173,6 +186,8 @@ pub struct Sent {
 pub struct Lost {
     /// When it was marked.
     pub now: Instant,
+    /// When it left.
+    pub sent_at: Instant,
     /// The stream offset of its first octet.
     pub start: u64,
     /// The stream offset behind its last octet.
@@ -215,7 +230,7 @@ pub struct Start {
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes where congestion control
 ///    stands;
 /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer made count as lost;
-/// 4. [`on_ack`](Self::on_ack) for every ACK;
+/// 4. [`on_fates`](Self::on_fates), if it [wants them](Self::wants_fates), and then [`on_ack`](Self::on_ack) for every ACK;
 /// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves.
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
@@ -243,6 +258,9 @@ pub trait CongestionControl {
     /// A segment with data has left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
+    /// What became of transmissions, as the ACK that follows or a timer before it has shown.
+    fn on_fates(&mut self, _fates: &[Fate]) {}
+
     /// How fast to send, if it says.
     fn pacing_rate(&self) -> Option<Rate> {
         None
@@ -262,6 +280,11 @@ pub trait CongestionControl {
     fn limits_itself(&self) -> bool {
         false
     }
+
+    /// Does it want to know what became of each transmission?
+    fn wants_fates(&self) -> bool {
+        false
+    }
 }
 
 /// A controller at work.
@@ -275,6 +298,12 @@ pub enum Controller {
     Bbr3(Box<bbr3::Bbr3>),
     /// RFC 8257.
     Dctcp(dctcp::Dctcp),
+    /// Copa.
+    Copa(copa::Copa),
+    /// PCC Allegro.
+    PccAllegro(pcc::Allegro),
+    /// PCC Vivace.
+    PccVivace(pcc::Vivace),
 }
 
 impl Controller {
@@ -286,6 +315,9 @@ impl Controller {
             Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
             Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
             Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
+            Algorithm::Copa => Self::Copa(copa::Copa::new(start)),
+            Algorithm::PccAllegro => Self::PccAllegro(pcc::Allegro::new(start)),
+            Algorithm::PccVivace => Self::PccVivace(pcc::Vivace::new(start)),
         }
     }
 }
@@ -298,6 +330,9 @@ macro_rules! each {
             Self::Bbr($controller) => $call,
             Self::Bbr3($controller) => $call,
             Self::Dctcp($controller) => $call,
+            Self::Copa($controller) => $call,
+            Self::PccAllegro($controller) => $call,
+            Self::PccVivace($controller) => $call,
         }
     };
 }
@@ -331,6 +366,10 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_sent(window, sent));
     }
 
+    fn on_fates(&mut self, fates: &[Fate]) {
+        each!(self, controller => controller.on_fates(fates));
+    }
+
     fn pacing_rate(&self) -> Option<Rate> {
         each!(self, controller => controller.pacing_rate())
     }
@@ -345,6 +384,10 @@ impl CongestionControl for Controller {
 
     fn limits_itself(&self) -> bool {
         each!(self, controller => controller.limits_itself())
+    }
+
+    fn wants_fates(&self) -> bool {
+        each!(self, controller => controller.wants_fates())
     }
 }
 

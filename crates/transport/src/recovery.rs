@@ -9,8 +9,10 @@
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
 //! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
+//! | [`fate`] | what became of each transmission |
 
 pub mod delivery_rate;
+pub mod fate;
 pub mod prr;
 pub mod rack;
 pub mod rto;

@@ -6,6 +6,7 @@
 mod judge;
 
 use super::delivery_rate::{Newest, Stamp};
+use super::fate::{Fate, Outcome};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,6 +26,8 @@ struct Sent {
     in_flight_again: bool,
     /// It was ever sent again, so it can give no round-trip time (Karn).
     ever_resent: bool,
+    /// Its last transmission's fate was told to be a loss.
+    reported_lost: bool,
     /// What its last transmission remembers.
     stamp: Stamp,
 }
@@ -32,6 +35,8 @@ struct Sent {
 /// A transmission that was marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
+    /// When it left.
+    pub sent_at: Instant,
     /// The stream offset of its first octet.
     pub start: u64,
     /// The stream offset behind its last octet.
@@ -86,6 +91,9 @@ pub struct Scoreboard {
     delivery: Delivery,
     /// What was marked lost since this was last drained.
     losses: Vec<Loss>,
+    /// What else became of transmissions since this was last cleared, if it is kept.
+    fates: Vec<Fate>,
+    keeps_fates: bool,
 }
 
 /// What one ACK delivers.
@@ -111,6 +119,12 @@ impl Scoreboard {
     #[must_use]
     pub fn new(keeps_sacked_retransmissions: bool) -> Self {
         Self { keeps_sacked_retransmissions, ..Self::default() }
+    }
+
+    /// The same, keeping [`fates`](Self::fates) if asked.
+    #[must_use]
+    pub fn keeping_fates(self, keeps_fates: bool) -> Self {
+        Self { keeps_fates, ..self }
     }
 
     /// The oldest octet that is not acknowledged: snd.una.
@@ -196,6 +210,23 @@ impl Scoreboard {
         self.losses.drain(..)
     }
 
+    /// What became of transmissions, but for losses, since this was last cleared.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
+    /// The fates are known now.
+    pub fn clear_fates(&mut self) {
+        self.fates.clear();
+    }
+
+    fn note_fate(&mut self, sent_at: Instant, outcome: Outcome) {
+        if self.keeps_fates {
+            self.fates.push(Fate { sent_at, outcome });
+        }
+    }
+
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -208,6 +239,7 @@ impl Scoreboard {
             lost: false,
             in_flight_again: false,
             ever_resent: false,
+            reported_lost: false,
             stamp,
         });
     }
@@ -266,6 +298,7 @@ impl Scoreboard {
         if (!ever_resent || at <= delivery.plausible_before) && is_newer(delivery.plausible) {
             delivery.plausible = Some(newest);
         }
+        self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.reported_lost });
     }
 
     fn uncount(&mut self, segment: &Sent, octets: u64) {
@@ -386,6 +419,7 @@ impl Scoreboard {
         let index = self.segments.partition_point(|segment| segment.end <= start);
         let Some(segment) = self.segments.get_mut(index) else { return };
         let octets = segment.end - start;
+        let replaced = (!segment.reported_lost).then_some(segment.at);
         if !segment.in_flight_again {
             if segment.lost {
                 self.pending -= octets;
@@ -395,7 +429,11 @@ impl Scoreboard {
         (segment.in_flight_again, segment.ever_resent) = (true, true);
         self.transmissions += 1;
         (segment.at, segment.number, segment.stamp) = (now, self.transmissions, stamp);
+        segment.reported_lost = false;
         self.resent_in_order.push_back((self.transmissions, start));
+        if let Some(sent_at) = replaced {
+            self.note_fate(sent_at, Outcome::Replaced);
+        }
     }
 }
 

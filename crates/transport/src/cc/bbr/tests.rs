@@ -69,6 +69,7 @@ impl Bench {
         self.lost += segments * MSS;
         let lost = Lost {
             now: self.now,
+            sent_at: self.now,
             start: 0,
             end: segments * MSS,
             stamp: crate::recovery::delivery_rate::Stamp::default(),

@@ -90,6 +90,7 @@ impl Bench {
         let stamp = Stamp { in_flight: in_flight * MSS, lost: lost_before, ..Stamp::default() };
         let lost = Lost {
             now: self.now,
+            sent_at: self.now,
             start: start * MSS,
             end: (start + 1) * MSS,
             stamp,

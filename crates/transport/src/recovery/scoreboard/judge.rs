@@ -49,12 +49,12 @@ impl Scoreboard {
             return;
         }
         segment.lost = true;
-        self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
         let octets = segment.end - start;
         self.lost += octets;
         if !segment.in_flight_again {
             self.pending += octets;
             self.pending_from = self.pending_from.min(start);
+            self.report_lost(index);
         }
     }
 
@@ -65,10 +65,9 @@ impl Scoreboard {
         self.lost = 0;
         self.dup_credit = 0;
         let mut start = self.una;
-        for segment in &mut self.segments {
-            if !segment.sacked && (!segment.lost || segment.in_flight_again) {
-                self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
-            }
+        for index in 0..self.segments.len() {
+            self.report_lost(index);
+            let segment = &mut self.segments[index];
             segment.in_flight_again = false;
             segment.lost = !segment.sacked;
             if segment.lost {
@@ -147,7 +146,6 @@ impl Scoreboard {
     fn mark_lost_again(&mut self, index: usize) {
         let start = self.start_of(index);
         let segment = &mut self.segments[index];
-        self.losses.push(Loss { start, end: segment.end, stamp: segment.stamp });
         let octets = segment.end - start;
         if !segment.lost {
             self.lost += octets;
@@ -156,6 +154,17 @@ impl Scoreboard {
         self.resent -= octets;
         self.pending += octets;
         self.pending_from = self.pending_from.min(start);
+        self.report_lost(index);
+    }
+
+    /// Each transmission is reported once.
+    fn report_lost(&mut self, index: usize) {
+        let start = self.start_of(index);
+        let segment = &mut self.segments[index];
+        if !(segment.sacked || segment.reported_lost) {
+            segment.reported_lost = true;
+            self.losses.push(Loss { sent_at: segment.at, start, end: segment.end, stamp: segment.stamp });
+        }
     }
 
     /// The retransmission timer expired: lost is the oldest segment, and what has been out for `reach` (RFC 8985, §6.3).

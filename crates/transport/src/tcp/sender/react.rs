@@ -365,6 +365,10 @@ impl Sender {
             departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
+        if !self.board.fates().is_empty() {
+            self.controller.on_fates(self.board.fates());
+            self.board.clear_fates();
+        }
         self.controller.on_ack(&mut self.window, &ack);
         if self.controller.limits_itself()
             && let Some(sampler) = &mut self.sampler
@@ -376,14 +380,15 @@ impl Sender {
     /// Tells the controller of each transmission that was marked lost, and returns their octets.
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
         let (mut sum, mut total_lost) = (0, 0);
-        for Loss { start, end, stamp } in self.board.drain_losses() {
+        for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
             sum += end - start;
             if let Some(sampler) = &mut self.sampler {
                 sampler.on_lost(end - start);
                 total_lost = sampler.lost();
             }
             let total_delivered = self.counters.delivered;
-            self.controller.on_lost(&self.window, &cc::Lost { now, start, end, stamp, total_delivered, total_lost });
+            let lost = cc::Lost { now, sent_at, start, end, stamp, total_delivered, total_lost };
+            self.controller.on_lost(&self.window, &lost);
         }
         sum
     }
