@@ -1,11 +1,10 @@
 """The study of ACK policies runs: a share of it that takes seconds."""
 
-import importlib.util
-
 import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
+from acklab.studies.runner import load_module
 from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
@@ -13,10 +12,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 @pytest.fixture
 def module():
-    path = find("ack_policies").folder / "study.py"
-    spec = importlib.util.spec_from_file_location("ack_policies_share", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_module(find("ack_policies"))
     module.QUICK_PATHS = module.SENDERS_ON = "paths.toml:default,nepal"
     module.QUICK_POLICIES = "policies.toml:delayed,L = 16"
     module.CONTROLLERS = module.CONTROLLERS_OF_TRANSFERS = ["newreno"]

@@ -76,6 +76,11 @@ class Claim(_Strict):
     note: str = ""
     """Why ours differs, if it does."""
 
+    def model_post_init(self, _context: Any) -> None:
+        """Refuses to hold a ratio against what is none."""
+        if self.relative_to is not None and self.direction is not None and isinstance(self.direction.bound, str):
+            raise ValueError("expected a number as the direction of a ratio, found a scenario")
+
     @field_validator("tolerance", mode="before")
     @classmethod
     def _as_text(cls, value: object) -> object:

@@ -2,10 +2,12 @@
 
 import importlib.util
 import math
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from acklab import core, store
@@ -105,7 +107,7 @@ def _finding(
     holds: bool | None = None
     if claim.direction is not None:
         bound = claim.direction.bound
-        limit = mean_interval(measure(others[-1], metric)).mean if isinstance(bound, str) else bound
+        limit = mean_interval(measure(others[0], metric)).mean if isinstance(bound, str) else bound
         holds = interval.mean < limit if claim.direction.lower_than is not None else interval.mean > limit
     return Finding(
         id=f"{study.name}.{claim.id}",
@@ -127,20 +129,31 @@ def _finding(
     )
 
 
-def _sections(bench: Bench) -> Sequence[Section]:
-    """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
-    path = bench.study.folder / "study.py"
+def load_module(study: Study) -> ModuleType | None:
+    """The `study.py` of a study, if it has one; what lies beside it is imported as from a package: `from .other import …`."""
+    path = study.folder / "study.py"
     if not path.is_file():
-        return ()
-    spec = importlib.util.spec_from_file_location(f"acklab_study_{bench.study.name}", path)
+        return None
+    name = f"acklab_study_{study.name}"
+    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(study.folder)])
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _sections(bench: Bench) -> Sequence[Section]:
+    """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
     try:
-        spec.loader.exec_module(module)
-        return cast(Sequence[Section], module.sections(bench))
+        module = load_module(bench.study)
+        return () if module is None else cast(Sequence[Section], module.sections(bench))
     except AcklabError:
         raise
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
+        path = bench.study.folder / "study.py"
         raise RunError(f"{path}: {type(error).__name__}: {error} ({place.filename}, line {place.lineno})") from error
