@@ -17,7 +17,7 @@ use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{self, CongestionControl, Controller, Window};
 use crate::event::Event;
-use crate::pacing::Pacer;
+use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::Prr;
@@ -158,6 +158,9 @@ impl Sender {
                 mss,
                 initial_window: u64::from(config.initial_window.0) * mss,
                 growth: config.growth,
+                slow_start: config.slow_start,
+                dialect: config.congestion_dialect,
+                paced: config.pacing == pacing::Config::Always,
                 random: stream("congestion"),
             },
         );
