@@ -30,7 +30,7 @@ def test_a_share_of_the_study(module, tmp_path):
     ]
     drawn = [item for section in sections for item in section.items if isinstance(item, Figure)]
     assert all(figure.commands for figure in drawn)
-    hover = drawn[0].figure.data[0].customdata[0][0]
+    hover = next(cell for trace in drawn[0].figure.data for line in trace.customdata for cell in line if cell[0])
     assert "goodput" in hover[0]
     assert hover[1].startswith("acklab run ")
     paths = next(item for item in sections[0].items if isinstance(item, Table))
