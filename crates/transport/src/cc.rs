@@ -2,10 +2,11 @@
 //!
 //! A [`CongestionControl`] moves a [`Window`]. It is told of each ACK and asked for a slow-start threshold when there was
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
-//! of [`Controller`].
+//! of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
 
 mod newreno;
 
+use crate::custom::{Custom, Name};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
 use acklab_base::random::Stream;
@@ -21,14 +22,17 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// One of your own, which the run is given, by what it is called there.
+    Custom(#[schemars(example = &"mine")] Name),
 }
 
 impl Algorithm {
     /// Its name, as scenarios spell it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::NewReno => "newreno",
+            Self::Custom(name) => name,
         }
     }
 }
@@ -208,19 +212,22 @@ pub trait CongestionControl {
 }
 
 /// A controller at work.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// One that is not built in.
+    Custom(Custom<dyn CongestionControl + Send>),
 }
 
 impl Controller {
-    /// The controller of this name.
+    /// The controller of this name, if it is built in.
     #[must_use]
-    pub fn new(algorithm: Algorithm, start: &Start) -> Self {
-        match algorithm {
+    pub fn new(algorithm: Algorithm, start: &Start) -> Option<Self> {
+        Some(match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
-        }
+            Algorithm::Custom(_) => return None,
+        })
     }
 }
 
@@ -229,6 +236,7 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Custom($controller) => $call,
         }
     };
 }

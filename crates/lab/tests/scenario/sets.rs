@@ -108,7 +108,10 @@ fn a_seed_takes_the_place_of_the_scenarios_own() {
 #[test]
 fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
-        ("flow.0.congestion=cubik", "found \"cubik\", expected \"newreno\" or \"reno\""),
+        (
+            "flow.0.congestion=cubik",
+            "found \"cubik\", expected \"newreno\" or \"reno\", or a table such as { custom = \"mine\" }",
+        ),
         (
             "link.btl.forward.rate=16",
             "link.0.forward.rate: found 16, expected a rate such as \"16Mbps\" (units: bps, kbps, Mbps, Gbps); the unit is missing",

@@ -4,6 +4,7 @@
 //! stack; each value carries its source.
 
 use crate::{ack, cc, pacing, recovery};
+use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use recovery::{prr, rto};
@@ -96,6 +97,26 @@ pub struct Config {
     pub rto: rto::Config,
     /// When the receiver acknowledges.
     pub ack: ack::Config,
+}
+
+impl Config {
+    /// What the controller of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
+        let mss = self.mss.get();
+        cc::Start {
+            mss,
+            initial_window: u64::from(self.initial_window.0) * mss,
+            growth: self.growth,
+            random: seed.stream(&format!("flow/{flow}/congestion")),
+        }
+    }
+
+    /// What the ACK policy of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
+        ack::Start { mss: self.mss.get(), random: seed.stream(&format!("flow/{flow}/ack")) }
+    }
 }
 
 impl Preset {

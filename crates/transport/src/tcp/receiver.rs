@@ -18,8 +18,8 @@ pub struct Counters {
     pub data_segments: u64,
     /// Those of which nothing was new.
     pub duplicates: u64,
-    /// ACKs sent, by [`Reason`], in the order of [`Reason::ALL`].
-    pub acks: [u64; Reason::ALL.len()],
+    /// ACKs sent, by the [index](Reason::index) of their reason.
+    pub acks: [u64; Reason::COUNT],
 }
 
 impl Counters {
@@ -31,7 +31,7 @@ impl Counters {
 }
 
 /// One end of a connection: the one that is opened and acknowledges.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Receiver {
     config: Config,
     flow: FlowId,
@@ -67,7 +67,7 @@ struct Connection {
 impl Receiver {
     /// A receiver that listens. `flow` is the direction of its ACKs; `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, flow: FlowId, seed: Seed, name: &str) -> Self {
+    pub fn new(config: Config, policy: Policy, flow: FlowId, seed: Seed, name: &str) -> Self {
         let buffer = config.receive_buffer.get();
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
@@ -79,7 +79,7 @@ impl Receiver {
             connection: None,
             stream: Reassembly::default(),
             ledger: Ledger::default(),
-            policy: Policy::new(config.ack),
+            policy,
             due: None,
             syn_ack_due: false,
             delayed: None,
@@ -107,6 +107,12 @@ impl Receiver {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// The name of a reason among [its counts](Counters::acks).
+    #[must_use]
+    pub fn reason_name(&self, reason: Reason) -> &str {
+        self.policy.reason_name(reason)
     }
 
     /// When the newest data arrived.
@@ -175,6 +181,7 @@ impl Receiver {
                     self.delayed = Some((at, reason));
                 }
             }
+            Decision::Hold => {}
         }
     }
 
@@ -190,7 +197,7 @@ impl Receiver {
     }
 
     fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
-        self.counters.acks[Reason::Handshake as usize] += 1;
+        self.counters.acks[Reason::Handshake.index()] += 1;
         Segment {
             flow: self.flow,
             seq: self.initial,
@@ -210,10 +217,10 @@ impl Receiver {
     }
 
     fn ack(&mut self, now: Instant, connection: &mut Connection, reason: Reason) -> Segment {
-        self.counters.acks[reason as usize] += 1;
+        self.counters.acks[reason.index()] += 1;
         self.delayed = None;
         self.ledger.settle();
-        self.policy.on_ack_sent();
+        self.policy.on_ack_sent(now);
         connection.last_ack_sent = self.stream.next();
         let timestamps = self.timestamps(now, connection);
         let sack = if connection.has_sack {

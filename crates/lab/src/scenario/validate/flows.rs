@@ -160,6 +160,9 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;
     }
+    for (key, custom) in flow.custom_names() {
+        name(&at(key), &custom)?;
+    }
     if let ack::Config::Delayed { timer, .. } = tcp.ack {
         above_zero(&at("ack.timer"), timer)?;
     }

@@ -1,0 +1,409 @@
+//! A congestion controller written in Python.
+
+use super::{Fault, optional, required, seed};
+use crate::errors::UsageError;
+use acklab_base::{Duration, Instant, Rate};
+use acklab_transport::cc::{self, CongestionControl, Growth, Signal};
+use acklab_transport::recovery::CongestionState;
+use acklab_transport::recovery::delivery_rate::Sample;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// What a controller is given at its birth.
+#[pyclass(module = "acklab.strategies", frozen, get_all)]
+pub(crate) struct ControllerStart {
+    mss: u64,
+    initial_window: u64,
+    growth: &'static str,
+    seed: u64,
+}
+
+/// The congestion window, in octets.
+#[pyclass(module = "acklab.strategies")]
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    #[pyo3(get, set)]
+    cwnd: u64,
+    #[pyo3(get, set)]
+    ssthresh: u64,
+    #[pyo3(get)]
+    mss: u64,
+}
+
+#[pymethods]
+impl Window {
+    #[getter]
+    const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// One ACK.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Ack(cc::Ack);
+
+#[pymethods]
+impl Ack {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn acked_bytes(&self) -> u64 {
+        self.0.acked.bytes
+    }
+
+    #[getter]
+    const fn acked_segments(&self) -> u64 {
+        self.0.acked.segments
+    }
+
+    #[getter]
+    const fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    const fn lost(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    const fn marked(&self) -> u64 {
+        self.0.marked
+    }
+
+    #[getter]
+    const fn in_flight(&self) -> u64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    const fn prior_in_flight(&self) -> u64 {
+        self.0.prior_in_flight
+    }
+
+    #[getter]
+    const fn una(&self) -> u64 {
+        self.0.una
+    }
+
+    #[getter]
+    const fn nxt(&self) -> u64 {
+        self.0.nxt
+    }
+
+    #[getter]
+    fn rtt(&self) -> Option<u64> {
+        self.0.rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn srtt(&self) -> Option<u64> {
+        self.0.srtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn min_rtt(&self) -> Option<u64> {
+        self.0.min_rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn rate(&self) -> Option<RateSample> {
+        self.0.rate.map(RateSample)
+    }
+
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        state_name(py, self.0.state)
+    }
+
+    #[getter]
+    const fn may_grow(&self) -> bool {
+        self.0.may_grow
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// What one ACK tells of the rate of delivery.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct RateSample(Sample);
+
+#[pymethods]
+impl RateSample {
+    #[getter]
+    const fn bits_per_second(&self) -> u64 {
+        self.0.bits_per_second()
+    }
+
+    #[getter]
+    const fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    const fn interval(&self) -> u64 {
+        self.0.interval.as_nanos()
+    }
+
+    #[getter]
+    const fn prior_delivered(&self) -> u64 {
+        self.0.prior_delivered
+    }
+
+    #[getter]
+    const fn tx_in_flight(&self) -> u64 {
+        self.0.tx_in_flight
+    }
+
+    #[getter]
+    const fn lost(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.is_app_limited
+    }
+
+    #[getter]
+    const fn is_retransmission(&self) -> bool {
+        self.0.is_retransmission
+    }
+
+    #[getter]
+    const fn rtt(&self) -> u64 {
+        self.0.rtt.as_nanos()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// A transmission.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Sent(cc::Sent);
+
+#[pymethods]
+impl Sent {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    #[getter]
+    const fn in_flight(&self) -> u64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    const fn end(&self) -> u64 {
+        self.0.end
+    }
+
+    #[getter]
+    const fn is_retransmission(&self) -> bool {
+        self.0.is_retransmission
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.is_app_limited
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+fn state_name(py: Python<'_>, state: CongestionState) -> &Bound<'_, PyString> {
+    match state {
+        CongestionState::Open => intern!(py, "open"),
+        CongestionState::Disorder => intern!(py, "disorder"),
+        CongestionState::Reduced => intern!(py, "reduced"),
+        CongestionState::Recovery => intern!(py, "recovery"),
+        CongestionState::Loss => intern!(py, "loss"),
+    }
+}
+
+fn signal_name(py: Python<'_>, signal: Signal) -> &Bound<'_, PyString> {
+    match signal {
+        Signal::Loss => intern!(py, "loss"),
+        Signal::Mark => intern!(py, "mark"),
+        Signal::Timeout => intern!(py, "timeout"),
+    }
+}
+
+/// The controller of one flow.
+pub(super) struct PythonController {
+    name: String,
+    /// None if it could not be made.
+    methods: Option<Methods>,
+    fault: Fault,
+}
+
+struct Methods {
+    /// The window as Python sees it, which follows the sender's at each call.
+    window: Py<Window>,
+    on_ack: Py<PyAny>,
+    ssthresh: Py<PyAny>,
+    on_established: Option<Py<PyAny>>,
+    on_state: Option<Py<PyAny>>,
+    on_undo: Option<Py<PyAny>>,
+    on_sent: Option<Py<PyAny>>,
+    pacing_rate: Option<Py<PyAny>>,
+    governs_window: bool,
+    wants_delivery_rate: bool,
+}
+
+impl Methods {
+    fn of(controller: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
+        let method = |method: &str| optional(controller, "CongestionController", method);
+        let flag = |flag: &str| controller.getattr_opt(flag)?.map_or(Ok(false), |flag| flag.extract::<bool>());
+        Ok(Self {
+            window: Py::new(controller.py(), Window::default())?,
+            on_ack: required(controller, name, "on_ack", "a congestion controller")?,
+            ssthresh: required(controller, name, "ssthresh", "a congestion controller")?,
+            on_established: method("on_established")?,
+            on_state: method("on_state")?,
+            on_undo: method("on_undo")?,
+            on_sent: method("on_sent")?,
+            pacing_rate: method("pacing_rate")?,
+            governs_window: flag("governs_window")?,
+            wants_delivery_rate: flag("wants_delivery_rate")?,
+        })
+    }
+
+    /// The sender's window in its present state, for Python.
+    fn show<'py>(&self, py: Python<'py>, window: &cc::Window) -> PyResult<&Bound<'py, Window>> {
+        let shown = self.window.bind(py);
+        *shown.try_borrow_mut()? = Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss };
+        Ok(shown)
+    }
+}
+
+impl PythonController {
+    pub(super) fn new(factory: &Py<PyAny>, name: &str, start: &cc::Start, fault: &Fault) -> Self {
+        let methods = fault.unless(|py| {
+            let growth = match start.growth {
+                Growth::PerAck => "per-ack",
+                Growth::PerSegment => "per-segment",
+                Growth::ByteCounting => "byte-counting",
+            };
+            let (mss, initial_window) = (start.mss, start.initial_window);
+            let start = ControllerStart { mss, initial_window, growth, seed: seed(&start.random) };
+            Methods::of(&factory.bind(py).call1((start,))?, name)
+        });
+        Self { name: name.to_owned(), methods, fault: fault.clone() }
+    }
+
+    /// Calls Python with the window, and takes over what it made of it.
+    fn moves(
+        &self,
+        window: &mut cc::Window,
+        which: impl FnOnce(&Methods) -> Option<&Py<PyAny>>,
+        call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, Window>) -> PyResult<()>,
+    ) {
+        let Some((methods, method)) = self.methods.as_ref().and_then(|methods| Some((methods, which(methods)?))) else {
+            return;
+        };
+        let moved = self.fault.unless(|py| {
+            let shown = methods.show(py, window)?;
+            call(method.bind(py), shown)?;
+            let shown = shown.try_borrow()?;
+            Ok((shown.cwnd, shown.ssthresh))
+        });
+        if let Some(moved) = moved {
+            (window.cwnd, window.ssthresh) = moved;
+        }
+    }
+}
+
+impl CongestionControl for PythonController {
+    fn on_established(&mut self, now: Instant, window: &mut cc::Window, rtt: Option<Duration>) {
+        self.moves(
+            window,
+            |methods| methods.on_established.as_ref(),
+            |method, window| method.call1((now.as_nanos(), window, rtt.map(Duration::as_nanos))).map(|_| ()),
+        );
+    }
+
+    fn on_ack(&mut self, window: &mut cc::Window, ack: &cc::Ack) {
+        self.moves(
+            window,
+            |methods| Some(&methods.on_ack),
+            |method, window| method.call1((window, Ack(*ack))).map(|_| ()),
+        );
+    }
+
+    fn ssthresh(&mut self, now: Instant, window: &cc::Window, flight: u64, signal: Signal) -> u64 {
+        let Some(methods) = &self.methods else { return window.ssthresh };
+        let threshold = self.fault.unless(|py| {
+            let arguments = (now.as_nanos(), methods.show(py, window)?, flight, signal_name(py, signal));
+            methods.ssthresh.bind(py).call1(arguments)?.extract()
+        });
+        threshold.unwrap_or(window.ssthresh)
+    }
+
+    fn on_state(&mut self, now: Instant, window: &mut cc::Window, state: CongestionState) {
+        self.moves(
+            window,
+            |methods| methods.on_state.as_ref(),
+            |method, window| method.call1((now.as_nanos(), window, state_name(method.py(), state))).map(|_| ()),
+        );
+    }
+
+    fn on_undo(&mut self, now: Instant, window: &mut cc::Window) {
+        self.moves(
+            window,
+            |methods| methods.on_undo.as_ref(),
+            |method, window| method.call1((now.as_nanos(), window)).map(|_| ()),
+        );
+    }
+
+    fn on_sent(&mut self, window: &mut cc::Window, sent: &cc::Sent) {
+        self.moves(
+            window,
+            |methods| methods.on_sent.as_ref(),
+            |method, window| method.call1((window, Sent(*sent))).map(|_| ()),
+        );
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let method = self.methods.as_ref()?.pacing_rate.as_ref()?;
+        let rate = self.fault.unless(|py| {
+            let Some(bits) = method.bind(py).call0()?.extract::<Option<u64>>()? else { return Ok(None) };
+            let rate = Rate::from_bits_per_second(bits).ok_or_else(|| {
+                let name = &self.name;
+                UsageError::new_err(format!(
+                    "strategies[\"{name}\"]: pacing_rate: found 0, expected bits per second above zero, or None"
+                ))
+            })?;
+            Ok(Some(rate))
+        });
+        rate.flatten()
+    }
+
+    fn governs_window(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.governs_window)
+    }
+
+    fn wants_delivery_rate(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.wants_delivery_rate)
+    }
+}
