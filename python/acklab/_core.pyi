@@ -46,7 +46,7 @@ class Arrival:
         """It continued the stream; lies beyond a gap; continued the stream with a gap beyond it; brought nothing new."""
     @property
     def closes_gap(self) -> bool:
-        """For "fills-gap": is all that waited in order now?"""
+        """For "fills-gap": whether all that waited is in order now."""
 
 @final
 class Ledger:
@@ -125,7 +125,7 @@ class Window:
         """Payload of a full-sized segment."""
     @property
     def in_slow_start(self) -> bool:
-        """Is the window below the threshold?"""
+        """Whether the window is below the threshold."""
 
 @final
 class Ack:
@@ -178,7 +178,7 @@ class Ack:
         """Where congestion control stands."""
     @property
     def may_grow(self) -> bool:
-        """May the window grow by it? Not in a fast recovery, and not while something else than the window holds back sending."""
+        """Whether the window may grow by it: not in a fast recovery, and not while something else than the window holds back sending."""
 
 @final
 class RateSample:
@@ -207,7 +207,7 @@ class RateSample:
         """The rate may have been the application's."""
     @property
     def is_retransmission(self) -> bool:
-        """Was the newest transmission one of something sent before?"""
+        """Whether the newest transmission was one of something sent before."""
     @property
     def rtt(self) -> int:
         """From the newest transmission's departure to now."""
@@ -230,10 +230,10 @@ class Sent:
         """The stream offset behind it."""
     @property
     def is_retransmission(self) -> bool:
-        """Has it left before?"""
+        """Whether it has left before."""
     @property
     def is_app_limited(self) -> bool:
-        """Is the rate of sending the application's at present? Known only to controllers that want the delivery rate."""
+        """Whether the rate of sending is the application's at present. Known only to controllers that want the delivery rate."""
 
 VERSION: str
 REVISION: str

@@ -81,9 +81,9 @@ class CongestionController(ABC):
     """
 
     governs_window: ClassVar[bool] = False
-    """Does it move the window by itself also in a recovery and after a timeout? Read once."""
+    """Whether it moves the window by itself also in a recovery and after a timeout. Read once."""
     wants_delivery_rate: ClassVar[bool] = False
-    """Does it look at `Ack.rate`, which is measured only then? Read once."""
+    """Whether it looks at `Ack.rate`, which is measured only then. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
         """`start` tells `mss` and `initial_window` in octets, `growth` as the scenario spells it, and `seed`, for chance of its own."""

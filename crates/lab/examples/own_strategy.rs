@@ -81,7 +81,7 @@ impl CongestionControl for ByDelay {
         window.cwnd = match waiting / window.mss {
             0 if window.in_slow_start() => window.cwnd * 2,
             segments if segments < BACKLOG => window.cwnd + window.mss,
-            _ => (window.cwnd - window.mss).max(2 * window.mss),
+            _ => window.cwnd.saturating_sub(window.mss).max(2 * window.mss),
         };
         if waiting > 0 {
             window.ssthresh = window.ssthresh.min(window.cwnd);
@@ -94,7 +94,7 @@ impl CongestionControl for ByDelay {
 }
 
 /// Runs the scenario, and tells of throughput and delay, and why each ACK was sent.
-pub fn report() -> Result<String, Box<dyn Error>> {
+pub(crate) fn report() -> Result<String, Box<dyn Error>> {
     let strategies = Strategies::default()
         .with_policy("periodic", |_start| Periodic { last: Instant::ZERO })
         .with_controller("by-delay", |_start| ByDelay { round_ends: 0 });

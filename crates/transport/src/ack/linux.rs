@@ -106,7 +106,7 @@ mod tests {
                         policy.on_ack_sent();
                         Some(reason)
                     }
-                    Decision::At(..) => None,
+                    Decision::At(..) | Decision::Hold => None,
                 }
             })
             .collect();
