@@ -43,7 +43,7 @@ pub enum Config {
     /// One of your own, which the run is given.
     Custom {
         /// What it is called there.
-        #[schemars(example = &"mine")]
+        #[schemars(length(max = 32), example = &"mine")]
         name: Name,
     },
 }

@@ -23,7 +23,7 @@ pub enum Algorithm {
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
     /// One of your own, which the run is given, by what it is called there.
-    Custom(#[schemars(example = &"mine")] Name),
+    Custom(#[schemars(length(max = 32), example = &"mine")] Name),
 }
 
 impl Algorithm {

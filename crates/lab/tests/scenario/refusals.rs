@@ -155,12 +155,12 @@ fn values_of_other_types() {
         (
             r#"policy = "delayed""#,
             r#"policy = «"delaid"»"#,
-            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux"; did you mean `delayed`?"#,
+            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "custom"; did you mean `delayed`?"#,
         ),
         (
             r#"policy = "delayed""#,
             "policy = «2»",
-            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux""#,
+            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "custom""#,
         ),
         (
             r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
@@ -498,7 +498,7 @@ fn what_is_missing() {
             "policy = \"delayed\", ",
             "",
             "ack = {",
-            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\"",
+            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"custom\"",
         ),
         (
             ", size = \"3MB\"",
