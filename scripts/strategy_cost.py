@@ -11,7 +11,7 @@ from typing import Any
 import acklab
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from test_strategies import MINE, Delayed, NewReno  # noqa: E402
+from test_strategies import MINE, Delayed, NewReno
 
 SECONDS = 60
 

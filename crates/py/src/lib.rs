@@ -19,7 +19,9 @@ mod _core {
     #[pymodule_export]
     use super::run::{RunResult, load, run, schema};
     #[pymodule_export]
-    use super::strategies::controller::{Ack, ControllerStart, RateSample, Sent, Window};
+    use super::strategies::controller::ControllerStart;
+    #[pymodule_export]
+    use super::strategies::facts::{Ack, RateSample, Sent, Window};
     #[pymodule_export]
     use super::strategies::policy::{Arrival, At, Hold, Ledger, Now, PolicyStart};
 

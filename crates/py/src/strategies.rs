@@ -3,11 +3,13 @@
 //! | module | holds |
 //! |---|---|
 //! | `policy` | an ACK policy, and what it decides |
-//! | `controller` | a congestion controller, and the window that it moves |
+//! | `controller` | a congestion controller |
+//! | `facts` | what a controller is told, and the window that it moves |
 //!
 //! What a callback raises ends the run: it is kept, nothing more is asked of Python, and [`Fault::found`] tells the run to stop.
 
 pub(crate) mod controller;
+pub(crate) mod facts;
 pub(crate) mod policy;
 
 use crate::errors::UsageError;
