@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import acklab
-from acklab.strategies import MILLISECOND
+from acklab.strategies import MILLISECOND, SECOND
 from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
@@ -56,6 +56,35 @@ class Delayed(acklab.AckPolicy):
 
 class Hasty(Delayed):
     timer = 5 * MILLISECOND
+
+
+class Tack(acklab.AckPolicy):
+    """The law of TACK as the built-in policy has it, which goes by nearly all that a receiver knows."""
+
+    rtt_window = 10 * SECOND
+    bandwidth_window = 10
+    bandwidth_intervals = 4
+
+    def __init__(self, start):
+        super().__init__(start)
+        self.last = None
+
+    def decide(self, now, arrival, ledger):
+        if arrival.kind == "duplicate":
+            return acklab.Now("duplicate")
+        if arrival.kind == "out-of-order" and ledger.beyond[-1][0] == ledger.last[0]:
+            return acklab.Now("out-of-order")
+        due = now if self.last is None else self.last + (ledger.min_rtt or 0) // 4
+        count = 2 * ledger.full_size
+        if ledger.arrived_bytes >= count:
+            return acklab.Now("byte-count") if due <= now else acklab.At(due, "periodic")
+        wait = 500 * MILLISECOND
+        if ledger.delivery_rate:
+            wait = min(wait, count * SECOND // (ledger.delivery_rate // 8))
+        return acklab.At(due, "periodic") if now + wait <= due else acklab.At(now + wait, "timer")
+
+    def on_ack_sent(self, now):
+        self.last = now
 
 
 class NewReno(acklab.CongestionController):
@@ -108,6 +137,73 @@ def test_a_mirror_of_the_delayed_policy_is_the_same():
     assert mirror.flows["ack_policy"].to_list() == ["mine", "mine"]
     assert {"timer", "fills-gap", "out-of-order", "segment-count"} <= set(mirror.acks["reason"])
     assert mirror.provenance.command.endswith("# in Python, with strategies mine=test_strategies.Hasty")
+
+
+def test_a_mirror_of_tack_is_the_same():
+    built_in = acklab.run(scenario(ack={"policy": "tack"}))
+    mirror = acklab.run(scenario(ack=MINE), strategies={"mine": Tack})
+    assert_same(built_in, mirror, "ack_policy")
+    assert {"periodic", "byte-count", "timer", "out-of-order"} <= set(mirror.acks["reason"])
+
+
+@pytest.mark.parametrize(
+    ("rtt_window", "bandwidth_window", "measured"),
+    [(None, None, (False, False)), (10 * SECOND, None, (True, False)), (10 * SECOND, 10, (True, True))],
+)
+def test_a_policy_is_told_what_it_asks_for(rtt_window, bandwidth_window, measured):
+    seen = []
+
+    class Asks(Delayed):
+        def decide(self, now, arrival, ledger):
+            seen.append(
+                (
+                    ledger.handshake_rtt is not None and ledger.srtt is not None and ledger.min_rtt is not None,
+                    ledger.delivery_rate is not None,
+                )
+            )
+            assert ledger.total_bytes >= ledger.arrived_bytes and ledger.next >= ledger.bytes
+            assert ledger.total_segments >= ledger.arrived_segments >= ledger.segments
+            assert ledger.highest[1] >= max(ledger.last[1], ledger.reported[1]) and ledger.has_sack
+            assert bool(ledger.beyond) == (ledger.highest[1] > ledger.next)
+            if ledger.delivery_rate is not None:
+                assert 0 < ledger.delivery_rate < 100_000_000
+            if ledger.min_rtt is not None:
+                assert 19 * MILLISECOND <= ledger.min_rtt <= ledger.handshake_rtt
+            return super().decide(now, arrival, ledger)
+
+    Asks.rtt_window, Asks.bandwidth_window = rtt_window, bandwidth_window
+    acklab.run(scenario(ack=MINE), strategies={"mine": Asks})
+    assert seen[-1] == measured
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rtt_window": 0}, "rtt_window: found 0, expected a whole number of at least 1, or None"),
+        ({"rtt_window": SECOND, "bandwidth_window": 0}, "bandwidth_window: found 0, expected"),
+        ({"rtt_window": SECOND, "bandwidth_intervals": 0}, "bandwidth_intervals: found 0, expected"),
+        ({"bandwidth_window": 10}, "bandwidth_window counts round trips: expected rtt_window as well"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(change, message):
+    with pytest.raises(acklab.UsageError, match=message):
+        acklab.run(scenario(ack=MINE), strategies={"mine": type("Wrong", (Delayed,), change)})
+
+
+def test_a_policy_is_told_of_marks():
+    told = []
+
+    class Marked(Delayed):
+        def on_first_mark(self):
+            told.append("mark")
+
+        def on_window_reduced(self):
+            told.append("reduced")
+
+    marking = scenario(ack=MINE, ecn="classic")
+    marking["link"][0]["forward"]["queue"]["mark_above"] = "5packets"
+    acklab.run(marking, strategies={"mine": Marked})
+    assert told.count("mark") > 5 and told.count("reduced") > 5
 
 
 def test_a_mirror_of_newreno_is_the_same():
@@ -183,7 +279,9 @@ class Watched(NewReno):
 
     def on_ack(self, window, ack):
         super().on_ack(window, ack)
-        assert ack.una <= ack.nxt
+        assert ack.una <= ack.nxt and ack.departure >= ack.now and ack.has_sack
+        assert ack.newest_rtt is None or ack.min_rtt <= ack.newest_rtt
+        assert ack.total_delivered >= ack.una
         if ack.rate is not None:
             assert 0 < ack.rate.bits_per_second < 100_000_000
             self.seen.add("rate")
@@ -191,6 +289,16 @@ class Watched(NewReno):
     def on_state(self, now, window, state):
         super().on_state(now, window, state)
         self.seen.add(state)
+
+    def on_lost(self, window, lost):
+        assert lost.sent_at < lost.now and 0 < lost.end - lost.start <= window.mss
+        assert lost.total_lost >= lost.prior_lost and lost.total_delivered >= lost.prior_delivered
+        assert lost.tx_in_flight > 0
+        self.seen.add("lost")
+
+    def limits_itself(self):
+        self.seen.add("limits")
+        return False
 
     def on_sent(self, window, sent):
         assert 0 < sent.bytes <= window.mss
@@ -205,7 +313,7 @@ def test_a_controller_is_told_everything_and_paces():
     strategies = {"mine": Watched}
     result = acklab.run(scenario(congestion={"custom": "mine"}, count=1), strategies=strategies)
     (watched,) = Watched.instances
-    assert {"established", "rate", "recovery", "open", "sent", "resent"} <= watched.seen
+    assert {"established", "rate", "recovery", "open", "sent", "resent", "lost", "limits"} <= watched.seen
     assert result.flows["mean_throughput_l4"][0] < 5
     unpaced = acklab.run(scenario(congestion={"custom": "mine"}, count=1, pacing="never"), strategies=strategies)
     assert unpaced.flows["mean_throughput_l4"][0] > result.flows["mean_throughput_l4"][0]

@@ -9,7 +9,7 @@ from acklab.errors import RunError, StoreError, UsageError
 from acklab.runner import run
 from acklab.studies import Study, discover, find, run_study
 from acklab.studies.metric import Metric
-from acklab.verdict import Finding, judge, parse_tolerance
+from acklab.verdict import Finding, judge, tolerated
 
 CLAIMS = """
 title = "Test"
@@ -106,6 +106,8 @@ def test_claims_are_read_strictly(tmp_path, before, after, place):
         (100, 103.1, "3%", True, "same direction"),
         (100, 103.1, "3%", False, "not reproduced"),
         (-0.10, -0.12, "30%", None, "reproduced"),
+        (90, 60, "factor 1.5", None, "reproduced"),
+        (90, 136, "factor 1.5", None, "not reproduced"),
         (0, 1, "1", None, "reproduced"),
         (0, 1.1, "1", None, "not reproduced"),
         (1, math.nan, "3%", None, "not reproduced"),
@@ -116,10 +118,13 @@ def test_verdicts(published, measured, tolerance, direction, verdict):
 
 
 def test_tolerances():
-    assert parse_tolerance("3%") == (3.0, True)
-    assert parse_tolerance("0.05") == (0.05, False)
-    with pytest.raises(UsageError):
-        parse_tolerance("-1")
+    assert tolerated("3%", 200) == (194, 206)
+    assert tolerated("3%", -200) == (-206, -194)
+    assert tolerated("0.05", 1) == (0.95, 1.05)
+    assert tolerated("factor 2", 10) == (5, 20)
+    for nonsense in ("-1", "factor 0.5", "factor 3%", "a lot"):
+        with pytest.raises(UsageError):
+            tolerated(nonsense, 1)
 
 
 def test_metrics_name_what_they_do_not_find(fake, scenario):

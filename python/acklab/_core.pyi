@@ -50,7 +50,7 @@ class Arrival:
 
 @final
 class Ledger:
-    """What has arrived and is not yet acknowledged."""
+    """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last."""
 
     @property
     def segments(self) -> int:
@@ -67,6 +67,48 @@ class Ledger:
     @property
     def full_size(self) -> int:
         """Payload of the largest segment so far, in octets."""
+    @property
+    def arrived_segments(self) -> int:
+        """Segments with data that have arrived since the last ACK, in order or not."""
+    @property
+    def arrived_bytes(self) -> int:
+        """Octets of these."""
+    @property
+    def total_segments(self) -> int:
+        """Segments with data that have ever arrived."""
+    @property
+    def total_bytes(self) -> int:
+        """Octets of these."""
+    @property
+    def last(self) -> tuple[int, int]:
+        """The segment that arrived last."""
+    @property
+    def highest(self) -> tuple[int, int]:
+        """The segment that lies highest in the stream."""
+    @property
+    def reported(self) -> tuple[int, int]:
+        """The one that did so when the last ACK left."""
+    @property
+    def next(self) -> int:
+        """Stream offset of the next octet expected: rcv.nxt."""
+    @property
+    def beyond(self) -> list[tuple[int, int]]:
+        """What lies beyond gaps: ranges that do not touch, in order, all above `next`."""
+    @property
+    def has_sack(self) -> bool:
+        """Whether ACKs report what lies beyond gaps (RFC 2018)."""
+    @property
+    def handshake_rtt(self) -> int | None:
+        """The round trip of the handshake, in nanoseconds. This and the next two are measured for policies with an `rtt_window`."""
+    @property
+    def srtt(self) -> int | None:
+        """The receiver's running estimate of the round trip, in nanoseconds: shorter samples at once, longer ones by an eighth."""
+    @property
+    def min_rtt(self) -> int | None:
+        """The shortest round trip of the last `rtt_window`, in nanoseconds."""
+    @property
+    def delivery_rate(self) -> int | None:
+        """The largest rate at which data arrived in the last `bandwidth_window` round trips, in bits per second."""
 
 @final
 class Now:
@@ -144,6 +186,9 @@ class Ack:
     def delivered(self) -> int:
         """What it newly acknowledged, cumulatively or selectively."""
     @property
+    def total_delivered(self) -> int:
+        """Delivered since the connection began, this included."""
+    @property
     def lost(self) -> int:
         """What it made count as lost."""
     @property
@@ -165,6 +210,9 @@ class Ack:
     def rtt(self) -> int | None:
         """Its round-trip time, if it gave one."""
     @property
+    def newest_rtt(self) -> int | None:
+        """Since the newest transmission left that it delivers, unless that is one of something sent before. Not counted is what earlier segments waited for it."""
+    @property
     def srtt(self) -> int | None:
         """Smoothed round-trip time, if there was a measurement."""
     @property
@@ -176,6 +224,15 @@ class Ack:
     @property
     def state(self) -> Literal["open", "disorder", "reduced", "recovery", "loss"]:
         """Where congestion control stands."""
+    @property
+    def has_sack(self) -> bool:
+        """Whether the receiver acknowledges selectively."""
+    @property
+    def window_limited(self) -> bool:
+        """Whether the window held back sending just before it came."""
+    @property
+    def departure(self) -> int:
+        """When pacing lets the next segment leave: `now`, if it does not hold it."""
     @property
     def may_grow(self) -> bool:
         """Whether the window may grow by it: not in a fast recovery, and not while something else than the window holds back sending."""
@@ -234,6 +291,41 @@ class Sent:
     @property
     def is_app_limited(self) -> bool:
         """Whether the rate of sending is the application's at present. Known only to controllers that want the delivery rate."""
+
+@final
+class Lost:
+    """A transmission that was marked lost. Sizes are octets, times nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """When it was marked."""
+    @property
+    def sent_at(self) -> int:
+        """When it left."""
+    @property
+    def start(self) -> int:
+        """The stream offset of its first octet."""
+    @property
+    def end(self) -> int:
+        """The stream offset behind its last octet."""
+    @property
+    def total_delivered(self) -> int:
+        """Delivered since the connection began, the present ACK included."""
+    @property
+    def total_lost(self) -> int:
+        """Marked lost since the connection began, this included. This and what follows only for controllers that want the delivery rate."""
+    @property
+    def tx_in_flight(self) -> int:
+        """In flight when it left, itself included."""
+    @property
+    def prior_delivered(self) -> int:
+        """Delivered in all when it left."""
+    @property
+    def prior_lost(self) -> int:
+        """Marked lost in all when it left."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application had nothing more to send when it left."""
 
 VERSION: str
 REVISION: str

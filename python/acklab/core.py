@@ -20,6 +20,7 @@ At = _core.At
 ControllerStart = _core.ControllerStart
 Hold = _core.Hold
 Ledger = _core.Ledger
+Lost = _core.Lost
 Now = _core.Now
 PolicyStart = _core.PolicyStart
 RateSample = _core.RateSample

@@ -24,6 +24,7 @@ from acklab.core import (
     ControllerStart,
     Hold,
     Ledger,
+    Lost,
     Now,
     PolicyStart,
     RateSample,
@@ -53,7 +54,17 @@ class AckPolicy(ABC):
 
     Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class that does not inherit from this one will do if it has
     the same methods.
+
+    The receiver measures round trips and the delivery rate only for a policy that asks for them, by the attributes below, which are
+    read once. A policy of one's own cannot have the sender set an ACK ratio (RFC 5690).
     """
+
+    rtt_window: int | None = None
+    """Nanoseconds for which the shortest round trip counts. With it, `ledger` has `handshake_rtt`, `srtt` and `min_rtt`."""
+    bandwidth_window: int | None = None
+    """Round trips of which the largest delivery rate counts. With it and `rtt_window`, `ledger` has `delivery_rate`."""
+    bandwidth_intervals: int = 4
+    """Rates that are taken in a round trip, if the delivery rate is measured."""
 
     def __init__(self, start: PolicyStart) -> None:
         """`start.mss` is the payload of a full-sized segment, `start.seed` a number for chance of its own."""
@@ -71,6 +82,12 @@ class AckPolicy(ABC):
     def on_ack_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
         """An ACK has left, for whatever reason; nothing is owed now."""
 
+    def on_first_mark(self) -> None:  # noqa: B027 - what need not be said
+        """The first mark has come since the sender last reduced its window (RFC 3168, section 6.1.3)."""
+
+    def on_window_reduced(self) -> None:  # noqa: B027 - what need not be said
+        """The sender says that it has reduced its window."""
+
 
 class CongestionController(ABC):
     """How much a sender may have in flight. Each flow that names it has one instance.
@@ -78,6 +95,8 @@ class CongestionController(ABC):
     Scenarios name it as `congestion = { custom = "mine" }`. It moves `window.cwnd` and `window.ssthresh` where it is given the window;
     in a recovery and after a timeout the sender itself takes the window to the threshold, unless `governs_window` is true. Methods
     that a class does not define cost nothing. A class that does not inherit from this one will do if it has the same methods.
+
+    What became of each single transmission (`on_fates` of a controller in Rust) is not told here, only what was sent and what was lost.
     """
 
     governs_window: ClassVar[bool] = False
@@ -109,8 +128,15 @@ class CongestionController(ABC):
     def on_undo(self, now: int, window: Window) -> None:  # noqa: B027 - what need not be said
         """The last reduction was for nothing, and the window has been restored."""
 
+    def on_lost(self, window: Window, lost: Lost) -> None:  # noqa: B027 - what need not be said
+        """A transmission counts as lost. Called before `on_ack` for the ACK that showed it; the window is for reading here."""
+
     def on_sent(self, window: Window, sent: Sent) -> None:  # noqa: B027 - what need not be said
         """A segment with data has left."""
+
+    def limits_itself(self) -> bool:
+        """Whether it sent less than it could on purpose at the last ACK: rates of what it sends then are not the path's."""
+        return False
 
     def pacing_rate(self) -> int | None:
         """How fast to send, in bits per second; None for no limit. Asked after each segment."""
@@ -130,6 +156,7 @@ __all__ = [
     "Decision",
     "Hold",
     "Ledger",
+    "Lost",
     "Now",
     "PolicyStart",
     "RateSample",

@@ -40,9 +40,9 @@ class Finding:
     """Heading that the claim stands under."""
 
     @property
-    def allowance(self) -> float:
-        """The tolerance in `unit`."""
-        return allowance(self.tolerance, self.published)
+    def tolerated(self) -> tuple[float, float]:
+        """The lowest and the highest number that counts as reproduced, in `unit`."""
+        return tolerated(self.tolerance, self.published)
 
     def row(self) -> dict[str, Any]:
         """What `acklab study --json` prints of it; None for what is not a number."""
@@ -61,18 +61,21 @@ class Finding:
         return cls(**full)
 
 
-def parse_tolerance(text: str) -> tuple[float, bool]:
-    """A number, and whether it is a share of the published one ("3%") rather than absolute ("0.05"). Raises UsageError."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
-    if match is None:
-        raise UsageError(f'tolerance {text!r}: expected a share such as "3%" or a number such as "0.05"')
-    return float(match[1]), bool(match[2])
+def tolerated(tolerance: str, published: float) -> tuple[float, float]:
+    """The lowest and the highest number that counts as reproduced. Raises UsageError.
 
-
-def allowance(tolerance: str, published: float) -> float:
-    """The tolerance in the unit of the number."""
-    value, is_share = parse_tolerance(tolerance)
-    return abs(published) * value / 100 if is_share else value
+    A tolerance is a share of the published number ("3%"), a number in its unit ("0.05"), or a factor either way ("factor 1.5").
+    """
+    match = re.fullmatch(r"\s*(factor)?\s*(\d+(?:\.\d+)?)\s*(%)?\s*", tolerance)
+    if match is None or (match[1] and (match[3] or float(match[2]) < 1)):
+        expected = 'a share such as "3%", a number such as "0.05", or a factor from 1 on such as "factor 1.5"'
+        raise UsageError(f"tolerance {tolerance!r}: expected {expected}")
+    value = float(match[2])
+    if match[1]:
+        low, high = sorted((published / value, published * value))
+        return low, high
+    room = abs(published) * value / 100 if match[3] else value
+    return published - room, published + room
 
 
 def judge(published: float, measured: float, tolerance: str, direction_holds: bool | None) -> str:
@@ -80,8 +83,9 @@ def judge(published: float, measured: float, tolerance: str, direction_holds: bo
 
     The mean over seeds is held against the tolerance. A little room for rounding keeps a number that sits exactly on the edge inside.
     """
-    room = allowance(tolerance, published) * (1 + 1e-9)
-    if not math.isnan(measured) and abs(measured - published) <= room:
+    low, high = tolerated(tolerance, published)
+    room = (high - low) * 1e-9
+    if low - room <= measured <= high + room:
         return REPRODUCED
     return SAME_DIRECTION if direction_holds else NOT_REPRODUCED
 

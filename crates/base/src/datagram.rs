@@ -1,6 +1,6 @@
 //! What a path needs to know of a packet, and nothing more.
 
-use crate::{Bytes, FlowId};
+use crate::{Bytes, Ecn, FlowId};
 
 /// A packet as the boxes on a wire see it.
 ///
@@ -11,6 +11,10 @@ pub trait Datagram {
     fn wire_len(&self) -> Bytes;
     /// The direction of the connection that it belongs to.
     fn flow(&self) -> FlowId;
+    /// Its ECN field (RFC 3168, §5).
+    fn ecn(&self) -> Ecn;
+    /// Set its ECN field, as a box does that marks it.
+    fn set_ecn(&mut self, ecn: Ecn);
     /// Its header, if it is a pure TCP ACK: no payload, and none of SYN, FIN, RST, URG.
     fn pure_ack(&self) -> Option<PureAck>;
 }

@@ -6,7 +6,7 @@
 
 use acklab_base::{Duration, Instant};
 use acklab_lab::{RunOptions, Strategies, run, scenario};
-use acklab_transport::ack::{AckPolicy, Arrival, Decision, Ledger, Reason};
+use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
 use acklab_transport::cc::{Ack, CongestionControl, Signal, Window};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -31,8 +31,8 @@ ack = { policy = "custom", name = "periodic" }
 congestion = { custom = "by-delay" }
 "#;
 
-/// The round trip of the scenario, which a receiver of TCP could only guess at.
-const ROUND_TRIP: Duration = Duration::from_millis(30);
+/// For so long the shortest round trip counts, which a receiver of TCP can only tell from handshakes and timestamps.
+const WINDOW: Duration = Duration::from_secs(10);
 const ACKS_A_ROUND: u64 = 4;
 /// Segments that may wait in queues.
 const BACKLOG: u64 = 4;
@@ -47,13 +47,18 @@ impl Periodic {
 }
 
 impl AckPolicy for Periodic {
-    fn decide(&mut self, _now: Instant, arrival: &Arrival, _ledger: &Ledger) -> Decision {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
+        let round_trip = ledger.round_trip.as_ref().and_then(|measured| measured.least()).unwrap_or(Duration::ZERO);
         match arrival {
-            Arrival::InOrder => Decision::At(self.last + ROUND_TRIP / ACKS_A_ROUND, Self::PERIOD),
+            Arrival::InOrder => Decision::At(self.last + round_trip / ACKS_A_ROUND, Self::PERIOD),
             Arrival::OutOfOrder => Decision::Now(Reason::OutOfOrder),
             Arrival::FillsGap { .. } => Decision::Now(Reason::FillsGap),
             Arrival::Duplicate => Decision::Now(Reason::Duplicate),
         }
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger::default().with_round_trip(WINDOW)
     }
 
     fn on_ack_sent(&mut self, now: Instant) {

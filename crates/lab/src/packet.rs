@@ -1,6 +1,6 @@
 //! A packet in simulation: a segment, and when what it tells came into being.
 
-use acklab_base::{Bytes, Datagram, FlowId, Instant, PureAck};
+use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
 use acklab_wire::tcp::Segment;
 
 /// A segment on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
@@ -36,6 +36,14 @@ impl Datagram for Packet {
 
     fn flow(&self) -> FlowId {
         self.0.segment.flow
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.0.segment.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.0.segment.ecn = ecn;
     }
 
     fn pure_ack(&self) -> Option<PureAck> {

@@ -75,6 +75,7 @@ fn advance(
 
 fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
     let links: Vec<_> = world.links.iter_mut().map(|link| link.counters(until)).collect();
+    (0..links.len()).for_each(|index| world.note_drops(index));
     let hops = links.iter().map(|counters| counters.packets_out).sum();
     (results::tables(world, plan, scenario, &links, from, until), hops)
 }

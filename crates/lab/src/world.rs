@@ -121,10 +121,13 @@ impl World {
 
     fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
         self.taps.enters(index, now, &packet.body().segment);
-        let link = &mut self.links[index];
-        let (drops, flow) = (link.drops(), packet.flow());
-        link.accept(now, packet);
-        if link.drops() > drops {
+        self.links[index].accept(now, packet);
+        self.note_drops(index);
+    }
+
+    /// Tells flows which of their packets a link has turned away.
+    pub(crate) fn note_drops(&mut self, index: usize) {
+        while let Some(flow) = self.links[index].take_drop() {
             let probe = &mut self.flows[flow.connection() as usize].probe;
             *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
         }
@@ -213,7 +216,10 @@ impl SimWorld for World {
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
         match self.element(machine) {
-            Element::Link(index) => self.links[index].wake(now),
+            Element::Link(index) => {
+                self.links[index].wake(now);
+                self.note_drops(index);
+            }
             Element::Sender(index) => {
                 let ends = &mut self.flows[index];
                 ends.sender.wake(now);

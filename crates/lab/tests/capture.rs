@@ -3,7 +3,7 @@
 #[path = "common/tshark.rs"]
 mod tshark;
 
-use acklab_base::{Duration, FlowId, Instant};
+use acklab_base::{Duration, Ecn, FlowId, Instant};
 use acklab_lab::capture::{Capture, Error};
 use acklab_wire::tcp::{Extent, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionOption, InterfaceTsResolution};
@@ -32,6 +32,8 @@ fn conversation() -> Vec<Packet> {
     let timestamps = |at: Instant| Timestamps { value: (at.as_nanos() / 1_000_000) as u32, echo: 0 };
     let segment = |at, flow, seq, ack, flags, payload| Segment {
         flow,
+        // Data can be marked, and one segment is.
+        ecn: if payload == 0 { Ecn::NotEct } else { Ecn::Ect0 },
         seq,
         ack,
         flags,

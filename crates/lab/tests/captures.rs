@@ -83,6 +83,20 @@ impl Run {
         self.tables.counts("flows", column)[0]
     }
 
+    /// The same with marks above eight packets, echoed as `ecn` says.
+    fn marked(test: &str, ecn: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures_{test}_{ecn}"));
+        fs::create_dir_all(&folder).unwrap();
+        let sets = [
+            format!("flow.0.ecn={ecn}"),
+            "link.btl.forward.queue.mark_above=8packets".to_owned(),
+            "link.btl.forward.queue.limit=100packets".to_owned(),
+        ];
+        let scenario = load(DUMBBELL, "the dumbbell", &sets, None).unwrap();
+        let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+        Self { tables: Tables::of(&scenario, &options), folder }
+    }
+
     /// Of link direction `btl_forward`.
     fn bottleneck(&self, column: &str) -> u64 {
         let row = self.tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap();
@@ -189,4 +203,28 @@ fn packets_and_times_are_those_of_the_run() {
     // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one before it.
     let gaps = exit.windows(2).filter(|pair| pair[1].octets == 1500).map(|pair| pair[1].nanos - pair[0].nanos);
     assert_eq!(gaps.min(), Some(750_000));
+}
+
+#[test]
+fn marks_are_those_of_the_run() {
+    let count = |path: &Path, filter: &str| frames(path, filter, &[]).map(|frames| frames.len() as u64);
+    for ecn in ["classic", "dctcp", "accurate"] {
+        let run = Run::marked("marks", ecn);
+        let marks = run.bottleneck("total_marked_l2");
+        assert!(marks > 20, "{ecn}: too few marks to show anything");
+        let Some(seen) = count(&run.capture("dst_0"), "ip.dsfield.ecn == 3") else { return };
+        assert_eq!((seen, marks), (marks, run.flow("total_marked_l4")), "{ecn}");
+        let sender = run.capture("src_0");
+        assert_eq!(count(&sender, "ip.dsfield.ecn == 3").unwrap(), 0, "{ecn}: nothing is marked before the queue");
+        assert_eq!(count(&sender, "ip.dsfield.ecn != 0 && tcp.len == 0 && tcp.flags.syn == 0").unwrap(), 0, "{ecn}");
+        assert_eq!(count(&sender, "ip.dsfield.ecn == 0 && tcp.len > 0").unwrap(), 0, "{ecn}: all data is new");
+        let asked =
+            count(&sender, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ece == 1 && tcp.flags.cwr == 1");
+        assert_eq!(asked.unwrap(), 1, "{ecn}");
+        let answers = count(&sender, "ip.src == 10.0.0.1 && tcp.len > 0 && tcp.flags.cwr == 1").unwrap();
+        match ecn {
+            "accurate" => assert_eq!(answers, 0, "the flag is part of a number, which stays at five"),
+            _ => assert!(answers.abs_diff(run.flow("total_mark_reductions_l4")) <= 1, "{ecn}: {answers}"),
+        }
+    }
 }

@@ -6,7 +6,7 @@ mod own_strategy;
 use acklab_base::{Duration, Instant};
 use acklab_lab::scenario::{Scenario, load, load_for};
 use acklab_lab::{Error, Results, RunOptions, Strategies, run};
-use acklab_transport::ack::{AckPolicy, Arrival, Decision, Ledger, Reason};
+use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
 
 const SCENARIO: &str = r#"
 duration = "3s"
@@ -19,7 +19,7 @@ flow = [{ from = "a", to = "b", preset = "rfc", count = 2, ack = { policy = "cus
 struct Delayed;
 
 impl AckPolicy for Delayed {
-    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         match arrival {
             Arrival::InOrder if ledger.segments >= 2 => Decision::Now(Reason::SegmentCount),
             Arrival::InOrder => {
@@ -134,7 +134,7 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
 #[test]
 fn what_is_no_name_is_refused_without_a_run() {
     let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
-    let table = "expected \"newreno\" or \"reno\", or a table such as { custom = \"mine\" }";
+    let table = "expected one of \"newreno\", \"reno\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }";
     assert_eq!(refused("flow.0.congestion=mine"), format!("found \"mine\", {table}"));
     assert_eq!(refused("flow.0.congestion=3"), format!("found 3, {table}"));
     assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), "unknown key; did you mean `custom`?");

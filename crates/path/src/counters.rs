@@ -1,6 +1,6 @@
 //! What a link has done in the window of measurement.
 
-use acklab_base::{Bytes, Duration, Instant};
+use acklab_base::{Bytes, Duration, FlowId, Instant};
 use std::ops::Range;
 
 /// Counts and sums of one link direction. Octets are those of IP packets unless said otherwise.
@@ -14,6 +14,10 @@ pub struct Counters {
     pub dropped: u64,
     /// Octets that the queue turned away.
     pub bytes_dropped: Bytes,
+    /// Packets that the queue marked Congestion Experienced.
+    pub marked: u64,
+    /// Octets of those.
+    pub bytes_marked: Bytes,
     /// Pure ACKs that a newer one of their flow has overwritten in the queue.
     pub filtered: u64,
     /// Octets of those.
@@ -41,6 +45,8 @@ pub struct Counters {
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
     pub(crate) window: Range<Instant>,
+    /// Whose packets were turned away, until somebody asks.
+    pub(crate) turned_away: Vec<FlowId>,
     /// Every change of the queue's length, for those who ask.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
 }
@@ -48,7 +54,12 @@ pub(crate) struct Tally {
 impl Tally {
     /// Everything counts.
     pub(crate) fn new() -> Self {
-        Self { counters: Counters::default(), window: Instant::ZERO..Instant::FAR_FUTURE, lengths: None }
+        Self {
+            counters: Counters::default(),
+            window: Instant::ZERO..Instant::FAR_FUTURE,
+            turned_away: Vec::new(),
+            lengths: None,
+        }
     }
 
     fn at(&mut self, at: Instant) -> Option<&mut Counters> {
@@ -62,10 +73,18 @@ impl Tally {
         }
     }
 
-    pub(crate) fn drops(&mut self, at: Instant, size: Bytes) {
+    pub(crate) fn drops(&mut self, at: Instant, flow: FlowId, size: Bytes) {
         if let Some(counters) = self.at(at) {
             counters.dropped += 1;
             counters.bytes_dropped += size;
+            self.turned_away.push(flow);
+        }
+    }
+
+    pub(crate) fn marks(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.marked += 1;
+            counters.bytes_marked += size;
         }
     }
 

@@ -3,15 +3,15 @@
 //! A [`Link`] is one direction of a wire, a chain of four boxes; the other direction is a link of its own.
 //!
 //! ```text
-//!            queue            gate            server              channel
-//! accept → [ fifo,       ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
-//!          [ ack-filter  ]   [ quota  ]   [ trace        ]   [ loss, reorder  ]
+//!            queue             gate            server              channel
+//! accept → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
+//!          [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder  ]
 //! ```
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`link`] | [`Link`]: the machine, and its [`Config`](link::Config) |
-//! | [`queue`] | who waits, and who is turned away |
+//! | [`queue`] | who waits, who is turned away, and who is marked |
 //! | [`gate`] | the ACK gate: so many packets at each multiple of an interval |
 //! | [`server`] | how long a packet takes: a rate, a schedule of rates, a recorded trace |
 //! | [`loss`] | which packets the wire loses |

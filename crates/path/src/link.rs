@@ -4,10 +4,10 @@ use crate::counters::{Counters, Tally};
 use crate::gate::{self, Gate};
 use crate::jitter::{self, Arrivals};
 use crate::loss::{self, Loss};
-use crate::queue::{self, AckFilter, Fifo, Outcome, Waiting};
+use crate::queue::{self, Outcome, Queue, Waiting, mark};
 use crate::server::{Server, Step};
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Datagram, Duration, Instant, Machine, Rate};
+use acklab_base::{Bytes, Datagram, Duration, FlowId, Instant, Machine, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -81,23 +81,6 @@ pub struct Link<D> {
     tally: Tally,
 }
 
-#[derive(Clone, Debug)]
-enum Queue<D> {
-    Fifo(Fifo),
-    AckFilter(AckFilter<D>),
-}
-
-impl<D: Datagram> Queue<D> {
-    /// Could a packet that need not wait for the server go straight through? In a FIFO it could not come before those that wait:
-    /// they leave no later than it does.
-    fn holds_nobody(&self) -> bool {
-        match self {
-            Self::Fifo(_) => true,
-            Self::AckFilter(filter) => filter.len() == 0,
-        }
-    }
-}
-
 /// The places between queue and server. A packet takes one when the packet that many before it begins its service.
 #[derive(Clone, Debug)]
 struct Device {
@@ -167,10 +150,7 @@ impl<D: Datagram> Link<D> {
             can_overtake: config.reorder.is_some(),
         };
         Self {
-            queue: match config.queue {
-                queue::Config::Fifo { limit } => Queue::Fifo(Fifo::new(limit)),
-                queue::Config::AckFilter { limit, keeps } => Queue::AckFilter(AckFilter::new(limit, keeps)),
-            },
+            queue: Queue::new(config.queue),
             device: Device { places: config.device_queue as usize, starts: VecDeque::new() },
             gate: config.gate.map(Gate::new),
             server,
@@ -192,10 +172,9 @@ impl<D: Datagram> Link<D> {
         self.tally.counters.clone()
     }
 
-    /// Packets that the queue has turned away.
-    #[must_use]
-    pub const fn drops(&self) -> u64 {
-        self.tally.counters.dropped
+    /// The flow of a packet that the queue has turned away inside the window and that this has not told yet.
+    pub fn take_drop(&mut self) -> Option<FlowId> {
+        self.tally.turned_away.pop()
     }
 
     /// Keep every change of the queue's length from here on.
@@ -252,8 +231,8 @@ impl<D: Datagram> Link<D> {
             && leaves <= now
         {
             let start = self.start_of(ready);
-            let Queue::AckFilter(filter) = &mut self.queue else { return };
-            let Some(packet) = filter.take_head(leaves, &mut self.tally) else { return };
+            // CoDel may drop what would leave.
+            let Some(packet) = self.queue.take_head(leaves, &mut self.tally) else { continue };
             self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(ready));
             self.serve(ready, start, packet);
         }
@@ -261,21 +240,17 @@ impl<D: Datagram> Link<D> {
 
     /// The head of a queue that holds packets: when it came, and when it leaves the queue.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
-        match &self.queue {
-            Queue::Fifo(_) => None,
-            Queue::AckFilter(filter) => {
-                let ready = filter.head_arrived()?;
-                Some((ready, self.device.entry(ready, self.start_of(ready))))
-            }
-        }
+        let ready = self.queue.head_arrived()?;
+        Some((ready, self.device.entry(ready, self.start_of(ready))))
     }
 }
 
 impl<D: Datagram> Machine for Link<D> {
     type Datagram = D;
 
-    fn accept(&mut self, now: Instant, packet: D) {
+    fn accept(&mut self, now: Instant, mut packet: D) {
         self.advance(now);
+        let flow = packet.flow();
         let size = packet.wire_len();
         let on_wire = size + self.overhead;
         self.tally.arrives(now, size);
@@ -283,26 +258,35 @@ impl<D: Datagram> Machine for Link<D> {
         let leaves = self.device.entry(now, start);
         let passes_at_once = leaves == now && self.queue.holds_nobody();
         match &mut self.queue {
-            _ if passes_at_once => {
+            queue if passes_at_once => {
+                queue.passed_by();
                 self.tally.serves(now, on_wire, Duration::ZERO);
                 self.serve(now, start, packet);
             }
             Queue::Fifo(fifo) if fifo.has_room(size) => {
+                if fifo.marks() && mark(&mut packet) {
+                    self.tally.marks(now, size);
+                }
                 fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
                 self.serve(now, start, packet);
             }
-            Queue::Fifo(_) => self.tally.drops(now, size),
+            Queue::Fifo(_) => self.tally.drops(now, flow, size),
+            Queue::CoDel(codel) => {
+                if !codel.offer(now, packet, &mut self.tally) {
+                    self.tally.drops(now, flow, size);
+                }
+            }
             Queue::AckFilter(filter) => match filter.offer(now, packet, &mut self.tally) {
                 Outcome::Queued => {}
                 Outcome::Replaced(old_size) => self.tally.filters(now, old_size),
-                Outcome::Dropped => self.tally.drops(now, size),
+                Outcome::Dropped => self.tally.drops(now, flow, size),
             },
         }
     }
 
     fn wake(&mut self, now: Instant) {
         // What waits in a FIFO is on its way already.
-        if matches!(self.queue, Queue::AckFilter(_)) {
+        if !matches!(self.queue, Queue::Fifo(_)) {
             self.advance(now);
         }
     }

@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use super::strategies::controller::ControllerStart;
     #[pymodule_export]
-    use super::strategies::facts::{Ack, RateSample, Sent, Window};
+    use super::strategies::facts::{Ack, Lost, RateSample, Sent, Window};
     #[pymodule_export]
     use super::strategies::policy::{Arrival, At, Hold, Ledger, Now, PolicyStart};
 

@@ -4,171 +4,63 @@
 //! [`Decision`] after each arrival and always gives its [`Reason`]. One strategy is one file here and one arm of [`Config`] and
 //! [`Policy`]; one that is not built in is an [`AckPolicy`] under a name.
 
+mod byte_counting;
+mod chrome;
+mod config;
+mod congestion_control;
+mod daass;
+mod decision;
 mod delayed;
+mod delivery;
+mod filter;
+mod growth;
+mod held;
 mod ledger;
 mod linux;
 mod per_packet;
+mod quic;
+mod round_trip;
+mod tack;
 
-pub use ledger::{Arrival, Ledger};
+pub use config::Config;
+pub use decision::{Decision, Reason};
+pub use delivery::Delivery;
+pub use held::Held;
+pub use ledger::{Arrival, Ledger, Span, Tally};
+pub use round_trip::{Echo, RoundTrip};
 
-use crate::custom::{Custom, Name};
+use crate::custom::Custom;
+use acklab_base::Instant;
 use acklab_base::random::Stream;
-use acklab_base::{Duration, Instant};
+use byte_counting::ByteCounting;
+use chrome::Chrome;
+use congestion_control::CongestionControl;
+use daass::Daass;
 use delayed::Delayed;
 use linux::Linux;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// An ACK policy and its settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
-    /// Every segment at once.
-    PerPacket {},
-    /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
-    Delayed {
-        /// Acknowledge at the latest with this many segments unacknowledged.
-        #[serde(default = "two")]
-        #[schemars(range(min = 1))]
-        segments: u32,
-        /// Acknowledge at the latest after this time, at most 500 ms in RFC 5681.
-        #[serde(default = "two_hundred_milliseconds")]
-        timer: Duration,
-        /// Acknowledge this many segments at the start of the connection one by one.
-        #[serde(default)]
-        quick: u32,
-    },
-    /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
-    Linux {},
-    /// One of your own, which the run is given.
-    Custom {
-        /// What it is called there.
-        #[schemars(length(max = 32), example = &"mine")]
-        name: Name,
-    },
-}
-
-const fn two() -> u32 {
-    2
-}
-
-const fn two_hundred_milliseconds() -> Duration {
-    Duration::from_millis(200)
-}
-
-impl Config {
-    /// The name of the policy, as scenarios spell it.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::PerPacket {} => "per-packet",
-            Self::Delayed { .. } => "delayed",
-            Self::Linux {} => "linux",
-            Self::Custom { name } => name,
-        }
-    }
-}
-
-/// What a policy says after an arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Acknowledge at once.
-    Now(Reason),
-    /// Acknowledge at this instant, if nothing has made it happen before.
-    At(Instant, Reason),
-    /// Acknowledge with what follows.
-    Hold,
-}
-
-/// Why an ACK was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// The policy acknowledges every segment.
-    EverySegment,
-    /// As many segments were unacknowledged as the policy allows.
-    SegmentCount,
-    /// The delayed-ACK timer ran out.
-    Timer,
-    /// Quick ACKs while the sender is still growing its window.
-    QuickAck,
-    /// A segment came out of order (RFC 5681, §4.2).
-    OutOfOrder,
-    /// A segment filled all or part of a gap (RFC 5681, §4.2).
-    FillsGap,
-    /// A segment carried nothing new.
-    Duplicate,
-    /// SACKs for several out-of-order segments were sent as one.
-    CompressedSack,
-    /// The peer has finished.
-    Fin,
-    /// Part of the handshake.
-    Handshake,
-    /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](AckPolicy::reason).
-    Custom(u8),
-}
-
-impl Reason {
-    /// A custom policy has at most so many reasons of its own; those beyond count as the last.
-    pub const MOST_CUSTOM: usize = 16;
-    /// So many reasons there are in all.
-    pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
-
-    /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 10] = [
-        Self::EverySegment,
-        Self::SegmentCount,
-        Self::Timer,
-        Self::QuickAck,
-        Self::OutOfOrder,
-        Self::FillsGap,
-        Self::Duplicate,
-        Self::CompressedSack,
-        Self::Fin,
-        Self::Handshake,
-    ];
-
-    /// The reason of this index.
-    #[must_use]
-    pub fn of_index(index: usize) -> Self {
-        Self::ALL.get(index).copied().unwrap_or(Self::Custom(index.saturating_sub(Self::ALL.len()) as u8))
-    }
-
-    /// Its place among counts by reason: first those that everyone may have, then a policy's own.
-    #[must_use]
-    pub fn index(self) -> usize {
-        match self {
-            Self::Custom(own) => Self::ALL.len() + usize::from(own).min(Self::MOST_CUSTOM - 1),
-            known => Self::ALL.iter().position(|reason| *reason == known).unwrap_or_default(),
-        }
-    }
-
-    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have [better ones](Policy::reason_name).
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EverySegment => "every-segment",
-            Self::SegmentCount => "segment-count",
-            Self::Timer => "timer",
-            Self::QuickAck => "quick-ack",
-            Self::OutOfOrder => "out-of-order",
-            Self::FillsGap => "fills-gap",
-            Self::Duplicate => "duplicate",
-            Self::CompressedSack => "compressed-sack",
-            Self::Fin => "fin",
-            Self::Handshake => "handshake",
-            Self::Custom(_) => "custom",
-        }
-    }
-}
+use quic::Quic;
+use tack::Tack;
 
 /// The contract of a policy that is not built in.
 pub trait AckPolicy {
-    /// What to do about `arrival`, which `ledger` already holds. An instant that has passed means at once. A decision to acknowledge
-    /// later does not put off what an earlier one asks for.
-    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision;
+    /// What to do about `arrival`, which `ledger` and `held` already hold. An instant that has passed means at once. A decision to
+    /// acknowledge later does not put off what an earlier one asks for.
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
+
+    /// An empty ledger that measures what the policy goes by: [round trips](Ledger::with_round_trip), the [delivery
+    /// rate](Ledger::with_delivery), or neither. Asked for once.
+    fn ledger(&self) -> Ledger {
+        Ledger::default()
+    }
 
     /// An ACK has been sent, for whatever reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
+
+    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
+    fn on_first_mark(&mut self) {}
+
+    /// The sender says that it has reduced its window.
+    fn on_window_reduced(&mut self) {}
 
     /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
     fn reason(&self, _own: u8) -> &str {
@@ -194,6 +86,18 @@ pub enum Policy {
     Delayed(Delayed),
     /// Linux.
     Linux(Linux),
+    /// The byte-counting ACK.
+    ByteCounting(ByteCounting),
+    /// Delayed ACKs after slow start.
+    Daass(Daass),
+    /// Chrome's QUIC.
+    Chrome(Chrome),
+    /// RFC 9000, and draft-ietf-quic-ack-frequency.
+    Quic(Quic),
+    /// The law of TACK.
+    Tack(Tack),
+    /// RFC 5690.
+    CongestionControl(CongestionControl),
     /// One that is not built in.
     Custom(Custom<dyn AckPolicy + Send>),
 }
@@ -206,30 +110,80 @@ impl Policy {
             Config::PerPacket {} => Self::PerPacket,
             Config::Delayed { segments, timer, quick } => Self::Delayed(Delayed::new(segments, timer, quick)),
             Config::Linux {} => Self::Linux(Linux::default()),
+            Config::ByteCounting { segments, timer } => Self::ByteCounting(ByteCounting::new(segments, timer)),
+            Config::Daass { segments, timer } => Self::Daass(Daass::new(Delayed::new(segments, timer, 0))),
+            Config::Chrome { packets, after, rtt_divisor, max_ack_delay } => {
+                Self::Chrome(Chrome::new(packets, after, rtt_divisor, max_ack_delay))
+            }
+            Config::Quic { packets, max_ack_delay } => {
+                Self::Quic(Quic::new(packets.saturating_sub(1), max_ack_delay, 1))
+            }
+            Config::AckFrequency { ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold } => {
+                Self::Quic(Quic::new(ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold))
+            }
+            Config::Tack { segments, beta, per_packet_startup, .. } => {
+                Self::Tack(Tack::new(segments, beta, per_packet_startup))
+            }
+            Config::AckCongestionControl { timer } => Self::CongestionControl(CongestionControl::new(timer)),
             Config::Custom { .. } => return None,
         })
     }
 
-    /// What to do about `arrival`, which `ledger` already holds.
-    pub fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    /// An empty ledger that measures what the policy, configured so, goes by.
+    #[must_use]
+    pub fn ledger(&self, config: &Config) -> Ledger {
+        match self {
+            Self::Custom(policy) => policy.ledger(),
+            _ => config.ledger(),
+        }
+    }
+
+    /// What to do about `arrival`, which `ledger` and `held` already hold.
+    pub fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match self {
             Self::PerPacket => per_packet::decide(),
             Self::Delayed(policy) => policy.decide(arrival, ledger),
-            Self::Linux(policy) => policy.decide(now, arrival, ledger),
-            Self::Custom(policy) => match policy.decide(now, arrival, ledger) {
+            Self::Linux(policy) => policy.decide(now, arrival, ledger, held),
+            Self::ByteCounting(policy) => policy.decide(arrival, ledger),
+            Self::Daass(policy) => policy.decide(now, arrival, ledger),
+            Self::Chrome(policy) => policy.decide(arrival, ledger, held),
+            Self::Quic(policy) => policy.decide(arrival, ledger, held),
+            Self::Tack(policy) => policy.decide(now, arrival, ledger, held),
+            Self::CongestionControl(policy) => policy.decide(arrival, ledger),
+            Self::Custom(policy) => match policy.decide(now, arrival, ledger, held) {
                 Decision::At(at, reason) => Decision::At(at.max(now), reason),
                 decision => decision,
             },
         }
     }
 
+    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3). What must be told at once is not the
+    /// policy's to decide.
+    pub fn on_first_mark(&mut self) {
+        match self {
+            Self::Linux(policy) => policy.on_first_mark(),
+            Self::Custom(policy) => policy.on_first_mark(),
+            _ => {}
+        }
+    }
+
+    /// The sender says that it has reduced its window.
+    pub fn on_window_reduced(&mut self) {
+        match self {
+            Self::Linux(policy) => policy.on_window_reduced(),
+            Self::Custom(policy) => policy.on_window_reduced(),
+            _ => {}
+        }
+    }
+
     /// An ACK has been sent, for whatever reason.
     pub fn on_ack_sent(&mut self, now: Instant) {
         match self {
-            Self::PerPacket => {}
             Self::Delayed(policy) => policy.on_ack_sent(),
             Self::Linux(policy) => policy.on_ack_sent(),
+            Self::Tack(policy) => policy.on_ack_sent(now),
             Self::Custom(policy) => policy.on_ack_sent(now),
+            _ => {}
         }
     }
 
@@ -241,26 +195,31 @@ impl Policy {
             _ => reason.name(),
         }
     }
+
+    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2). Other policies pay no heed.
+    pub fn on_ack_ratio(&mut self, ratio: u8) {
+        if let Self::CongestionControl(policy) = self {
+            policy.on_ratio(ratio);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_reason_has_its_index() {
-        for index in 0..Reason::COUNT {
-            assert_eq!(Reason::of_index(index).index(), index);
-        }
-        assert_eq!(Reason::Custom(200).index(), Reason::COUNT - 1, "the last counts for those beyond");
-    }
+    use crate::custom::Name;
+    use acklab_base::Duration;
 
     /// Asks for what is past, and tells that it was heard.
     struct Late;
 
     impl AckPolicy for Late {
-        fn decide(&mut self, _now: Instant, _arrival: &Arrival, ledger: &Ledger) -> Decision {
+        fn decide(&mut self, _now: Instant, _arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
             Decision::At(ledger.newest, Reason::Custom(3))
+        }
+
+        fn ledger(&self) -> Ledger {
+            Ledger::default().with_round_trip(Duration::from_secs(10))
         }
 
         fn reason(&self, own: u8) -> &str {
@@ -268,13 +227,24 @@ mod tests {
         }
     }
 
+    fn late() -> Policy {
+        Policy::Custom(Custom::new(Name::from("late").unwrap_or_default(), Box::new(Late)))
+    }
+
     #[test]
     fn a_custom_policy_cannot_ask_for_the_past() {
-        let mut policy = Policy::Custom(Custom::new(Name::from("late").unwrap_or_default(), Box::new(Late)));
+        let mut policy = late();
         let (now, ledger) = (Instant::from_nanos(5), Ledger::default());
-        assert_eq!(policy.decide(now, &Arrival::InOrder, &ledger), Decision::At(now, Reason::Custom(3)));
+        let held = Held { next: 0, beyond: &[], sack: true };
+        assert_eq!(policy.decide(now, &Arrival::InOrder, &ledger, held), Decision::At(now, Reason::Custom(3)));
         assert_eq!(policy.reason_name(Reason::Custom(3)), "late");
         assert_eq!(policy.reason_name(Reason::Timer), "timer");
         assert_eq!(format!("{policy:?}"), "Custom(Custom(\"late\"))");
+    }
+
+    #[test]
+    fn a_custom_policy_says_what_is_measured() {
+        let ledger = late().ledger(&Config::Custom { name: Name::default() });
+        assert!(ledger.round_trip.is_some() && ledger.delivery.is_none());
     }
 }

@@ -4,11 +4,18 @@
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
 //! of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
 
+mod bbr;
+mod bbr3;
+mod copa;
+mod dctcp;
+mod model;
 mod newreno;
+mod pcc;
 
 use crate::custom::{Custom, Name};
 use crate::recovery::CongestionState;
-use crate::recovery::delivery_rate::Sample;
+use crate::recovery::delivery_rate::{Sample, Stamp};
+use crate::recovery::fate::Fate;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -22,6 +29,18 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
+    Bbr,
+    /// BBR, version 3 (draft-ietf-ccwg-bbr).
+    Bbr3,
+    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
+    Dctcp,
+    /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
+    Copa,
+    /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
+    PccAllegro,
+    /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
+    PccVivace,
     /// One of your own, which the run is given, by what it is called there.
     Custom(#[schemars(length(max = 32), example = &"mine")] Name),
 }
@@ -32,8 +51,20 @@ impl Algorithm {
     pub fn name(&self) -> &str {
         match self {
             Self::NewReno => "newreno",
+            Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
+            Self::Dctcp => "dctcp",
+            Self::Copa => "copa",
+            Self::PccAllegro => "pcc-allegro",
+            Self::PccVivace => "pcc-vivace",
             Self::Custom(name) => name,
         }
+    }
+
+    /// Must the receiver tell how much was marked?
+    #[must_use]
+    pub const fn counts_marks(self) -> bool {
+        matches!(self, Self::Dctcp)
     }
 }
 
@@ -99,6 +130,8 @@ pub struct Ack {
     pub acked: Acked,
     /// What it newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
+    /// Delivered since the connection began, this included.
+    pub total_delivered: u64,
     /// What it made count as lost.
     pub lost: u64,
     /// Of what it delivered, what the network had marked Congestion Experienced, if the receiver tells that.
@@ -113,6 +146,10 @@ pub struct Ack {
     pub nxt: u64,
     /// Its round-trip time, if it gave one.
     pub rtt: Option<Duration>,
+    /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
+    /// Unlike [`rtt`](Self::rtt), it counts nothing of what earlier segments waited for this one (`ca_rtt_us` of Linux's
+    /// `tcp_clean_rtx_queue`, which is what delay-based controllers are given there).
+    pub newest_rtt: Option<Duration>,
     /// Smoothed round-trip time, if there was a measurement.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
@@ -121,6 +158,12 @@ pub struct Ack {
     pub rate: Option<Sample>,
     /// Where congestion control stands.
     pub state: CongestionState,
+    /// Does the receiver acknowledge selectively?
+    pub has_sack: bool,
+    /// Did the window hold back sending just before it came?
+    pub window_limited: bool,
+    /// When pacing lets the next segment leave: now, if it does not hold it.
+    pub departure: Instant,
     /// May the window grow by it? Not in a fast recovery, and not while something else than the window holds back sending.
     pub may_grow: bool,
 }
@@ -140,6 +183,25 @@ pub struct Sent {
     pub is_retransmission: bool,
     /// Is the rate of sending the application's at present?
     pub is_app_limited: bool,
+}
+
+/// A transmission that was marked lost, as a controller sees it. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When it was marked.
+    pub now: Instant,
+    /// When it left.
+    pub sent_at: Instant,
+    /// The stream offset of its first octet.
+    pub start: u64,
+    /// The stream offset behind its last octet.
+    pub end: u64,
+    /// What it remembers of its departure, if the controller [wants rates](CongestionControl::wants_delivery_rate).
+    pub stamp: Stamp,
+    /// Delivered since the connection began, the present ACK included.
+    pub total_delivered: u64,
+    /// Marked lost since the connection began, this included, if the controller wants rates.
+    pub total_lost: u64,
 }
 
 /// Why the window is to be reduced.
@@ -171,8 +233,9 @@ pub struct Start {
 /// 1. [`on_established`](Self::on_established) once, after the handshake;
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes where congestion control
 ///    stands;
-/// 3. [`on_ack`](Self::on_ack) for every ACK;
-/// 4. [`on_sent`](Self::on_sent) for every segment with data that leaves.
+/// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer made count as lost;
+/// 4. [`on_fates`](Self::on_fates), if it [wants them](Self::wants_fates), and then [`on_ack`](Self::on_ack) for every ACK;
+/// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves.
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
 /// [governs the window](Self::governs_window).
@@ -189,11 +252,18 @@ pub trait CongestionControl {
     /// Congestion control has entered `state`.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// The last reduction was for nothing, and the window has been restored.
+    /// The last reduction was for nothing, and the window has been restored, unless the controller
+    /// [governs it](Self::governs_window).
     fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
+
+    /// A transmission counts as lost.
+    fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
     /// A segment with data has left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
+
+    /// What became of transmissions, as the ACK that follows or a timer before it has shown.
+    fn on_fates(&mut self, _fates: &[Fate]) {}
 
     /// How fast to send, if it says.
     fn pacing_rate(&self) -> Option<Rate> {
@@ -209,6 +279,16 @@ pub trait CongestionControl {
     fn wants_delivery_rate(&self) -> bool {
         false
     }
+
+    /// Did it, at the last ACK, send less than it could on purpose? The rates of what it sends then are not the path's.
+    fn limits_itself(&self) -> bool {
+        false
+    }
+
+    /// Does it want to know what became of each transmission?
+    fn wants_fates(&self) -> bool {
+        false
+    }
 }
 
 /// A controller at work.
@@ -216,6 +296,18 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// BBR, version 1.
+    Bbr(Box<bbr::Bbr>),
+    /// BBR, version 3.
+    Bbr3(Box<bbr3::Bbr3>),
+    /// RFC 8257.
+    Dctcp(dctcp::Dctcp),
+    /// Copa.
+    Copa(copa::Copa),
+    /// PCC Allegro.
+    PccAllegro(pcc::Allegro),
+    /// PCC Vivace.
+    PccVivace(pcc::Vivace),
     /// One that is not built in.
     Custom(Custom<dyn CongestionControl + Send>),
 }
@@ -226,6 +318,12 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Option<Self> {
         Some(match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
+            Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
+            Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
+            Algorithm::Copa => Self::Copa(copa::Copa::new(start)),
+            Algorithm::PccAllegro => Self::PccAllegro(pcc::Allegro::new(start)),
+            Algorithm::PccVivace => Self::PccVivace(pcc::Vivace::new(start)),
             Algorithm::Custom(_) => return None,
         })
     }
@@ -236,6 +334,12 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Bbr($controller) => $call,
+            Self::Bbr3($controller) => $call,
+            Self::Dctcp($controller) => $call,
+            Self::Copa($controller) => $call,
+            Self::PccAllegro($controller) => $call,
+            Self::PccVivace($controller) => $call,
             Self::Custom($controller) => $call,
         }
     };
@@ -262,8 +366,16 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_undo(now, window));
     }
 
+    fn on_lost(&mut self, window: &Window, lost: &Lost) {
+        each!(self, controller => controller.on_lost(window, lost));
+    }
+
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         each!(self, controller => controller.on_sent(window, sent));
+    }
+
+    fn on_fates(&mut self, fates: &[Fate]) {
+        each!(self, controller => controller.on_fates(fates));
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -276,6 +388,14 @@ impl CongestionControl for Controller {
 
     fn wants_delivery_rate(&self) -> bool {
         each!(self, controller => controller.wants_delivery_rate())
+    }
+
+    fn limits_itself(&self) -> bool {
+        each!(self, controller => controller.limits_itself())
+    }
+
+    fn wants_fates(&self) -> bool {
+        each!(self, controller => controller.wants_fates())
     }
 }
 

@@ -19,6 +19,21 @@ pub enum Event {
         /// How often in a row.
         backoff: u32,
     },
+    /// The window is being reduced without anything to repair, until this stream offset is acknowledged (RFC 3168, §6.1.2; RFC 8985,
+    /// §7.4).
+    WindowReduced {
+        /// Where that ends.
+        until: u64,
+    },
+    /// The last reduction was for nothing and is undone (RFC 3522, RFC 3708).
+    Undone,
+    /// The tail of the flight was probed (RFC 8985, §7.3).
+    TailLossProbe {
+        /// With the last segment, for want of new data.
+        is_retransmission: bool,
+    },
+    /// A window that is shut was probed (RFC 9293, §3.8.6.1).
+    WindowProbe,
     /// The SYN was not answered in time.
     SynTimeout,
     /// Everything has been sent and acknowledged, the FIN included.
@@ -34,6 +49,10 @@ impl Event {
             Self::RecoveryEntered { .. } => "recovery-entered",
             Self::RecoveryExited => "recovery-exited",
             Self::RetransmissionTimeout { .. } => "retransmission-timeout",
+            Self::WindowReduced { .. } => "window-reduced",
+            Self::Undone => "undone",
+            Self::TailLossProbe { .. } => "tail-loss-probe",
+            Self::WindowProbe => "window-probe",
             Self::SynTimeout => "syn-timeout",
             Self::Finished => "finished",
         }
@@ -43,7 +62,10 @@ impl Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::RecoveryEntered { until } => write!(f, "until offset {until}"),
+            Self::TailLossProbe { is_retransmission } => {
+                f.write_str(if *is_retransmission { "the last segment" } else { "new data" })
+            }
+            Self::RecoveryEntered { until } | Self::WindowReduced { until } => write!(f, "until offset {until}"),
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
             _ => Ok(()),
         }

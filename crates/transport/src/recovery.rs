@@ -3,16 +3,22 @@
 //! | module | rule |
 //! |---|---|
 //! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, sent again (RFC 6675) |
+//! | [`rack`] | how long a segment may be overtaken before it counts as lost, and probes of the tail (RFC 8985) |
+//! | [`undo`] | whether a reduction was for nothing (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
 //! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
+//! | [`fate`] | what became of each transmission |
 
 pub mod delivery_rate;
+pub mod fate;
 pub mod prr;
+pub mod rack;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;
+pub mod undo;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +31,8 @@ pub enum Algorithm {
     Prr,
     /// The window falls to the threshold at once (RFC 6675; RFC 6582 without SACK).
     Classic,
+    /// The same, but the first ACK of new data ends the recovery, whatever else was lost (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
+    Reno,
 }
 
 impl Algorithm {
@@ -34,8 +42,19 @@ impl Algorithm {
         match self {
             Self::Prr => "prr",
             Self::Classic => "classic",
+            Self::Reno => "reno",
         }
     }
+}
+
+/// What makes a segment count as lost before the retransmission timer expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detection {
+    /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC 5681, §3.2).
+    DupThresh,
+    /// The time for which something sent after it has been delivered (RFC 8985, §6). Without SACK, as above.
+    Rack,
 }
 
 /// `DupThresh` of RFC 6675, §2: so many segments must be acknowledged above one before it counts as lost.

@@ -3,11 +3,13 @@
 //! | module | verb |
 //! |---|---|
 //! | [`config`] | what stacks do differently, and three presets |
-//! | [`sender`] | `input` takes ACKs, `output` decides what leaves, `timers` wakes |
+//! | [`ecn`] | what both agree on about marks |
+//! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
 
 mod clock;
 pub mod config;
+pub mod ecn;
 pub mod receiver;
 pub mod sender;
 

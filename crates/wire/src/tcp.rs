@@ -6,6 +6,6 @@ mod segment;
 mod seq;
 
 pub use octets::{Checksums, DecodeError, EncodeError, Extent, decode, encode};
-pub use options::{Options, SackBlock, SackBlocks, Timestamps};
+pub use options::{AccurateEcn, FieldOrder, Options, SackBlock, SackBlocks, Timestamps};
 pub use segment::{Flags, IPV4_HEADER, Segment, TCP_HEADER};
 pub use seq::SeqNumber;

@@ -3,11 +3,11 @@
 #[path = "properties/tcp_decode.rs"]
 mod tcp_decode;
 
-use acklab_base::{Datagram, FlowId};
+use acklab_base::{Datagram, Ecn, FlowId};
 use acklab_wire::Endpoints;
 use acklab_wire::tcp::{
-    Checksums, DecodeError, EncodeError, Extent, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
-    decode, encode,
+    AccurateEcn, Checksums, DecodeError, EncodeError, Extent, FieldOrder, Flags, Options, SackBlock, SackBlocks,
+    Segment, SeqNumber, Timestamps, decode, encode,
 };
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use proptest::collection::vec;
@@ -19,6 +19,7 @@ use tcp_decode::what_decodes_survives_the_round_trip;
 fn data() -> Segment {
     Segment {
         flow: FlowId::data(3),
+        ecn: Ecn::Ect0,
         seq: SeqNumber(0xdead_beef),
         ack: SeqNumber(0x0102_0304),
         flags: Flags::ACK | Flags::PSH,
@@ -55,24 +56,34 @@ fn sack_blocks(most: usize) -> impl Strategy<Value = SackBlocks> {
     vec(block, 0..=most).prop_map(SackBlocks::from_iter)
 }
 
+fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
+    (any::<bool>(), vec(any::<u64>(), 0..=AccurateEcn::MAX)).prop_map(|(ect0_first, counters)| {
+        let order = if ect0_first { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
+        AccurateEcn::new(order, &counters)
+    })
+}
+
 /// The options of a segment with or without SYN: those that may stand there, as many as fit.
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
     if syn {
-        (timestamps, any::<(Option<u16>, Option<u8>, bool)>())
-            .prop_map(|(timestamps, (mss, window_scale, sack_permitted))| Options {
+        (timestamps, any::<(Option<u16>, Option<u8>, bool, bool)>())
+            .prop_map(|(timestamps, (mss, window_scale, sack_permitted, ack_congestion_control))| Options {
                 timestamps,
                 mss,
                 window_scale,
                 sack_permitted,
-                sack: SackBlocks::default(),
+                ack_congestion_control,
+                ..Options::default()
             })
             .boxed()
     } else {
-        timestamps
-            .prop_flat_map(|timestamps| {
-                let most = if timestamps.is_some() { 3 } else { 4 };
-                sack_blocks(most).prop_map(move |sack| Options { timestamps, sack, ..Options::default() })
+        (timestamps, any::<Option<u8>>(), option::of(accurate_ecn()))
+            .prop_flat_map(|(timestamps, ack_ratio, accurate_ecn)| {
+                let others = [timestamps.is_some(), ack_ratio.is_some(), accurate_ecn.is_some()];
+                let most = 4 - others.iter().filter(|is_there| **is_there).count();
+                let sack = sack_blocks(most);
+                sack.prop_map(move |sack| Options { timestamps, sack, ack_ratio, accurate_ecn, ..Options::default() })
             })
             .boxed()
     }
@@ -82,11 +93,12 @@ prop_compose! {
     fn any_segment()(bits in 0u16..512)(
         options in options(Flags::from_bits(bits).contains(Flags::SYN)),
         payload in prop_oneof![Just(0u32), 1u32..3000, 65_400u32..=65_455],
-        (flow, seq, ack, window) in any::<(u32, u32, u32, u16)>(),
+        (flow, seq, ack, window, ecn) in any::<(u32, u32, u32, u16, u8)>(),
         bits in Just(bits),
     ) -> Segment {
         Segment {
             flow: FlowId(flow),
+            ecn: Ecn::from_bits(ecn),
             seq: SeqNumber(seq),
             ack: SeqNumber(ack),
             flags: Flags::from_bits(bits),
@@ -102,6 +114,7 @@ fn another_implementation_reads_the_headers() {
     let octets = octets_of(&data(), Extent::Whole);
     let ip = Ipv4HeaderSlice::from_slice(&octets).unwrap();
     assert_eq!((ip.ttl(), ip.identification(), ip.dont_fragment()), (64, 77, true));
+    assert_eq!(ip.ecn().value(), 0b10, "the two low bits of the type of service");
     assert_eq!((ip.protocol(), usize::from(ip.total_len())), (IpNumber::TCP, octets.len()));
     assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
     let tcp = TcpSlice::from_slice(&octets[20..]).unwrap();
@@ -127,10 +140,10 @@ fn the_octets_are_those_of_linux() {
         window_scale: Some(10),
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 325_283_285, echo: 0 }),
-        sack: SackBlocks::default(),
+        ..Options::default()
     };
-    let (flow, seq, ack) = (FlowId::data(0), SeqNumber(197_047_832), SeqNumber(0));
-    assert_eq!(segment, Segment { flow, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });
+    let (flow, ecn, seq, ack) = (FlowId::data(0), Ecn::NotEct, SeqNumber(197_047_832), SeqNumber(0));
+    assert_eq!(segment, Segment { flow, ecn, seq, ack, flags: Flags::SYN, window: 64240, options, payload: 0 });
     let mut again = Vec::new();
     encode(&segment, endpoints, 0x4f4f, Extent::Whole, &mut again).unwrap();
     assert_eq!(again, syn);
@@ -236,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn any_options_do(options in vec(prop_oneof![0u8..12, any::<u8>()], 0..=40), flags: u8) {
+    fn any_options_do(options in vec(prop_oneof![0u8..12, Just(172u8), Just(174u8), any::<u8>()], 0..=40), flags: u8) {
         what_decodes_survives_the_round_trip(&around(&options, flags));
     }
 }

@@ -20,8 +20,8 @@ def comparison(claims: Sequence[Finding]) -> go.Figure:
     names = [claim.title for claim in shown]
     figure = go.Figure()
     figure.add_bar(
-        y=names, x=[200 * claim.allowance / abs(claim.published) for claim in shown],
-        base=[-100 * claim.allowance / abs(claim.published) for claim in shown],
+        y=names, x=[_off(claim, claim.tolerated[1]) - _off(claim, claim.tolerated[0]) for claim in shown],
+        base=[_off(claim, claim.tolerated[0]) for claim in shown],
         orientation="h", marker={"color": MUTED, "opacity": 0.28}, width=0.62, name="tolerance", hoverinfo="skip",
     )  # fmt: skip
     for verdict, ink in VERDICT_COLOURS.items():

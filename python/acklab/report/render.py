@@ -91,8 +91,8 @@ def _number(value: float) -> str:
 
 def _gauge(finding: Finding) -> Markup:
     """A small picture of a claim: the tolerance as a band around the published number, ours as a dot with its interval."""
-    room = finding.allowance or abs(finding.published) * 0.01 or 1.0
-    span = 3.0 * room
+    lowest, highest = finding.tolerated
+    span = 3.0 * (max(highest - finding.published, finding.published - lowest) or abs(finding.published) * 0.01 or 1.0)
 
     def place(value: float) -> float:
         return 80 + 72 * max(-1.0, min(1.0, (value - finding.published) / span))
@@ -101,7 +101,7 @@ def _gauge(finding: Finding) -> Markup:
     parts = [
         f'<svg class="gauge {kind}" viewBox="0 0 160 22" role="img" aria-label="{finding.verdict}">',
         '<line class="axis" x1="4" x2="156" y1="11" y2="11"/>',
-        f'<rect class="band" x="{place(finding.published - room):.1f}" width="{2 * 72 / 3:.1f}" y="3" height="16" rx="3"/>',
+        f'<rect class="band" x="{place(lowest):.1f}" width="{place(highest) - place(lowest):.1f}" y="3" height="16" rx="3"/>',
         '<line class="published" x1="80" x2="80" y1="1" y2="21"/>',
     ]
     if not math.isnan(finding.low):

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from acklab.errors import StoreError, UsageError
 from acklab.studies.metric import Metric
-from acklab.verdict import parse_tolerance
+from acklab.verdict import tolerated
 
 CLAIMS_FILE = "claims.toml"
 _ENVIRONMENT = "ACKLAB_STUDIES"
@@ -56,7 +56,7 @@ class Claim(_Strict):
     unit: str = ""
     published: float
     tolerance: str
-    """What we hold ourselves to: a share such as "3%", or an absolute number in the unit of the claim such as "0.05"."""
+    """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way."""
     scenario: str
     set: tuple[str, ...] = ()
     metric: Annotated[str, AfterValidator(_metric)]
@@ -70,7 +70,7 @@ class Claim(_Strict):
         text = str(value) if isinstance(value, int | float) else value
         if isinstance(text, str):
             try:
-                parse_tolerance(text)
+                tolerated(text, 1.0)
             except UsageError as error:
                 raise ValueError(str(error)) from error
         return text

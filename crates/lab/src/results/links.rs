@@ -31,6 +31,7 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
         .number("mean_sending_rate_l1", "Mbps", number(&|counters| Some(sending_rate(counters))))
         .number("mean_utilization_l1", "", utilization)
         .count("total_qdisc_drops_l2", "packets", count(|counters| counters.dropped))
+        .count("total_marked_l2", "packets", count(|counters| counters.marked))
         .count("total_filtered_acks_l2", "packets", count(|counters| counters.filtered))
         .count("total_wire_losses_l1", "packets", count(|counters| counters.lost))
         .count("total_packets_in_l2", "packets", count(|counters| counters.packets_in))
@@ -38,6 +39,7 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
         .count("total_bytes_in_l2", "B", count(|counters| counters.bytes_in.get()))
         .count("total_bytes_out_l2", "B", count(|counters| counters.bytes_out.get()))
         .count("total_bytes_dropped_l2", "B", count(|counters| counters.bytes_dropped.get()))
+        .count("total_bytes_marked_l2", "B", count(|counters| counters.bytes_marked.get()))
         .count("total_bytes_filtered_l2", "B", count(|counters| counters.bytes_filtered.get()))
         .count("total_bytes_lost_l1", "B", count(|counters| counters.bytes_lost.get()))
 }

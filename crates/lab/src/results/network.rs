@@ -26,5 +26,6 @@ pub(super) fn table(flows: &[FlowResult<'_>], links: &[Counters]) -> Table {
         .count("agg_acks_delivered_l4", "packets", [sum(|flow| flow.probe.acks_delivered)])
         .count("agg_retransmissions_l4", "packets", [sum(|flow| flow.totals.sender.retransmissions)])
         .count("agg_rtos_l4", "", [sum(|flow| flow.totals.sender.timeouts)])
+        .count("agg_marked_l2", "packets", [links.iter().map(|counters| counters.marked).sum::<u64>()])
         .count("agg_qdisc_drops_l2", "packets", [links.iter().map(|counters| counters.dropped).sum::<u64>()])
 }

@@ -91,6 +91,9 @@ pub struct Flow {
     /// Selective acknowledgement (RFC 2018).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
     /// Timestamps in every segment (RFC 7323, §3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -107,6 +110,9 @@ pub struct Flow {
     /// Grow the window only while it limits sending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_window: Option<bool>,
+    /// The window after a silence longer than the retransmission timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_idle: Option<tcp::sender::AfterIdle>,
     /// What is halved on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halves: Option<cc::FlightMeasure>,
@@ -116,12 +122,31 @@ pub struct Flow {
     /// PRR: how far it may catch up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr_bound: Option<prr::Bound>,
+    /// What makes a segment count as lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<recovery::Detection>,
+    /// Probes of the tail of a flight (RFC 8985, §7).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_loss_probe: Option<bool>,
+    /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "8ms")]
+    pub timer_slack: Option<Duration>,
+    /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// Whose reading of loss recovery is followed (RFC 6675, §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<tcp::ecn::Config>,
+    /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_option: Option<bool>,
     /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1s")]
@@ -169,26 +194,38 @@ impl Flow {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let congestion = self.congestion.unwrap_or(preset.congestion);
+        // Linux's tcp_ca_needs_ecn.
+        let ecn = if congestion.counts_marks() { tcp::ecn::Config::Dctcp } else { preset.ecn };
+        let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
         tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
             initial_window: self.initial_window.unwrap_or(preset.initial_window),
             send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
             receive_buffer: self.receive_buffer.unwrap_or(preset.receive_buffer),
-            sack: self.sack.unwrap_or(preset.sack),
+            sack,
+            dsack: self.dsack.unwrap_or(preset.dsack && sack),
             window_scaling: self.window_scaling.unwrap_or(preset.window_scaling),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: self.rtt_clock.unwrap_or(clock),
-            congestion: self.congestion.unwrap_or(preset.congestion),
+            congestion,
             growth: self.growth.unwrap_or(preset.growth),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
+            after_idle: self.after_idle.unwrap_or(preset.after_idle),
             halves: self.halves.unwrap_or(preset.halves),
             recovery: self.recovery.unwrap_or(preset.recovery),
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
+            detection: self.detection.unwrap_or(preset.detection),
+            tail_loss_probe: self.tail_loss_probe.unwrap_or(preset.tail_loss_probe),
+            timer_slack: self.timer_slack.unwrap_or(preset.timer_slack),
+            undo: self.undo.unwrap_or(preset.undo),
             limited_transmit: self.limited_transmit.unwrap_or(preset.limited_transmit),
             dialect: self.dialect.unwrap_or(preset.dialect),
+            ecn: self.ecn.unwrap_or(ecn),
+            ecn_option: self.ecn_option.unwrap_or(preset.ecn_option),
             rto: rto::Config {
                 initial: self.initial_rto.unwrap_or(preset.rto.initial),
                 min: self.min_rto.unwrap_or(preset.rto.min),
@@ -223,6 +260,7 @@ impl Flow {
             send_buffer,
             receive_buffer,
             sack,
+            dsack,
             window_scaling,
             timestamps,
             rtt_clock,
@@ -230,12 +268,19 @@ impl Flow {
             growth,
             pacing,
             validate_window,
+            after_idle,
             halves,
             recovery,
             prr_basis,
             prr_bound,
+            detection,
+            tail_loss_probe,
+            timer_slack,
+            undo,
             limited_transmit,
             dialect,
+            ecn,
+            ecn_option,
             rto,
             ack,
         } = self.tcp();
@@ -251,16 +296,24 @@ impl Flow {
             send_buffer: Some(send_buffer),
             receive_buffer: Some(receive_buffer),
             sack: Some(sack),
+            dsack: Some(dsack),
             timestamps: Some(timestamps.is_some()),
             timestamp_tick: timestamps,
             window_scaling: Some(window_scaling),
             rtt_clock: Some(rtt_clock),
             validate_window: Some(validate_window),
+            after_idle: Some(after_idle),
             halves: Some(halves),
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),
+            detection: Some(detection),
+            tail_loss_probe: Some(tail_loss_probe),
+            timer_slack: Some(timer_slack),
+            undo: Some(undo),
             limited_transmit: Some(limited_transmit),
             dialect: Some(dialect),
+            ecn: Some(ecn),
+            ecn_option: (ecn == tcp::ecn::Config::Accurate).then_some(ecn_option),
             initial_rto: Some(rto.initial),
             min_rto: Some(rto.min),
             max_rto: Some(rto.max),

@@ -100,10 +100,15 @@ fn queue() -> impl Strategy<Value = String> {
         2 => (9040u64..80_000).prop_map(|octets| format!(", limit = \"{octets}B\"")),
     ];
     let keeps = select(vec!["news", "duplicates", "nothing"]);
-    (limit, weighted(0.25, keeps)).prop_map(|(limit, keeps)| match keeps {
-        None => format!("queue = {{ discipline = \"fifo\"{limit} }}"),
-        Some(keeps) => format!("queue = {{ discipline = \"ack-filter\"{limit}, keeps = \"{keeps}\" }}"),
-    })
+    let kind = prop_oneof![
+        4 => Just("\"fifo\"".to_owned()),
+        2 => (0u64..30).prop_map(|above| format!("\"fifo\", mark_above = \"{above}packets\"")),
+        2 => keeps.prop_map(|keeps| format!("\"ack-filter\", keeps = \"{keeps}\"")),
+        2 => (1u64..20, 20u64..200, any::<bool>()).prop_map(|(target, interval, ecn)| {
+            format!("\"codel\", target = \"{target}ms\", interval = \"{interval}ms\", ecn = {ecn}")
+        }),
+    ];
+    (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }
 
 fn loss() -> impl Strategy<Value = String> {
@@ -164,6 +169,24 @@ fn stack() -> impl Strategy<Value = Stack> {
         (1u32..5, 1u64..300, 0u32..3).prop_map(|(segments, ms, quick)| {
             format!("ack = {{ policy = \"delayed\", segments = {segments}, timer = \"{ms}ms\", quick = {quick} }}")
         }),
+        (1u32..20, 1u64..300, select(vec!["byte-counting", "daass"])).prop_map(|(segments, ms, policy)| {
+            format!("ack = {{ policy = \"{policy}\", segments = {segments}, timer = \"{ms}ms\" }}")
+        }),
+        (1u32..20, 0u32..200, 1u64..50).prop_map(|(packets, after, ms)| {
+            format!("ack = {{ policy = \"chrome\", packets = {packets}, after = {after}, max_ack_delay = \"{ms}ms\" }}")
+        }),
+        (0u32..20, 1u64..50, 0u32..5).prop_map(|(threshold, ms, reordering)| {
+            format!(
+                "ack = {{ policy = \"ack-frequency\", ack_eliciting_threshold = {threshold}, \
+                 requested_max_ack_delay = \"{ms}ms\", reordering_threshold = {reordering} }}"
+            )
+        }),
+        (1u32..20, 2u32..9, any::<bool>()).prop_map(|(segments, beta, startup)| {
+            format!(
+                "ack = {{ policy = \"tack\", segments = {segments}, beta = {beta}, per_packet_startup = {startup} }}"
+            )
+        }),
+        (1u64..500).prop_map(|ms| format!("ack = {{ policy = \"ack-congestion-control\", timer = \"{ms}ms\" }}")),
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
@@ -175,8 +198,26 @@ fn stack() -> impl Strategy<Value = Stack> {
     );
     let mss = prop_oneof![1 => select(vec![1u64, 7, 100]), 4 => select(vec![536, 1448, 8948])];
     let preset = select(vec!["linux", "ns3", "rfc"]);
-    (preset, mss, 1u64..250, 1u32..20, switch(), switch(), switch(), switch(), words).prop_map(
-        |(preset, mss, window, initial, sack, timestamps, scaling, limited, (growth, recovery, restart, ack))| {
+    let marks = select(vec![
+        "",
+        "ecn = \"classic\"\n",
+        "ecn = \"dctcp\"\n",
+        "ecn = \"accurate\"\n",
+        "congestion = \"dctcp\"\n",
+        "congestion = \"dctcp\"\necn = \"accurate\"\n",
+    ]);
+    (preset, mss, 1u64..250, 1u32..20, switch(), switch(), switch(), switch(), (words, marks)).prop_map(
+        |(
+            preset,
+            mss,
+            window,
+            initial,
+            sack,
+            timestamps,
+            scaling,
+            limited,
+            ((growth, recovery, restart, ack), marks),
+        )| {
             let said = |key: &str, switch: Option<bool>| switch.map(|on| format!("{key} = {on}"));
             let text = lines(&[
                 Some(format!("preset = \"{preset}\"\nmss = \"{mss}B\"\ninitial_window = \"{initial}segments\"")),
@@ -190,7 +231,7 @@ fn stack() -> impl Strategy<Value = Stack> {
                 restart,
                 ack,
             ]);
-            Stack { mss, text }
+            Stack { mss, text: format!("{text}{marks}") }
         },
     )
 }

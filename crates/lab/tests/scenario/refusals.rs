@@ -155,12 +155,12 @@ fn values_of_other_types() {
         (
             r#"policy = "delayed""#,
             r#"policy = «"delaid"»"#,
-            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "custom"; did you mean `delayed`?"#,
+            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom"; did you mean `delayed`?"#,
         ),
         (
             r#"policy = "delayed""#,
             "policy = «2»",
-            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "custom""#,
+            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom""#,
         ),
         (
             r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
@@ -313,7 +313,62 @@ fn values_that_make_no_sense() {
             "timestamps = false\nrtt_clock = «\"timestamps\"»",
             r#"flow.0.rtt_clock: found "timestamps", expected "send-times", for timestamps are switched off"#,
         ),
+        (
+            r#"min_rto = "250ms""#,
+            "sack = false\ndsack = «true»",
+            "flow.0.dsack: what comes twice is reported by SACK, and SACK is switched off",
+        ),
         (r#"timer = "100ms""#, r#"timer = «"0s"»"#, r#"flow.0.ack.timer: found "0s", expected a duration above zero"#),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "byte-counting", segments = «0» }"#,
+            r#"flow.0.ack.segments: found 0, expected a whole number of at least 1"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "byte-counting", timer = «"0s"» }"#,
+            r#"flow.0.ack.timer: found "0s", expected a duration above zero"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "daass", timer = «"0s"» }"#,
+            r#"flow.0.ack.timer: found "0s", expected a duration above zero"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "chrome", rtt_divisor = «0» }"#,
+            r#"flow.0.ack.rtt_divisor: found 0, expected a whole number of at least 1"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "chrome", max_ack_delay = «"0s"» }"#,
+            r#"flow.0.ack.max_ack_delay: found "0s", expected a duration above zero"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "quic", packets = «0» }"#,
+            r#"flow.0.ack.packets: found 0, expected a whole number of at least 1"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "ack-frequency", requested_max_ack_delay = «"0s"» }"#,
+            r#"flow.0.ack.requested_max_ack_delay: found "0s", expected a duration above zero"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "tack", beta = «1» }"#,
+            r#"flow.0.ack.beta: found 1, expected a whole number of at least 2"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "tack", rtt_window = «"0s"» }"#,
+            r#"flow.0.ack.rtt_window: found "0s", expected a duration above zero"#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = { policy = "ack-congestion-control", timer = «"501ms"» }"#,
+            r#"flow.0.ack.timer: found "501ms", expected at most 500ms"#,
+        ),
         (r#"size = "3MB""#, r#"size = «"0B"»"#, r#"flow.0.traffic.size: found "0B", expected a size above zero"#),
         (
             r#"rate = "2Mbps" }"#,
@@ -498,7 +553,7 @@ fn what_is_missing() {
             "policy = \"delayed\", ",
             "",
             "ack = {",
-            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"custom\"",
+            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\", \"custom\"",
         ),
         (
             ", size = \"3MB\"",
@@ -623,4 +678,32 @@ fn no_control_characters_reach_the_terminal() {
         read(&edited("seed = 42", "seed = \"\u{85}\\u001b[31m\"\n\"\\u001b[2J\" = 1"), &["title=\u{1b}[31m\n"]);
     let message = refusal.unwrap_err().to_string();
     assert!(message.chars().all(|character| !character.is_control() || character == '\n'), "{message:?}");
+}
+
+#[test]
+fn marks_and_those_who_need_them() {
+    check(&[
+        (
+            "congestion = \"newreno\"\ngrowth = \"per-ack\"\necn = \"accurate\"",
+            "congestion = \"dctcp\"\necn = «\"classic\"»",
+            r#"flow.0.ecn: "dctcp" needs to know how much was marked: expected "dctcp" or "accurate", found "classic""#,
+        ),
+        (
+            "ecn = \"accurate\"",
+            "ecn = \"classic\"\necn_option = «true»",
+            r#"flow.0.ecn_option: only `ecn = "accurate"` has an option, and `ecn` is "classic""#,
+        ),
+        (
+            r#"queue = { discipline = "fifo", limit = "20packets" }"#,
+            r#"queue = { discipline = "codel", target = «"0ms"» }"#,
+            r#"link.0.forward.queue.target: found "0ms", expected a duration above zero"#,
+        ),
+        (
+            r#"queue = { discipline = "fifo", limit = "20packets" }"#,
+            r#"queue = { discipline = "codel", interval = «"0ms"» }"#,
+            r#"link.0.forward.queue.interval: found "0ms", expected a duration above zero"#,
+        ),
+    ]);
+    let asked = read(FULL, &["flow.0.congestion=dctcp", "flow.0.ecn="]).unwrap();
+    assert_eq!(asked.flow[0].tcp().ecn, acklab_transport::tcp::ecn::Config::Dctcp, "it asks by itself");
 }

@@ -54,7 +54,10 @@ fn tables_are_made_on_the_way() {
         "link.lan.forward.queue.limit=9packets",
     ]);
     assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed { segments: 2, .. })));
-    assert_eq!(scenario.link[2].forward.queue, queue::Config::Fifo { limit: Some(Limit::Packets(9)) });
+    assert_eq!(
+        scenario.link[2].forward.queue,
+        queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }
+    );
 }
 
 #[test]
@@ -77,7 +80,10 @@ fn another_kind_drops_what_only_the_old_one_knew() {
     ]);
     assert_eq!(scenario.flow[0].ack, Some(ack::Config::PerPacket {}));
     assert_eq!(scenario.flow[0].traffic, source::Config::Greedy {});
-    assert_eq!(scenario.link[0].reverse.queue, queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))) });
+    assert_eq!(
+        scenario.link[0].reverse.queue,
+        queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))), mark_above: None }
+    );
     assert_eq!(scenario.link[0].forward.loss, Some(loss::Config::Independent { probability: 0.5 }));
 }
 
@@ -110,8 +116,9 @@ fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
         (
             "flow.0.congestion=cubik",
-            "found \"cubik\", expected \"newreno\" or \"reno\", or a table such as { custom = \"mine\" }",
+            "found \"cubik\", expected one of \"newreno\", \"reno\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }",
         ),
+        ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (
             "link.btl.forward.rate=16",
             "link.0.forward.rate: found 16, expected a rate such as \"16Mbps\" (units: bps, kbps, Mbps, Gbps); the unit is missing",
@@ -156,5 +163,5 @@ fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();
     assert_eq!(refusal.path(), "measure.until");
     assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
-    assert_eq!(refusal.place(), "studies/x.toml:65:9");
+    assert_eq!(refusal.place(), "studies/x.toml:66:9");
 }

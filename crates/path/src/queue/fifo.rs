@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     limit: Option<Limit>,
+    mark_above: Option<Limit>,
     waiting: VecDeque<Waiting>,
     bytes: Bytes,
     /// When the first of them leaves.
@@ -28,8 +29,8 @@ pub(crate) struct Waiting {
 }
 
 impl Fifo {
-    pub(crate) fn new(limit: Option<Limit>) -> Self {
-        Self { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO, next: Instant::FAR_FUTURE }
+    pub(crate) fn new(limit: Option<Limit>, mark_above: Option<Limit>) -> Self {
+        Self { limit, mark_above, waiting: VecDeque::new(), bytes: Bytes::ZERO, next: Instant::FAR_FUTURE }
     }
 
     /// Those that have left by `now` no longer wait.
@@ -54,6 +55,15 @@ impl Fifo {
 
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
+    }
+
+    /// Is a packet that comes now to be marked? Alizadeh et al., SIGCOMM 2010, §3.1 (1): if it finds more than K (RFC 8257, §3.1).
+    pub(crate) fn marks(&self) -> bool {
+        match self.mark_above {
+            None => false,
+            Some(Limit::Packets(most)) => self.waiting.len() as u64 > most,
+            Some(Limit::Bytes(most)) => self.bytes > most,
+        }
     }
 
     pub(crate) fn join(&mut self, packet: Waiting, tally: &mut Tally) {

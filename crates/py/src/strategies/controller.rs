@@ -1,6 +1,6 @@
 //! A congestion controller written in Python.
 
-use super::facts::{Ack, Sent, Window, state_name};
+use super::facts::{Ack, Lost, Sent, Window, state_name};
 use super::{Fault, optional, required, seed};
 use crate::errors::UsageError;
 use acklab_base::{Duration, Instant, Rate};
@@ -43,7 +43,9 @@ struct Methods {
     on_established: Option<Py<PyAny>>,
     on_state: Option<Py<PyAny>>,
     on_undo: Option<Py<PyAny>>,
+    on_lost: Option<Py<PyAny>>,
     on_sent: Option<Py<PyAny>>,
+    limits_itself: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     governs_window: bool,
     wants_delivery_rate: bool,
@@ -60,7 +62,9 @@ impl Methods {
             on_established: method("on_established")?,
             on_state: method("on_state")?,
             on_undo: method("on_undo")?,
+            on_lost: method("on_lost")?,
             on_sent: method("on_sent")?,
+            limits_itself: method("limits_itself")?,
             pacing_rate: method("pacing_rate")?,
             governs_window: flag("governs_window")?,
             wants_delivery_rate: flag("wants_delivery_rate")?,
@@ -154,6 +158,12 @@ impl CongestionControl for PythonController {
         );
     }
 
+    fn on_lost(&mut self, window: &cc::Window, lost: &cc::Lost) {
+        let Some(methods) = &self.methods else { return };
+        let Some(on_lost) = &methods.on_lost else { return };
+        self.fault.unless(|py| on_lost.bind(py).call1((methods.show(py, window)?, Lost(*lost))).map(|_| ()));
+    }
+
     fn on_sent(&mut self, window: &mut cc::Window, sent: &cc::Sent) {
         self.moves(
             window,
@@ -175,6 +185,11 @@ impl CongestionControl for PythonController {
             Ok(Some(rate))
         });
         rate.flatten()
+    }
+
+    fn limits_itself(&self) -> bool {
+        let method = self.methods.as_ref().and_then(|methods| methods.limits_itself.as_ref());
+        method.is_some_and(|method| self.fault.unless(|py| method.bind(py).call0()?.extract()).unwrap_or(false))
     }
 
     fn governs_window(&self) -> bool {

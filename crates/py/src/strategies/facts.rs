@@ -59,6 +59,11 @@ impl Ack {
     }
 
     #[getter]
+    const fn total_delivered(&self) -> u64 {
+        self.0.total_delivered
+    }
+
+    #[getter]
     const fn lost(&self) -> u64 {
         self.0.lost
     }
@@ -94,6 +99,11 @@ impl Ack {
     }
 
     #[getter]
+    fn newest_rtt(&self) -> Option<u64> {
+        self.0.newest_rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
     fn srtt(&self) -> Option<u64> {
         self.0.srtt.map(Duration::as_nanos)
     }
@@ -111,6 +121,21 @@ impl Ack {
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         state_name(py, self.0.state)
+    }
+
+    #[getter]
+    const fn has_sack(&self) -> bool {
+        self.0.has_sack
+    }
+
+    #[getter]
+    const fn window_limited(&self) -> bool {
+        self.0.window_limited
+    }
+
+    #[getter]
+    const fn departure(&self) -> u64 {
+        self.0.departure.as_nanos()
     }
 
     #[getter]
@@ -213,6 +238,67 @@ impl Sent {
     #[getter]
     const fn is_app_limited(&self) -> bool {
         self.0.is_app_limited
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// A transmission that was marked lost.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Lost(pub(super) cc::Lost);
+
+#[pymethods]
+impl Lost {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn sent_at(&self) -> u64 {
+        self.0.sent_at.as_nanos()
+    }
+
+    #[getter]
+    const fn start(&self) -> u64 {
+        self.0.start
+    }
+
+    #[getter]
+    const fn end(&self) -> u64 {
+        self.0.end
+    }
+
+    #[getter]
+    const fn total_delivered(&self) -> u64 {
+        self.0.total_delivered
+    }
+
+    #[getter]
+    const fn total_lost(&self) -> u64 {
+        self.0.total_lost
+    }
+
+    #[getter]
+    const fn tx_in_flight(&self) -> u64 {
+        self.0.stamp.in_flight
+    }
+
+    #[getter]
+    const fn prior_delivered(&self) -> u64 {
+        self.0.stamp.delivered
+    }
+
+    #[getter]
+    const fn prior_lost(&self) -> u64 {
+        self.0.stamp.lost
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.stamp.is_app_limited
     }
 
     fn __repr__(&self) -> String {

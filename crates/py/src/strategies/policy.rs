@@ -2,8 +2,8 @@
 
 use super::{Fault, optional, required, seed};
 use crate::errors::UsageError;
-use acklab_base::Instant;
-use acklab_transport::ack::{self, AckPolicy, Arrival as Meaning, Decision, Reason};
+use acklab_base::{Duration, Instant};
+use acklab_transport::ack::{self, AckPolicy, Arrival as Meaning, Decision, Held, Reason, Span};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -41,7 +41,7 @@ impl Arrival {
     }
 }
 
-/// What has arrived and is not yet acknowledged.
+/// What has arrived, and what of it is not yet acknowledged.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -50,6 +50,52 @@ pub(crate) struct Ledger {
     since: Option<u64>,
     newest: u64,
     full_size: u64,
+    arrived_segments: u64,
+    arrived_bytes: u64,
+    total_segments: u64,
+    total_bytes: u64,
+    last: (u64, u64),
+    highest: (u64, u64),
+    reported: (u64, u64),
+    next: u64,
+    beyond: Vec<(u64, u64)>,
+    has_sack: bool,
+    handshake_rtt: Option<u64>,
+    srtt: Option<u64>,
+    min_rtt: Option<u64>,
+    delivery_rate: Option<u64>,
+}
+
+impl Ledger {
+    fn new(ledger: &ack::Ledger, held: Held<'_>) -> Self {
+        let span = |span: Span| (span.start, span.end);
+        let round_trip = ledger.round_trip.as_deref();
+        Self {
+            segments: ledger.segments,
+            bytes: ledger.bytes,
+            since: ledger.since.map(Instant::as_nanos),
+            newest: ledger.newest.as_nanos(),
+            full_size: ledger.full_size,
+            arrived_segments: ledger.arrived.segments,
+            arrived_bytes: ledger.arrived.octets,
+            total_segments: ledger.total.segments,
+            total_bytes: ledger.total.octets,
+            last: span(ledger.last),
+            highest: span(ledger.highest),
+            reported: span(ledger.reported),
+            next: held.next,
+            beyond: held.beyond.iter().map(|range| (range.start, range.end)).collect(),
+            has_sack: held.sack,
+            handshake_rtt: round_trip.and_then(ack::RoundTrip::handshake).map(Duration::as_nanos),
+            srtt: round_trip.and_then(ack::RoundTrip::smoothed).map(Duration::as_nanos),
+            min_rtt: round_trip.and_then(ack::RoundTrip::least).map(Duration::as_nanos),
+            delivery_rate: ledger
+                .delivery
+                .as_deref()
+                .and_then(ack::Delivery::rate)
+                .map(|octets| octets.saturating_mul(8)),
+        }
+    }
 }
 
 #[pymethods]
@@ -158,6 +204,53 @@ pub(super) struct PythonPolicy {
 struct Methods {
     decide: Py<PyAny>,
     on_ack_sent: Option<Py<PyAny>>,
+    on_first_mark: Option<Py<PyAny>>,
+    on_window_reduced: Option<Py<PyAny>>,
+    meters: Meters,
+}
+
+/// What the receiver is to measure for the policy.
+struct Meters {
+    /// For so long the shortest round trip counts, if round trips are measured.
+    rtt_window: Option<Duration>,
+    /// The delivery rate is the largest of so many round trips, if it is measured.
+    bandwidth_window: Option<u32>,
+    /// So many rates are taken in a round trip.
+    bandwidth_intervals: u32,
+}
+
+/// The rates that a round trip gives if the policy does not say: β of the TACK policy.
+const INTERVALS: u32 = 4;
+
+impl Meters {
+    fn of(policy: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
+        let rtt_window = meter(policy, name, "rtt_window")?;
+        let bandwidth_window = meter(policy, name, "bandwidth_window")?;
+        if bandwidth_window.is_some() && rtt_window.is_none() {
+            return Err(UsageError::new_err(format!(
+                "strategies[\"{name}\"]: bandwidth_window counts round trips: expected rtt_window as well, in nanoseconds"
+            )));
+        }
+        Ok(Self {
+            rtt_window: rtt_window.map(Duration::from_nanos),
+            bandwidth_window,
+            bandwidth_intervals: meter(policy, name, "bandwidth_intervals")?.unwrap_or(INTERVALS),
+        })
+    }
+}
+
+/// The whole number above zero that the policy says of a meter, if it says one.
+fn meter<T>(policy: &Bound<'_, PyAny>, name: &str, key: &str) -> PyResult<Option<T>>
+where
+    T: Default + PartialEq + for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let Some(value) = policy.getattr_opt(key)? else { return Ok(None) };
+    let value = value.extract::<Option<T>>()?;
+    if value.as_ref().is_some_and(|value| *value == T::default()) {
+        let message = format!("strategies[\"{name}\"]: {key}: found 0, expected a whole number of at least 1, or None");
+        return Err(UsageError::new_err(message));
+    }
+    Ok(value)
 }
 
 impl PythonPolicy {
@@ -167,6 +260,9 @@ impl PythonPolicy {
             Ok(Methods {
                 decide: required(&policy, name, "decide", "an ACK policy")?,
                 on_ack_sent: optional(&policy, "AckPolicy", "on_ack_sent")?,
+                on_first_mark: optional(&policy, "AckPolicy", "on_first_mark")?,
+                on_window_reduced: optional(&policy, "AckPolicy", "on_window_reduced")?,
+                meters: Meters::of(&policy, name)?,
             })
         });
         Self { name: name.to_owned(), methods, reasons: Vec::new(), fault: fault.clone() }
@@ -174,20 +270,37 @@ impl PythonPolicy {
 }
 
 impl AckPolicy for PythonPolicy {
-    fn decide(&mut self, now: Instant, arrival: &Meaning, ledger: &ack::Ledger) -> Decision {
+    fn decide(&mut self, now: Instant, arrival: &Meaning, ledger: &ack::Ledger, held: Held<'_>) -> Decision {
         let Self { name, methods: Some(methods), reasons, fault } = self else { return Decision::Hold };
         let decided = fault.unless(|py| {
-            let ledger = Ledger {
-                segments: ledger.segments,
-                bytes: ledger.bytes,
-                since: ledger.since.map(Instant::as_nanos),
-                newest: ledger.newest.as_nanos(),
-                full_size: ledger.full_size,
-            };
-            let answer = methods.decide.bind(py).call1((now.as_nanos(), Arrival(*arrival), ledger))?;
+            let facts = (now.as_nanos(), Arrival(*arrival), Ledger::new(ledger, held));
+            let answer = methods.decide.bind(py).call1(facts)?;
             decision(name, reasons, &answer)
         });
         decided.unwrap_or(Decision::Hold)
+    }
+
+    fn ledger(&self) -> ack::Ledger {
+        let ledger = ack::Ledger::default();
+        let Some(Methods { meters, .. }) = &self.methods else { return ledger };
+        let Some(rtt_window) = meters.rtt_window else { return ledger };
+        let ledger = ledger.with_round_trip(rtt_window);
+        match meters.bandwidth_window {
+            Some(round_trips) => ledger.with_delivery(meters.bandwidth_intervals, round_trips),
+            None => ledger,
+        }
+    }
+
+    fn on_first_mark(&mut self) {
+        if let Some(Methods { on_first_mark: Some(on_first_mark), .. }) = &self.methods {
+            self.fault.unless(|py| on_first_mark.bind(py).call0().map(|_| ()));
+        }
+    }
+
+    fn on_window_reduced(&mut self) {
+        if let Some(Methods { on_window_reduced: Some(on_window_reduced), .. }) = &self.methods {
+            self.fault.unless(|py| on_window_reduced.bind(py).call0().map(|_| ()));
+        }
     }
 
     fn on_ack_sent(&mut self, now: Instant) {

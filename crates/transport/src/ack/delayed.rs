@@ -20,14 +20,16 @@ impl Delayed {
     }
 
     pub(super) fn decide(&self, arrival: &Arrival, ledger: &Ledger) -> Decision {
-        match arrival {
-            Arrival::OutOfOrder => Decision::Now(Reason::OutOfOrder),
-            Arrival::FillsGap { .. } => Decision::Now(Reason::FillsGap),
-            Arrival::Duplicate => Decision::Now(Reason::Duplicate),
-            Arrival::InOrder if self.quick > 0 => Decision::Now(Reason::QuickAck),
-            Arrival::InOrder if ledger.segments >= self.segments => Decision::Now(Reason::SegmentCount),
-            Arrival::InOrder => Decision::At(ledger.since.unwrap_or(ledger.newest) + self.timer, Reason::Timer),
+        if let Some(reason) = arrival.disorder() {
+            return Decision::Now(reason);
         }
+        if self.quick > 0 {
+            return Decision::Now(Reason::QuickAck);
+        }
+        if ledger.segments >= self.segments {
+            return Decision::Now(Reason::SegmentCount);
+        }
+        Decision::At(ledger.since.unwrap_or(ledger.newest) + self.timer, Reason::Timer)
     }
 
     pub(super) fn on_ack_sent(&mut self) {
@@ -48,12 +50,12 @@ mod tests {
     fn every_second_segment_or_the_timer_of_the_first() {
         let policy = Delayed::new(2, Duration::from_millis(200), 0);
         let mut ledger = Ledger::default();
-        ledger.enter(at(10), 1448, 1448);
+        ledger.enter(at(10), 0..1448, 1448);
         assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::At(at(210), Reason::Timer));
-        ledger.enter(at(50), 1448, 1448);
+        ledger.enter(at(50), 1448..2896, 1448);
         assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::Now(Reason::SegmentCount));
         ledger.settle();
-        ledger.enter(at(60), 1448, 1448);
+        ledger.enter(at(60), 2896..4344, 1448);
         assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::At(at(260), Reason::Timer));
     }
 

@@ -1,6 +1,10 @@
 //! The facts of what a receiver owes.
 
-use acklab_base::Instant;
+use super::Reason;
+use super::delivery::Delivery;
+use super::round_trip::RoundTrip;
+use acklab_base::{Duration, Instant};
+use std::ops::Range;
 
 /// What one segment meant to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +22,39 @@ pub enum Arrival {
     Duplicate,
 }
 
+impl Arrival {
+    /// Why RFC 5681, §4.2, wants an ACK for it at once, if it does.
+    #[must_use]
+    pub const fn disorder(self) -> Option<Reason> {
+        match self {
+            Self::InOrder => None,
+            Self::OutOfOrder => Some(Reason::OutOfOrder),
+            Self::FillsGap { .. } => Some(Reason::FillsGap),
+            Self::Duplicate => Some(Reason::Duplicate),
+        }
+    }
+}
+
+/// Segments with data, and the octets of stream that they covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Segments.
+    pub segments: u64,
+    /// Octets.
+    pub octets: u64,
+}
+
+/// A piece of the stream, by offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first octet.
+    pub start: u64,
+    /// The octet after the last.
+    pub end: u64,
+}
+
 /// What has arrived and is not yet acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Segments that continued the stream since the last ACK.
     pub segments: u32,
@@ -29,15 +64,51 @@ pub struct Ledger {
     pub since: Option<Instant>,
     /// Arrival of the newest data of all, acknowledged or not.
     pub newest: Instant,
-    /// Payload of the largest segment so far.
+    /// The largest segment so far.
     pub full_size: u64,
+    /// All that has arrived since the last ACK, in order or not.
+    pub arrived: Tally,
+    /// All that has ever arrived.
+    pub total: Tally,
+    /// The segment that arrived last.
+    pub last: Span,
+    /// The segment that lies highest in the stream.
+    pub highest: Span,
+    /// The one that did so when the last ACK left.
+    pub reported: Span,
+    /// Round-trip times, if the policy goes by them.
+    pub round_trip: Option<Box<RoundTrip>>,
+    /// The delivery rate, if the policy goes by it.
+    pub delivery: Option<Box<Delivery>>,
 }
 
 impl Ledger {
-    /// A segment with data has arrived that continued the stream by `advanced` octets.
-    pub fn enter(&mut self, now: Instant, payload: u64, advanced: u64) {
+    /// This, and round-trip times, whose minimum is that of the last `window`.
+    #[must_use]
+    pub fn with_round_trip(self, window: Duration) -> Self {
+        Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
+    }
+
+    /// This, and the delivery rate: the largest of the last `round_trips` round trips, of which each has `intervals`, one at least.
+    /// It needs [round-trip times](Self::with_round_trip).
+    #[must_use]
+    pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
+        Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }
+    }
+
+    /// The segment `range` has arrived and continued the stream by `advanced` octets.
+    pub fn enter(&mut self, now: Instant, range: Range<u64>, advanced: u64) {
+        let octets = range.end - range.start;
         self.newest = now;
-        self.full_size = self.full_size.max(payload);
+        self.full_size = self.full_size.max(octets);
+        self.last = Span { start: range.start, end: range.end };
+        if range.end > self.highest.end {
+            self.highest = self.last;
+        }
+        for tally in [&mut self.arrived, &mut self.total] {
+            tally.segments += 1;
+            tally.octets += octets;
+        }
         if advanced > 0 {
             self.segments += 1;
             self.bytes += advanced;
@@ -48,5 +119,7 @@ impl Ledger {
     /// An ACK has gone out: nothing is owed.
     pub fn settle(&mut self) {
         (self.segments, self.bytes, self.since) = (0, 0, None);
+        self.arrived = Tally::default();
+        self.reported = self.highest;
     }
 }

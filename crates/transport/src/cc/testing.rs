@@ -2,6 +2,7 @@
 
 use super::{Ack, Acked, Growth, Start};
 use crate::recovery::CongestionState;
+use crate::recovery::delivery_rate::Sample;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant};
 
@@ -18,6 +19,7 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         now,
         acked: Acked { bytes, segments },
         delivered: bytes,
+        total_delivered: bytes,
         lost: 0,
         marked: 0,
         in_flight: 0,
@@ -25,10 +27,28 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         una: 0,
         nxt: 0,
         rtt: Some(rtt),
+        newest_rtt: Some(rtt),
         srtt: Some(rtt),
         min_rtt: Some(rtt),
         rate: None,
         state: CongestionState::Open,
+        has_sack: true,
+        window_limited: false,
+        departure: now,
         may_grow: true,
+    }
+}
+
+/// So many octets in a millisecond, `prior_delivered` before the newest left.
+pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
+    Sample {
+        delivered,
+        interval: Duration::from_millis(1),
+        prior_delivered,
+        tx_in_flight: 0,
+        lost: 0,
+        is_app_limited: false,
+        is_retransmission: false,
+        rtt: Duration::from_millis(1),
     }
 }

@@ -28,8 +28,9 @@ pub struct Stamp {
 pub struct Newest {
     /// When it was sent.
     pub at: Instant,
-    /// The stream offset behind it.
-    pub end: u64,
+    /// Which transmission of the connection it was. RFC 8985 tells the order of those that share an instant by sequence number, for
+    /// want of this.
+    pub number: u64,
     /// Was it ever sent before?
     pub is_retransmission: bool,
     /// What it remembers.
@@ -172,7 +173,7 @@ mod tests {
     }
 
     fn newest(sent_us: u64, stamp: Stamp) -> Newest {
-        Newest { at: at(sent_us), end: 0, is_retransmission: false, stamp }
+        Newest { at: at(sent_us), number: 1, is_retransmission: false, stamp }
     }
 
     /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate is that of sending.

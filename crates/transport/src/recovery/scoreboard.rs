@@ -3,8 +3,10 @@
 //! One entry a segment, in stream order. Sums are kept as segments change state, so that [`Scoreboard::pipe`] costs nothing,
 //! and each search begins where the one before it ended, so that thousands of holes stay cheap.
 
-use super::DUP_THRESH;
+mod judge;
+
 use super::delivery_rate::{Newest, Stamp};
+use super::fate::{Fate, Outcome};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,14 +18,31 @@ struct Sent {
     end: u64,
     /// When it was last sent.
     at: Instant,
+    /// Which transmission of the connection that was.
+    number: u64,
     sacked: bool,
     lost: bool,
     /// It was sent again since it was last marked lost.
     in_flight_again: bool,
     /// It was ever sent again, so it can give no round-trip time (Karn).
     ever_resent: bool,
+    /// Its last transmission's fate was told to be a loss.
+    reported_lost: bool,
     /// What its last transmission remembers.
     stamp: Stamp,
+}
+
+/// A transmission that was marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// When it left.
+    pub sent_at: Instant,
+    /// The stream offset of its first octet.
+    pub start: u64,
+    /// The stream offset behind its last octet.
+    pub end: u64,
+    /// What it remembers of its departure.
+    pub stamp: Stamp,
 }
 
 /// What a cumulative acknowledgment released.
@@ -46,15 +65,20 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     segments: VecDeque<Sent>,
+    /// Transmissions so far.
+    transmissions: u64,
     sacked: u64,
+    sacked_segments: u32,
     lost: u64,
     /// Octets that were sent again and are believed in flight.
     resent: u64,
     /// Octets marked lost and not yet sent again.
     pending: u64,
     highest_sacked: u64,
-    /// All below are sacked, lost, or have been looked at for loss.
+    /// All below are sacked, lost, were sent again, or have been looked at for loss.
     judged: u64,
+    /// Segments sent again, by the number of the transmission, and where they begin. Some are acknowledged by now, or out once more.
+    resent_in_order: VecDeque<(u64, u64)>,
     /// No segment below waits to be sent again.
     pending_from: u64,
     /// The SACK blocks of the ACK before, most of which the next one repeats.
@@ -63,8 +87,30 @@ pub struct Scoreboard {
     dup_credit: u64,
     /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
     keeps_sacked_retransmissions: bool,
-    /// Of what was delivered since this was last taken, the transmission that left last.
-    newest: Option<Newest>,
+    /// What the ACK at hand delivers.
+    delivery: Delivery,
+    /// What was marked lost since this was last drained.
+    losses: Vec<Loss>,
+    /// What else became of transmissions since this was last cleared, if it is kept.
+    fates: Vec<Fate>,
+    keeps_fates: bool,
+}
+
+/// What one ACK delivers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// Segments.
+    pub segments: u64,
+    /// Of it, the transmission that left last.
+    pub newest: Option<Newest>,
+    /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission.
+    pub plausible: Option<Newest>,
+    /// Something that was sent only once was delivered after what was sent after it.
+    pub is_reordered: bool,
+    /// A retransmission acknowledged sooner after it left than this is not plausible.
+    plausible_before: Instant,
+    /// The end of what had been acknowledged in any way before this ACK.
+    prior_fack: u64,
 }
 
 impl Scoreboard {
@@ -73,6 +119,12 @@ impl Scoreboard {
     #[must_use]
     pub fn new(keeps_sacked_retransmissions: bool) -> Self {
         Self { keeps_sacked_retransmissions, ..Self::default() }
+    }
+
+    /// The same, keeping [`fates`](Self::fates) if asked.
+    #[must_use]
+    pub fn keeping_fates(self, keeps_fates: bool) -> Self {
+        Self { keeps_fates, ..self }
     }
 
     /// The oldest octet that is not acknowledged: snd.una.
@@ -129,21 +181,65 @@ impl Scoreboard {
         self.segments.front().is_some_and(|head| head.in_flight_again)
     }
 
-    /// Of what was delivered since this was last called, the transmission that left last.
-    pub const fn take_newest(&mut self) -> Option<Newest> {
-        self.newest.take()
+    /// An ACK is about to be entered. What left again at `plausible_before` or later cannot have been acknowledged yet.
+    pub fn begin_ack(&mut self, plausible_before: Instant) {
+        let prior_fack = self.highest_sacked.max(self.una);
+        self.delivery = Delivery { plausible_before, prior_fack, ..Delivery::default() };
+    }
+
+    /// What the ACK delivers that was begun last.
+    #[must_use]
+    pub const fn delivery(&self) -> &Delivery {
+        &self.delivery
+    }
+
+    /// Segments selectively acknowledged.
+    #[must_use]
+    pub const fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// Is a retransmission believed in flight?
+    #[must_use]
+    pub const fn has_resent(&self) -> bool {
+        self.resent > 0
+    }
+
+    /// What was marked lost since this was last called.
+    pub fn drain_losses(&mut self) -> impl Iterator<Item = Loss> + '_ {
+        self.losses.drain(..)
+    }
+
+    /// What became of transmissions, but for losses, since this was last cleared.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
+    /// The fates are known now.
+    pub fn clear_fates(&mut self) {
+        self.fates.clear();
+    }
+
+    fn note_fate(&mut self, sent_at: Instant, outcome: Outcome) {
+        if self.keeps_fates {
+            self.fates.push(Fate { sent_at, outcome });
+        }
     }
 
     /// New data goes out.
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
+        self.transmissions += 1;
         self.segments.push_back(Sent {
             end: self.nxt,
             at: now,
+            number: self.transmissions,
             sacked: false,
             lost: false,
             in_flight_again: false,
             ever_resent: false,
+            reported_lost: false,
             stamp,
         });
     }
@@ -151,6 +247,7 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     pub fn advance(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let mut resent = 0;
         if let Some(head) = self.segments.front()
             && head.end <= ack
             && !head.ever_resent
@@ -169,21 +266,39 @@ impl Scoreboard {
             if head.end > ack {
                 break;
             }
-            if !head.sacked {
+            if head.sacked {
+                self.sacked_segments -= 1;
+            } else {
                 self.note_delivered(&head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
+            if head.in_flight_again {
+                resent += covered;
+            }
             self.segments.pop_front();
         }
-        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes).min(self.flight_size());
+        while self.resent_in_order.front().is_some_and(|(_, start)| *start < self.una) {
+            self.resent_in_order.pop_front();
+        }
+        // No duplicate ACK stood for what was sent again (RFC 6582, §3.2, step 3: the segment that is added back).
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - resent).min(self.flight_size());
         advance
     }
 
     fn note_delivered(&mut self, segment: &Sent) {
-        if self.newest.is_none_or(|newest| (segment.at, segment.end) > (newest.at, newest.end)) {
-            let Sent { at, end, ever_resent, stamp, .. } = *segment;
-            self.newest = Some(Newest { at, end, is_retransmission: ever_resent, stamp });
+        let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
+        let delivery = &mut self.delivery;
+        delivery.segments += 1;
+        delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
+        let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
+        let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
+        if is_newer(delivery.newest) {
+            delivery.newest = Some(newest);
         }
+        if (!ever_resent || at <= delivery.plausible_before) && is_newer(delivery.plausible) {
+            delivery.plausible = Some(newest);
+        }
+        self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.reported_lost });
     }
 
     fn uncount(&mut self, segment: &Sent, octets: u64) {
@@ -236,6 +351,7 @@ impl Scoreboard {
                 let entry = &mut self.segments[index];
                 (entry.sacked, entry.lost, entry.in_flight_again) = (true, false, stays);
                 self.sacked += octets;
+                self.sacked_segments += 1;
                 self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
                 self.note_delivered(&segment);
@@ -252,78 +368,6 @@ impl Scoreboard {
     pub fn duplicate_without_sack(&mut self, mss: u64) {
         let outstanding = self.flight_size().saturating_sub(mss);
         self.dup_credit = (self.dup_credit + mss).min(outstanding);
-    }
-
-    /// Marks lost what has `DupThresh` selectively acknowledged segments above it (RFC 6675, §4: IsLost). Returns the octets
-    /// newly marked.
-    pub fn detect_losses(&mut self) -> u64 {
-        if self.highest_sacked <= self.judged.max(self.una) {
-            return 0;
-        }
-        let top = self.segments.partition_point(|segment| segment.end <= self.highest_sacked);
-        let (mut above, mut boundary) = (0, top);
-        while boundary > 0 && above < DUP_THRESH {
-            boundary -= 1;
-            above += u32::from(self.segments[boundary].sacked);
-        }
-        if above < DUP_THRESH {
-            return 0;
-        }
-        let before = self.lost;
-        let first = self.segments.partition_point(|segment| segment.end <= self.judged);
-        for index in first..boundary {
-            self.mark_lost(index);
-        }
-        if boundary > 0 {
-            self.judged = self.judged.max(self.segments[boundary - 1].end);
-        }
-        self.lost - before
-    }
-
-    /// The oldest outstanding segment is lost, whatever else is known.
-    pub fn mark_head_lost(&mut self) {
-        if !self.segments.is_empty() {
-            self.mark_lost(0);
-        }
-    }
-
-    fn start_of(&self, index: usize) -> u64 {
-        if index == 0 { self.una } else { self.segments[index - 1].end }
-    }
-
-    fn mark_lost(&mut self, index: usize) {
-        let start = self.start_of(index);
-        let segment = &mut self.segments[index];
-        if segment.sacked || segment.lost {
-            return;
-        }
-        segment.lost = true;
-        let octets = segment.end - start;
-        self.lost += octets;
-        if !segment.in_flight_again {
-            self.pending += octets;
-            self.pending_from = self.pending_from.min(start);
-        }
-    }
-
-    /// The retransmission timer expired: all that is not selectively acknowledged is lost and must be sent again (RFC 6675,
-    /// §5.1).
-    pub fn mark_all_lost(&mut self) {
-        self.resent = 0;
-        self.lost = 0;
-        self.dup_credit = 0;
-        let mut start = self.una;
-        for segment in &mut self.segments {
-            segment.in_flight_again = false;
-            segment.lost = !segment.sacked;
-            if segment.lost {
-                self.lost += segment.end - start;
-            }
-            start = segment.end;
-        }
-        self.pending = self.lost;
-        self.pending_from = self.una;
-        self.judged = self.nxt;
     }
 
     /// The oldest segment that is lost and was not sent again (RFC 6675, §4: NextSeg, rule 1).
@@ -352,6 +396,18 @@ impl Scoreboard {
         Some(self.start_of(index)..self.segments[index].end)
     }
 
+    /// What duplicate ACKs stood for no longer counts.
+    pub const fn forget_duplicates(&mut self) {
+        self.dup_credit = 0;
+    }
+
+    /// The newest outstanding segment (RFC 8985, §7.3), if SACK has not acknowledged it.
+    #[must_use]
+    pub fn tail(&self) -> Option<Range<u64>> {
+        let last = self.segments.back().filter(|last| !last.sacked)?;
+        Some(self.start_of(self.segments.len() - 1)..last.end)
+    }
+
     /// The oldest outstanding segment.
     #[must_use]
     pub fn head(&self) -> Option<Range<u64>> {
@@ -363,6 +419,7 @@ impl Scoreboard {
         let index = self.segments.partition_point(|segment| segment.end <= start);
         let Some(segment) = self.segments.get_mut(index) else { return };
         let octets = segment.end - start;
+        let replaced = (!segment.reported_lost).then_some(segment.at);
         if !segment.in_flight_again {
             if segment.lost {
                 self.pending -= octets;
@@ -370,13 +427,21 @@ impl Scoreboard {
             self.resent += octets;
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
-        (segment.at, segment.stamp) = (now, stamp);
+        self.transmissions += 1;
+        (segment.at, segment.number, segment.stamp) = (now, self.transmissions, stamp);
+        segment.reported_lost = false;
+        self.resent_in_order.push_back((self.transmissions, start));
+        if let Some(sent_at) = replaced {
+            self.note_fate(sent_at, Outcome::Replaced);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recovery::DUP_THRESH;
+    use acklab_base::Duration;
     use proptest::prelude::*;
 
     fn board(segments: u64) -> Scoreboard {
@@ -429,6 +494,59 @@ mod tests {
         }
         assert_eq!(again, [0, 1, 3]);
         assert_eq!(board.pipe(), 300);
+    }
+
+    #[test]
+    fn by_time_what_was_out_too_long_is_lost() {
+        let us = |us| Instant::ZERO + Duration::from_micros(us);
+        let mut board = Scoreboard::default();
+        (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
+        board.begin_ack(us(0));
+        board.sack([range(2, 2)].into_iter());
+        let newest = board.delivery().newest.unwrap().number;
+        let reach = Duration::from_micros(1050);
+        assert_eq!(
+            board.detect_by_time(us(1000), newest, reach),
+            (0, Some(Duration::from_micros(150))),
+            "until both are due"
+        );
+        assert_eq!(board.detect_by_time(us(1060), newest, reach), (100, Some(Duration::from_micros(90))));
+        board.resend(us(1060), 0, Stamp::default());
+        assert_eq!(board.detect_by_time(us(1150), newest, reach), (100, None), "the one that left last is not judged");
+        board.resend(us(1150), 100, Stamp::default());
+        // The second retransmission is delivered: now the first is late, and so is what never was judged.
+        board.begin_ack(us(2150));
+        board.sack([range(1, 1)].into_iter());
+        let newest = board.delivery().plausible.unwrap().number;
+        assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
+        assert_eq!(board.next_pending(), Some(0..100));
+    }
+
+    #[test]
+    fn after_a_timeout_what_left_lately_stays_in_flight() {
+        let us = |us| Instant::ZERO + Duration::from_micros(us);
+        let mut board = Scoreboard::default();
+        (0..4).for_each(|k| board.send(us(1000 * k), 100, Stamp::default()));
+        board.mark_timed_out(us(4000), Duration::from_micros(2500));
+        assert_eq!((board.lost(), board.pipe()), (200, 200));
+        board.unmark_lost();
+        assert_eq!((board.lost(), board.pipe(), board.next_pending()), (0, 400, None));
+    }
+
+    #[test]
+    fn what_arrives_after_its_successor_was_reordered_unless_it_was_sent_again() {
+        let mut board = board(6);
+        board.begin_ack(Instant::ZERO);
+        board.sack([range(2, 3)].into_iter());
+        assert!(!board.delivery().is_reordered);
+        board.resend(Instant::from_nanos(50), 0, Stamp::default());
+        board.begin_ack(Instant::ZERO);
+        board.advance(100);
+        assert!(!board.delivery().is_reordered);
+        assert!(board.delivery().plausible.is_none(), "its ACK came too soon to be that of the retransmission");
+        board.begin_ack(Instant::ZERO);
+        board.advance(200);
+        assert!(board.delivery().is_reordered);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source.
 
+use super::ecn;
+use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
@@ -67,6 +69,8 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Selective acknowledgment (RFC 2018).
     pub sack: bool,
+    /// The receiver reports what came twice in the first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Window scale (RFC 7323, §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -81,6 +85,8 @@ pub struct Config {
     pub pacing: pacing::Config,
     /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
     pub validate_window: bool,
+    /// The window after a silence longer than the retransmission timeout.
+    pub after_idle: AfterIdle,
     /// What is halved on loss.
     pub halves: cc::FlightMeasure,
     /// What governs the window in a recovery.
@@ -89,10 +95,22 @@ pub struct Config {
     pub prr_basis: prr::Basis,
     /// PRR: how far it may catch up.
     pub prr_bound: prr::Bound,
+    /// What makes a segment count as lost.
+    pub detection: recovery::Detection,
+    /// Probes of the tail of a flight (RFC 8985, §7).
+    pub tail_loss_probe: bool,
+    /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+    pub timer_slack: Duration,
+    /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+    pub undo: bool,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// How RFC 6675, §5, is read.
     pub dialect: Dialect,
+    /// Explicit congestion notification.
+    pub ecn: ecn::Config,
+    /// `accurate`: marked octets are told in an option as well (RFC 9768, §3.2.3).
+    pub ecn_option: bool,
     /// Retransmission timer.
     pub rto: rto::Config,
     /// When the receiver acknowledges.
@@ -149,6 +167,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     receive_buffer: Bytes(4 << 20),
     sack: true,
+    dsack: true,
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
@@ -156,12 +175,21 @@ const RFC: Config = Config {
     growth: cc::Growth::ByteCounting,
     pacing: pacing::Config::Controller,
     validate_window: true,
+    after_idle: AfterIdle::Restart,
     halves: cc::FlightMeasure::FlightSize,
     recovery: recovery::Algorithm::Prr,
     prr_basis: prr::Basis::Pipe,
     prr_bound: prr::Bound::SafeAck,
+    detection: recovery::Detection::Rack,
+    tail_loss_probe: true,
+    timer_slack: Duration::ZERO,
+    undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
+    ecn: ecn::Config::Off,
+    // RFC 9768, §3.2.3: recommended.
+    ecn_option: true,
     rto: rto::Config {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
@@ -178,10 +206,14 @@ const LINUX: Config = Config {
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,
+    // tcp_slow_start_after_idle = 1.
+    after_idle: AfterIdle::Decay,
     // tcp_reno_ssthresh halves snd_cwnd.
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
     prr_basis: prr::Basis::Window,
+    // TCP_TIMEOUT_MIN: two ticks, at the 250 a second of the common configuration.
+    timer_slack: Duration::from_millis(8),
     rto: rto::Config {
         // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
         initial: Duration::from_secs(1),
@@ -200,11 +232,17 @@ const NS3: Config = Config {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
     validate_window: false,
+    after_idle: AfterIdle::Keep,
+    // TcpRxBuffer makes none.
+    dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,
     // EnterRecovery: UnAckDataCount().
     prr_basis: prr::Basis::FlightSize,
     prr_bound: prr::Bound::RetransmissionAcked,
+    detection: recovery::Detection::DupThresh,
+    tail_loss_probe: false,
+    undo: false,
     dialect: Dialect::Ns3,
     rto: rto::Config {
         initial: Duration::from_secs(1),

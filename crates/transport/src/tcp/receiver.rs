@@ -1,15 +1,20 @@
 //! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
 
+mod ecn;
+mod measure;
 mod reassembly;
+mod sack;
 
 use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
-use crate::ack::{Arrival, Decision, Ledger, Policy, Reason};
+use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
 use acklab_base::random::Seed;
-use acklab_base::{FlowId, Instant, Machine};
-use acklab_wire::tcp::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps};
+use acklab_base::{Ecn, FlowId, Instant, Machine};
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
+use ecn::Echo;
 use reassembly::Reassembly;
+use std::ops::Range;
 
 /// Counts of one receiver; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +23,8 @@ pub struct Counters {
     pub data_segments: u64,
     /// Those of which nothing was new.
     pub duplicates: u64,
+    /// Segments with data that arrived marked Congestion Experienced.
+    pub marked: u64,
     /// ACKs sent, by the [index](Reason::index) of their reason.
     pub acks: [u64; Reason::COUNT],
 }
@@ -41,11 +48,19 @@ pub struct Receiver {
     clock: Option<TickClock>,
     connection: Option<Connection>,
     stream: Reassembly,
+    /// What came twice and is yet to be reported (RFC 2883).
+    duplicate: Option<Range<u64>>,
     ledger: Ledger,
     policy: Policy,
+    /// An ACK to be sent before any other, and when the newest data arrived of which it tells.
+    split: Option<(Segment, Instant)>,
+    /// When the newest data arrived of which the ACK sent last tells.
+    told: Instant,
     /// An ACK to be sent now.
     due: Option<Reason>,
     syn_ack_due: bool,
+    /// When the SYN-ACK was sent, if only once and nothing has come since.
+    syn_ack_sent_at: Option<Instant>,
     /// An ACK to be sent later.
     delayed: Option<(Instant, Reason)>,
     counters: Counters,
@@ -58,10 +73,15 @@ struct Connection {
     has_sack: bool,
     has_timestamps: bool,
     has_scaling: bool,
+    /// The sender may set the ACK Ratio (RFC 5690, §4.1).
+    has_ack_ratio: bool,
     timestamp_to_echo: u32,
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
+    echo: Echo,
+    /// How the newest SYN arrived.
+    syn: Ecn,
 }
 
 impl Receiver {
@@ -78,10 +98,14 @@ impl Receiver {
             clock: config.timestamps.map(TickClock::new),
             connection: None,
             stream: Reassembly::default(),
-            ledger: Ledger::default(),
+            duplicate: None,
+            ledger: policy.ledger(&config.ack),
             policy,
+            split: None,
+            told: Instant::ZERO,
             due: None,
             syn_ack_due: false,
+            syn_ack_sent_at: None,
             delayed: None,
             counters: Counters::default(),
         }
@@ -115,10 +139,10 @@ impl Receiver {
         self.policy.reason_name(reason)
     }
 
-    /// When the newest data arrived.
+    /// When the newest data arrived of which the ACK sent last tells.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.ledger.newest
+        self.told
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.
@@ -137,23 +161,39 @@ impl Receiver {
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
             has_scaling: self.config.window_scaling && options.window_scale.is_some(),
+            has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
+                && options.ack_congestion_control,
             timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
             last_ack_sent: 0,
             fin: None,
+            echo: Echo::new(self.config.ecn.accept(segment.flags)),
+            syn: segment.ecn,
         });
         self.syn_ack_due = true;
     }
 
     fn take(&mut self, now: Instant, segment: &Segment, mut connection: Connection) {
         if segment.flags.contains(Flags::SYN) {
+            self.connection = Some(Connection { syn: segment.ecn, ..connection });
             self.syn_ack_due = true;
             return;
         }
+        self.measure_handshake(now);
         let length = segment.sequence_len();
         if length == 0 {
             return;
         }
         let start = self.offset_of(segment.seq);
+        let before = self.stream.next();
+        let beyond_window = start + length > before + self.window();
+        let is_in_window = !beyond_window && start + length > before;
+        let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
+        if is_in_window && is_owed && connection.echo.splits(segment.ecn) {
+            let told = self.ledger.newest;
+            self.split = Some((self.ack(now, &mut connection, Reason::MarkChange), told));
+        }
+        let notice = connection.echo.take(segment, is_in_window);
+        self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
             && start <= connection.last_ack_sent
@@ -165,15 +205,37 @@ impl Receiver {
         }
         self.connection = Some(connection);
         self.counters.data_segments += 1;
+        if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
+            self.policy.on_ack_ratio(ratio);
+        }
 
-        let before = self.stream.next();
-        let beyond_window = start + length > before + self.window();
-        let arrival = if beyond_window { Arrival::Duplicate } else { self.stream.insert(start..start + length) };
+        let arrival = if beyond_window {
+            Arrival::Duplicate
+        } else {
+            self.note_duplicate(&connection, start..start + length);
+            self.stream.insert(start..start + length)
+        };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
-        self.ledger.enter(now, u64::from(segment.payload), self.stream.next() - before);
+        if beyond_window {
+            self.ledger.newest = now;
+        } else {
+            self.ledger.enter(now, start..start + u64::from(segment.payload), self.stream.next() - before);
+            self.measure(now, segment, &connection);
+        }
+        if notice.first_mark {
+            self.policy.on_first_mark();
+        }
+        if notice.reduced {
+            self.policy.on_window_reduced();
+        }
         let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
+        let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
         let decision =
-            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger) };
+            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
+        let decision = match (decision, notice.due) {
+            (Decision::At(..) | Decision::Hold, Some(reason)) => Decision::Now(reason),
+            (decision, _) => decision,
+        };
         match decision {
             Decision::Now(reason) => self.due = Some(reason),
             Decision::At(at, reason) => {
@@ -197,12 +259,15 @@ impl Receiver {
     }
 
     fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
-        self.counters.acks[Reason::Handshake.index()] += 1;
+        let sent = &mut self.counters.acks[Reason::Handshake.index()];
+        *sent += 1;
+        self.syn_ack_sent_at = (*sent == 1).then_some(now);
         Segment {
             flow: self.flow,
+            ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: connection.first,
-            flags: Flags::SYN | Flags::ACK,
+            flags: Flags::SYN | Flags::ACK | connection.echo.answer(connection.syn),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
@@ -210,6 +275,8 @@ impl Receiver {
                 mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
                 window_scale: connection.has_scaling.then_some(self.window_shift),
                 sack_permitted: connection.has_sack,
+                accurate_ecn: connection.echo.first_option().filter(|_| self.config.ecn_option),
+                ack_congestion_control: connection.has_ack_ratio,
                 ..Options::default()
             },
             payload: 0,
@@ -228,26 +295,22 @@ impl Receiver {
         } else {
             SackBlocks::default()
         };
+        let mut options = Options { timestamps, sack, ..Options::default() };
+        // What SACK leaves room for.
+        options.accurate_ecn = connection.echo.option().filter(|_| self.config.ecn_option);
+        if options.wire_len() > Options::ROOM {
+            options.accurate_ecn = None;
+        }
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
-            flags: Flags::ACK,
+            flags: Flags::ACK | connection.echo.flags(),
             window: (self.window() >> self.shift()) as u16,
-            options: Options { timestamps, sack, ..Options::default() },
+            options,
             payload: 0,
         }
-    }
-
-    /// RFC 2018, §4: the block of the newest arrival first, then those most recently reported. Timestamps leave room for three.
-    fn sack_blocks(&self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
-        let most = if has_timestamps { 3 } else { SackBlocks::MAX };
-        self.stream
-            .recent()
-            .iter()
-            .take(most)
-            .map(|range| SackBlock { start: SeqNumber::at(first, range.start), end: SeqNumber::at(first, range.end) })
-            .collect()
     }
 
     fn timestamps(&mut self, now: Instant, connection: &Connection) -> Option<Timestamps> {
@@ -285,7 +348,12 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, &connection));
         }
+        if let Some((ack, told)) = self.split.take() {
+            self.told = told;
+            return Some(ack);
+        }
         let reason = self.due.take()?;
+        self.told = self.ledger.newest;
         let ack = self.ack(now, &mut connection, reason);
         self.connection = Some(connection);
         Some(ack)

@@ -1,11 +1,18 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 
+mod ack_ratio;
+mod ecn;
+mod idle;
 mod input;
 mod output;
+mod probe;
+mod react;
 mod timers;
 
+pub use idle::AfterIdle;
 pub(in crate::tcp) use output::announced_mss;
 
+use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{CongestionControl, Controller, Window};
@@ -14,13 +21,16 @@ use crate::pacing::Pacer;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::Prr;
+use crate::recovery::rack::{Rack, TailLossProbe};
 use crate::recovery::rto::Timer;
 use crate::recovery::rtt::Estimator;
 use crate::recovery::scoreboard::Scoreboard;
+use crate::recovery::undo::Undo;
 use crate::source::{self, Source};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use ecn::Marks;
 
 /// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +56,10 @@ pub struct Counters {
     pub retransmissions: u64,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u64,
+    /// Tail loss probes (RFC 8985, §7.3).
+    pub tail_loss_probes: u64,
+    /// Reductions of the window that were undone.
+    pub undone: u64,
     /// ACKs that arrived.
     pub acks: u64,
     /// Octets acknowledged, cumulatively or selectively.
@@ -54,6 +68,10 @@ pub struct Counters {
     pub recoveries: u64,
     /// Time spent in those, from the first sign of loss on.
     pub recovery_time: Duration,
+    /// Reductions of the window for an echoed mark.
+    pub mark_reductions: u64,
+    /// Octets that the receiver told were marked, where it tells so much.
+    pub marked_bytes: u64,
 }
 
 /// One end of a connection: the one that opens it and sends.
@@ -80,6 +98,8 @@ pub struct Sender {
     /// Highest offset that the peer's window lets through.
     window_end: u64,
     window_shift: u8,
+    /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
+    largest_window: u64,
 
     window: Window,
     controller: Controller,
@@ -88,16 +108,26 @@ pub struct Sender {
     /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
     recover: u64,
     recovery_began: Instant,
+    marks: Marks,
     prr: Prr,
+    rack: Rack,
+    undo: Undo,
+    probe: TailLossProbe,
+    tail_probe_due: bool,
+    window_probe_due: bool,
     /// Segments to be sent now, whatever the window says.
     forced: u32,
     seen_partial_ack: bool,
     /// Octets acknowledged that do not fill a segment.
     acked_remainder: u64,
     window_limited: bool,
+    /// ACK congestion control, if both ends speak it.
+    ack_ratio: Option<AckRatio>,
     /// The rate of delivery, if the controller wants it.
     sampler: Option<Sampler>,
     pacer: Pacer,
+    /// When data left last.
+    last_sent: Option<Instant>,
     /// Something could leave if pacing did not hold it until then.
     paced_until: Option<Instant>,
 
@@ -142,9 +172,10 @@ impl Sender {
             ack_due: false,
             clock: config.timestamps.map(TickClock::new),
             timestamp_to_echo: 0,
-            board: Scoreboard::new(config.dialect == Dialect::Ns3),
+            board: Scoreboard::new(config.dialect == Dialect::Ns3).keeping_fates(controller.wants_fates()),
             window_end: 0,
             window_shift: 0,
+            largest_window: 0,
             window,
             sampler: controller.wants_delivery_rate().then(Sampler::default),
             controller,
@@ -152,12 +183,20 @@ impl Sender {
             duplicates: 0,
             recover: 0,
             recovery_began: Instant::ZERO,
+            marks: Marks::new(),
             prr: Prr::new(config.prr_bound, mss, 0),
+            rack: Rack::default(),
+            undo: Undo::default(),
+            probe: TailLossProbe::default(),
+            tail_probe_due: false,
+            window_probe_due: false,
             forced: 0,
             seen_partial_ack: false,
             acked_remainder: 0,
             window_limited: false,
+            ack_ratio: None,
             pacer: Pacer::default(),
+            last_sent: None,
             paced_until: None,
             rtt: Estimator::default(),
             rto: Timer::new(config.rto),
@@ -194,6 +233,12 @@ impl Sender {
     #[must_use]
     pub const fn scoreboard(&self) -> &Scoreboard {
         &self.board
+    }
+
+    /// The ACK Ratio in use, if there is one (RFC 5690).
+    #[must_use]
+    pub fn ack_ratio(&self) -> Option<u64> {
+        self.ack_ratio.as_ref().map(AckRatio::in_use)
     }
 
     /// Round-trip times.

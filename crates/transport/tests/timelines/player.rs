@@ -3,11 +3,13 @@
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
-use acklab_transport::ack::Policy;
+use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::{Receiver, Sender};
-use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_transport::tcp::{Receiver, Sender, ecn};
+use acklab_wire::tcp::{
+    AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
+};
 use std::collections::VecDeque;
 
 /// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
@@ -100,9 +102,23 @@ impl Player<'_> {
             window_scale: self.script.peer.window_scale,
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
+            accurate_ecn: None,
+            ack_congestion_control: matches!(self.script.config.ack, ack::Config::AckCongestionControl { .. }),
+            ack_ratio: None,
+        };
+        let offer = match self.script.config.ecn {
+            ecn::Config::Off => Flags::NONE,
+            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,
+            ecn::Config::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
+        };
+        // RFC 9768, Table 2: the SYN was not ECN-capable.
+        let answer = match self.script.config.ecn {
+            ecn::Config::Off => Flags::NONE,
+            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE,
+            ecn::Config::Accurate => Flags::CWR,
         };
         let syn = Written {
-            flags: Flags::SYN,
+            flags: Flags::SYN | offer,
             window: Some(self.script.peer.window),
             options: Some(options),
             ..Written::default()
@@ -112,7 +128,7 @@ impl Player<'_> {
                 self.wake(Instant::ZERO);
                 self.left.clear();
                 self.now = answered;
-                let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK, ack: Some(1), ..syn });
+                let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK | answer, ack: Some(1), ..syn });
                 self.accept(answer);
                 // The ACK of the handshake leaves first.
                 self.left.pop_front();
@@ -195,6 +211,7 @@ impl Player<'_> {
         let relative = |number: SeqNumber, initial| number.offset_near(initial, 0);
         Written {
             flags: segment.flags,
+            ecn: segment.ecn,
             start: relative(segment.seq, own),
             len: segment.payload,
             ack: segment.flags.contains(Flags::ACK).then(|| relative(segment.ack, PEER)),
@@ -210,6 +227,11 @@ impl Player<'_> {
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
                 timestamps: options.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)),
+                accurate_ecn: options
+                    .accurate_ecn
+                    .map(|option| (u64::from(option.fields()[0]), u64::from(option.marked().unwrap_or_default()))),
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             }),
         }
     }
@@ -223,6 +245,7 @@ impl Player<'_> {
         let options = written.options.clone().unwrap_or_default();
         Segment {
             flow,
+            ecn: written.ecn,
             seq: SeqNumber::at(PEER, written.start),
             ack: SeqNumber::at(own, written.ack.unwrap_or(0)),
             flags: written.flags,
@@ -237,6 +260,11 @@ impl Player<'_> {
                 mss: options.mss,
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
+                accurate_ecn: options
+                    .accurate_ecn
+                    .map(|(ect0, ce)| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce])),
+                ack_congestion_control: options.ack_congestion_control,
+                ack_ratio: options.ack_ratio,
             },
             payload: written.len,
         }
@@ -255,6 +283,7 @@ impl Player<'_> {
             (Subject::Sender(sender), "ssthresh") => Ok(segments(sender.window().ssthresh)),
             (Subject::Sender(sender), "pipe") => Ok(segments(sender.in_flight())),
             (Subject::Sender(sender), "srtt") => Ok(duration(sender.rtt().srtt())),
+            (Subject::Sender(sender), "marked") => Ok(sender.counters().marked_bytes.to_string()),
             (Subject::Sender(sender), "samples") => Ok(sender.rtt().samples().to_string()),
             (Subject::Sender(sender), "deadline") => Ok(sender.deadline().map_or_else(|| "none".to_owned(), time)),
             (Subject::Sender(sender), "state") => Ok(match sender.congestion_state() {
@@ -266,6 +295,9 @@ impl Player<'_> {
             }
             .to_owned()),
             (Subject::Sender(sender), "phase") => Ok(format!("{:?}", sender.phase()).to_lowercase()),
+            (Subject::Sender(sender), "ratio") => {
+                Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
+            }
             (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
             (Subject::Receiver(receiver), "deadline") => {
                 Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))

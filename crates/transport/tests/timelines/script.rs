@@ -1,7 +1,7 @@
 //! Reading a timeline.
 
 use acklab_base::units::Segments;
-use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, source};
 use acklab_wire::tcp::Flags;
@@ -62,6 +62,7 @@ pub(crate) struct Written {
     pub(crate) window: Option<u16>,
     pub(crate) sack: Vec<(u64, u64)>,
     pub(crate) options: Option<Options>,
+    pub(crate) ecn: Ecn,
 }
 
 /// Of the options, all but SACK blocks.
@@ -71,9 +72,23 @@ pub(crate) struct Options {
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
     pub(crate) timestamps: Option<(u32, u32)>,
+    /// Octets that came ECT(0), and marked.
+    pub(crate) accurate_ecn: Option<(u64, u64)>,
+    pub(crate) ack_congestion_control: bool,
+    pub(crate) ack_ratio: Option<u8>,
 }
 
-const LETTERS: [(char, Flags); 4] = [('F', Flags::FIN), ('S', Flags::SYN), ('P', Flags::PSH), ('.', Flags::ACK)];
+const LETTERS: [(char, Flags); 7] = [
+    ('F', Flags::FIN),
+    ('S', Flags::SYN),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+    ('e', Flags::AE),
+    ('.', Flags::ACK),
+];
+
+const CODEPOINTS: [(&str, Ecn); 3] = [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,12 +105,18 @@ impl fmt::Display for Written {
             let blocks: Vec<String> = self.sack.iter().map(|(start, end)| format!("{start}:{end}")).collect();
             write!(f, " sack {}", blocks.join(","))?;
         }
+        if let Some((name, _)) = CODEPOINTS.iter().find(|(_, codepoint)| *codepoint == self.ecn) {
+            write!(f, " {name}")?;
+        }
         let Some(options) = &self.options else { return Ok(()) };
         let parts = [
             options.mss.map(|mss| format!("mss {mss}")),
             options.window_scale.map(|shift| format!("wscale {shift}")),
             options.sack_permitted.then(|| "sackOK".to_owned()),
             options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
+            options.accurate_ecn.map(|(ect0, ce)| format!("e0b {ect0} ceb {ce}")),
+            options.ack_congestion_control.then(|| "ackcc".to_owned()),
+            options.ack_ratio.map(|ratio| format!("ratio {ratio}")),
         ];
         write!(f, " <{}>", parts.into_iter().flatten().collect::<Vec<_>>().join(","))
     }
@@ -173,6 +194,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
         "receive_buffer" => config.receive_buffer = value::<Bytes>(text)?,
         "sack" => config.sack = switch(text)?,
+        "dsack" => config.dsack = switch(text)?,
         "window_scaling" => config.window_scaling = switch(text)?,
         "timestamps" if text == "off" => {
             (config.timestamps, config.rtt_clock) = (None, acklab_transport::tcp::config::RttClock::SendTimes);
@@ -181,11 +203,20 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "rtt_clock" => config.rtt_clock = variant(text)?,
         "growth" => config.growth = variant(text)?,
         "validate_window" => config.validate_window = switch(text)?,
+        "after_idle" => config.after_idle = variant(text)?,
         "halves" => config.halves = variant(text)?,
         "recovery" => config.recovery = variant(text)?,
         "prr_basis" => config.prr_basis = variant(text)?,
         "prr_bound" => config.prr_bound = variant(text)?,
+        "detection" => config.detection = variant(text)?,
+        "tail_loss_probe" => config.tail_loss_probe = switch(text)?,
+        "timer_slack" => config.timer_slack = value(text)?,
+        "undo" => config.undo = switch(text)?,
+        "pacing" => config.pacing = variant(text)?,
         "limited_transmit" => config.limited_transmit = switch(text)?,
+        "ecn" => config.ecn = variant(text)?,
+        "ecn_option" => config.ecn_option = switch(text)?,
+        "congestion" => config.congestion = variant(text)?,
         "dialect" => config.dialect = variant(text)?,
         "min_rto" => config.rto.min = value(text)?,
         "max_rto" => config.rto.max = value(text)?,
@@ -213,6 +244,30 @@ fn ack_policy(text: &str) -> Result<ack::Config, String> {
         ["delayed", segments, timer] => {
             Ok(ack::Config::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 })
         }
+        ["byte-counting", segments] => Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: None }),
+        ["byte-counting", segments, timer] => {
+            Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: Some(value(timer)?) })
+        }
+        ["daass", segments, timer] => Ok(ack::Config::Daass { segments: value(segments)?, timer: value(timer)? }),
+        ["chrome", max_ack_delay] => {
+            Ok(ack::Config::Chrome { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: value(max_ack_delay)? })
+        }
+        ["quic", packets, max_ack_delay] => {
+            Ok(ack::Config::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)? })
+        }
+        ["ack-frequency", threshold, delay, reordering] => Ok(ack::Config::AckFrequency {
+            ack_eliciting_threshold: value(threshold)?,
+            requested_max_ack_delay: value(delay)?,
+            reordering_threshold: value(reordering)?,
+        }),
+        ["tack", segments, beta, ref startup @ ..] => Ok(ack::Config::Tack {
+            segments: value(segments)?,
+            beta: value(beta)?,
+            bandwidth_window: 10,
+            rtt_window: Duration::from_secs(10),
+            per_packet_startup: *startup == ["per-packet-startup"],
+        }),
+        ["ack-congestion-control", timer] => Ok(ack::Config::AckCongestionControl { timer: value(timer)? }),
         _ => Err(format!("no such ACK policy: {text}")),
     }
 }
@@ -263,6 +318,10 @@ fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
         match word {
             "ack" => written.ack = Some(value(argument()?)?),
             "win" => written.window = Some(value(argument()?)?),
+            "ect0" | "ect1" | "ce" => {
+                let known = CODEPOINTS.iter().find(|(name, _)| *name == word);
+                written.ecn = known.map_or(Ecn::NotEct, |(_, codepoint)| *codepoint);
+            }
             "sack" => written.sack = argument()?.split(',').map(block).collect::<Result<_, _>>()?,
             _ => count = value(word.strip_prefix('x').ok_or_else(|| format!("what is {word}?"))?)?,
         }
@@ -287,7 +346,10 @@ fn options(text: &str) -> Result<Options, String> {
             ["mss", mss] => options.mss = Some(value(mss)?),
             ["wscale", shift] => options.window_scale = Some(value(shift)?),
             ["sackOK"] => options.sack_permitted = true,
+            ["ackcc"] => options.ack_congestion_control = true,
+            ["ratio", ratio] => options.ack_ratio = Some(value(ratio)?),
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
+            ["e0b", ect0, "ceb", ce] => options.accurate_ecn = Some((value(ect0)?, value(ce)?)),
             [] => {}
             _ => return Err(format!("no such option: {option}")),
         }

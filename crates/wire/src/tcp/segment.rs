@@ -1,7 +1,7 @@
 //! A segment as a typed value.
 
 use super::{Options, SeqNumber};
-use acklab_base::{Bytes, Datagram, FlowId, PureAck};
+use acklab_base::{Bytes, Datagram, Ecn, FlowId, PureAck};
 use std::fmt;
 use std::ops::BitOr;
 
@@ -54,6 +54,18 @@ impl Flags {
         self.0
     }
 
+    /// AE, CWR and ECE as one number of three bits: the ACE field (RFC 9768, §3.2.2).
+    #[must_use]
+    pub const fn ace(self) -> u8 {
+        ((self.0 >> 6) & 0b111) as u8
+    }
+
+    /// The flags AE, CWR and ECE that make up the ACE field of this value, of which the three low bits count.
+    #[must_use]
+    pub const fn from_ace(ace: u8) -> Self {
+        Self(((ace & 0b111) as u16) << 6)
+    }
+
     /// Flags from the nine low bits.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Self {
@@ -93,6 +105,8 @@ impl fmt::Debug for Flags {
 pub struct Segment {
     /// The direction of the connection; it stands for addresses and ports.
     pub flow: FlowId,
+    /// The ECN field of the IP header that it travels in.
+    pub ecn: Ecn,
     /// Sequence number of the first octet.
     pub seq: SeqNumber,
     /// Acknowledgment number, if [`Flags::ACK`] is set.
@@ -126,13 +140,21 @@ impl Datagram for Segment {
         self.flow
     }
 
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
     fn pure_ack(&self) -> Option<PureAck> {
         let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
         let is_pure = self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business);
         is_pure.then(|| PureAck {
             ack: self.ack.0,
             window: self.window,
-            ecn: ((self.flags.bits() & (Flags::AE | Flags::CWR | Flags::ECE).bits()) >> 6) as u8,
+            ecn: self.flags.ace(),
             has_sack: !self.options.sack.is_empty(),
         })
     }
@@ -144,7 +166,11 @@ impl fmt::Debug for Segment {
         if self.flags.contains(Flags::ACK) {
             write!(f, " ack {:?}", self.ack)?;
         }
-        write!(f, " win {} {:?}", self.window, self.options)
+        write!(f, " win {} {:?}", self.window, self.options)?;
+        if self.ecn.is_capable() {
+            write!(f, " {}", self.ecn.name())?;
+        }
+        Ok(())
     }
 }
 
@@ -156,6 +182,7 @@ mod tests {
     fn ack() -> Segment {
         Segment {
             flow: FlowId::data(0).reverse(),
+            ecn: Ecn::NotEct,
             seq: SeqNumber(1),
             ack: SeqNumber(2897),
             flags: Flags::ACK,
@@ -182,6 +209,14 @@ mod tests {
         assert!(Segment { flags: Flags::ACK | Flags::FIN, ..ack() }.pure_ack().is_none());
         assert!(Segment { flags: Flags::NONE, ..ack() }.pure_ack().is_none());
         assert_eq!(Segment { flags: Flags::ACK | Flags::ECE, ..ack() }.pure_ack().unwrap().ecn, 1);
+    }
+
+    #[test]
+    fn ace_is_ae_cwr_and_ece() {
+        assert_eq!((Flags::AE | Flags::ACK).ace(), 0b100);
+        assert_eq!((Flags::CWR | Flags::ECE | Flags::SYN).ace(), 0b011);
+        assert_eq!(Flags::from_ace(0b101), Flags::AE | Flags::ECE);
+        assert_eq!(Flags::from_ace(13), Flags::from_ace(5));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::tcp::config::RttClock;
+use acklab_transport::tcp::ecn;
 use acklab_transport::{ack, source};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ const MOST_FLOWS: u64 = 10_000;
 const LARGEST_MSS: Bytes = Bytes(65_483);
 /// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
 const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
+/// RFC 5690, §4.6.
+const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
 /// More than any machine holds.
 const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
 /// Larger transfers do not end within the ten years that a run may last.
@@ -157,16 +160,53 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
             return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
         }
     }
+    if tcp.congestion.counts_marks() && !tcp.ecn.counts() {
+        let message = format!(
+            "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
+            tcp.congestion.name(),
+            tcp.ecn.name()
+        );
+        return Err(Problem::says(at("ecn"), message));
+    }
+    if flow.ecn_option == Some(true) && tcp.ecn != ecn::Config::Accurate {
+        let message = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", tcp.ecn.name());
+        return Err(Problem::says(at("ecn_option"), message));
+    }
     if let Some(tick) = tcp.timestamps {
         above_zero(&at("timestamp_tick"), tick)?;
+    }
+    if tcp.dsack && !tcp.sack {
+        return Err(Problem::says(at("dsack"), "what comes twice is reported by SACK, and SACK is switched off"));
     }
     for (key, custom) in flow.custom_names() {
         name(&at(key), &custom)?;
     }
-    if let ack::Config::Delayed { timer, .. } = tcp.ack {
-        above_zero(&at("ack.timer"), timer)?;
+    acknowledgement(&at("ack"), &tcp.ack)
+}
+
+/// Timers run for some time, and counts are of something. The least of each count stands in the schema.
+fn acknowledgement(path: &str, ack: &ack::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    let delay = |key: &str, delay: Duration| above_zero(&at(key), delay);
+    match *ack {
+        ack::Config::PerPacket {} | ack::Config::Linux {} | ack::Config::Custom { .. } => Ok(()),
+        ack::Config::Delayed { timer, .. } | ack::Config::Daass { timer, .. } => delay("timer", timer),
+        ack::Config::ByteCounting { timer, .. } => timer.map_or(Ok(()), |timer| delay("timer", timer)),
+        ack::Config::Chrome { max_ack_delay, .. } | ack::Config::Quic { max_ack_delay, .. } => {
+            delay("max_ack_delay", max_ack_delay)
+        }
+        ack::Config::AckFrequency { requested_max_ack_delay, .. } => {
+            delay("requested_max_ack_delay", requested_max_ack_delay)
+        }
+        ack::Config::Tack { rtt_window, .. } => delay("rtt_window", rtt_window),
+        ack::Config::AckCongestionControl { timer } => {
+            delay("timer", timer)?;
+            if timer > LONGEST_DELAYED_ACK {
+                return Err(Problem::at(at("timer"), format!("at most {LONGEST_DELAYED_ACK}")));
+            }
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {

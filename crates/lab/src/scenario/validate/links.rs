@@ -65,8 +65,11 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     if config.overhead > MOST_OVERHEAD {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
     }
-    let (queue::Config::Fifo { limit } | queue::Config::AckFilter { limit, .. }) = config.queue;
-    if let Some(limit) = limit {
+    if let queue::Config::CoDel { target, interval, .. } = config.queue {
+        above_zero(&at("queue.target"), target)?;
+        above_zero(&at("queue.interval"), interval)?;
+    }
+    if let Some(limit) = config.queue.limit() {
         let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
         if size == 0 {
             return Err(Problem::at(

@@ -34,6 +34,22 @@ impl Reassembly {
         &self.recent
     }
 
+    /// What lies beyond gaps, in order.
+    pub(super) fn beyond(&self) -> &[Range<u64>] {
+        &self.beyond
+    }
+
+    /// The first run of octets in `range` that has arrived before.
+    pub(super) fn first_duplicate(&self, range: Range<u64>) -> Option<Range<u64>> {
+        if range.start < self.next {
+            return Some(range.start..range.end.min(self.next));
+        }
+        let held = &self.beyond[self.beyond.partition_point(|held| held.end <= range.start)..];
+        held.first()
+            .filter(|held| held.start < range.end)
+            .map(|held| held.start.max(range.start)..held.end.min(range.end))
+    }
+
     /// Octets of a segment have arrived.
     pub(super) fn insert(&mut self, range: Range<u64>) -> Arrival {
         let range = range.start.max(self.next)..range.end;
@@ -105,6 +121,10 @@ mod tests {
             let (mut stream, mut held) = (Reassembly::default(), [false; 140]);
             for (start, length) in segments {
                 let range = start..start + length;
+                let first_duplicate = stream.first_duplicate(range.clone());
+                let mut run = range.clone().skip_while(|octet| !held[*octet as usize]).take_while(|octet| held[*octet as usize]);
+                prop_assert_eq!(first_duplicate.clone().map(|range| range.start), run.next());
+                prop_assert_eq!(first_duplicate.map(|range| range.end - range.start - 1).unwrap_or(0), run.count() as u64);
                 let any_new = held[start as usize..(start + length) as usize].iter().any(|octet| !octet);
                 let arrival = stream.insert(range.clone());
                 prop_assert_eq!(arrival != Arrival::Duplicate, any_new);

@@ -6,7 +6,7 @@ use crate::pacing;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
-use acklab_base::{Instant, Rate};
+use acklab_base::{Ecn, Instant, Rate};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
 
@@ -19,7 +19,11 @@ impl Sender {
                 self.rto.start(now, &self.rtt);
                 Some(self.syn(now))
             }
-            Phase::Established => self.pure_ack(now).or_else(|| self.next_in_stream(now)),
+            Phase::Established => self
+                .pure_ack(now)
+                .or_else(|| self.window_probe(now))
+                .or_else(|| self.tail_probe(now))
+                .or_else(|| self.next_in_stream(now)),
             _ => None,
         }
     }
@@ -34,6 +38,9 @@ impl Sender {
         }
         let may_send_new = self.state != CongestionState::Disorder || self.config.limited_transmit;
         if may_send_new && let Some(octets) = self.new_data() {
+            if self.board.is_empty() {
+                self.wake_from_idleness(now);
+            }
             if room < octets.min(self.window.mss) {
                 self.window_limited = true;
                 return None;
@@ -42,11 +49,14 @@ impl Sender {
                 return None;
             }
             self.forced = 0;
-            return Some(self.transmit(now, octets));
+            let segment = self.transmit(now, octets);
+            self.schedule_probe(now);
+            return Some(segment);
         }
         // RFC 6675, §4, NextSeg rule 3: nothing new to send, so what may yet turn out lost.
         if self.state == CongestionState::Recovery
             && self.config.sack
+            && !self.judges_by_time()
             && let Some(segment) = self.board.next_unjudged()
         {
             return self.retransmit(now, segment, room);
@@ -58,12 +68,16 @@ impl Sender {
             return self.retransmit(now, head, room);
         }
         self.note_application_limit(room);
+        if self.is_shut_out() {
+            // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at growing intervals.
+            self.rto.start(now, &self.rtt);
+        }
         None
     }
 
     /// There is room in the window, and nothing is written that could fill it.
     fn note_application_limit(&mut self, room: u64) {
-        let unsent = self.source.sendable().saturating_sub(self.board.nxt());
+        let unsent = self.unsent();
         let in_flight = self.board.pipe();
         if let Some(sampler) = &mut self.sampler
             && room > 0
@@ -73,21 +87,36 @@ impl Sender {
         }
     }
 
-    /// The size of the next new segment that the application and the peer's window allow.
-    fn new_data(&self) -> Option<u64> {
-        let nxt = self.board.nxt();
+    /// Octets that are written and were never sent; the FIN counts as one.
+    fn unsent(&self) -> u64 {
         let with_fin = self.source.end().map_or(0, |end| u64::from(self.source.sendable() == end));
-        let available = (self.source.sendable() + with_fin).saturating_sub(nxt);
-        let octets = available.min(self.window.mss).min(self.window_end.saturating_sub(nxt));
-        // Less than a segment waits for more room unless it is all there is (RFC 9293, §3.8.6.2.1).
-        (octets > 0 && (octets == self.window.mss || octets == available)).then_some(octets)
+        (self.source.sendable() + with_fin).saturating_sub(self.board.nxt())
     }
 
-    fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent() > 0
+    }
+
+    /// The size of the next new segment that the application and the peer's window allow. Less than a full one waits for more room,
+    /// unless it is all there is, or nothing is outstanding and it fills half the largest window that the peer has offered (RFC 9293,
+    /// §3.8.6.2.1).
+    pub(super) fn new_data(&self) -> Option<u64> {
+        let available = self.unsent();
+        let room = self.window_end.saturating_sub(self.board.nxt());
+        let full = self.full_payload();
+        let octets = available.min(full).min(room);
+        let is_worth_it =
+            octets == full || octets == available || (self.board.is_empty() && octets >= self.largest_window / 2);
+        (octets > 0 && is_worth_it).then_some(octets)
+    }
+
+    pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
-        let segment = self.data(now, start..start + octets);
+        self.load_ratio(start);
+        let mut segment = self.data(now, start..start + octets);
+        self.marks.stamp(&mut segment);
         self.departed(now, &segment, start + octets, false);
         segment
     }
@@ -98,6 +127,11 @@ impl Sender {
             return None;
         }
         self.forced = 0;
+        Some(self.resend(now, segment))
+    }
+
+    pub(super) fn resend(&mut self, now: Instant, segment: Range<u64>) -> Segment {
+        let octets = segment.end - segment.start;
         let stamp = self.stamp(now, octets);
         self.board.resend(now, segment.start, stamp);
         self.counters.retransmissions += 1;
@@ -106,8 +140,9 @@ impl Sender {
         }
         let end = segment.end;
         let segment = self.data(now, segment);
+        self.undo.on_retransmission(segment.options.timestamps.map(|timestamps| timestamps.value));
         self.departed(now, &segment, end, true);
-        Some(segment)
+        segment
     }
 
     /// Does pacing hold back what could leave? If so, the sender wants to be woken when it no longer does.
@@ -137,6 +172,7 @@ impl Sender {
 
     fn departed(&mut self, now: Instant, segment: &Segment, end: u64, is_retransmission: bool) {
         self.rto.start(now, &self.rtt);
+        self.last_sent = Some(now);
         let sent = Sent {
             now,
             bytes: segment.sequence_len(),
@@ -151,7 +187,7 @@ impl Sender {
         }
         self.counters.data_segments += u64::from(segment.payload > 0);
         self.counters.data_bytes += u64::from(segment.payload);
-        if self.state == CongestionState::Recovery {
+        if matches!(self.state, CongestionState::Recovery | CongestionState::Reduced) {
             self.prr.on_sent(segment.sequence_len());
         }
     }
@@ -161,17 +197,18 @@ impl Sender {
         let has_fin = self.source.end().is_some_and(|end| range.end > end);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
         let last_written = range.end >= self.source.sendable();
-        let mut flags = Flags::ACK;
+        let mut flags = Flags::ACK | self.marks.flags();
         if has_fin {
             flags = flags | Flags::FIN;
         }
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
+        let ack_ratio = self.carried_ratio(range.start);
         Segment {
             seq: SeqNumber::at(self.first, range.start),
             flags,
-            options: self.options(now),
+            options: Options { ack_ratio, ..self.options(now) },
             payload,
             ..self.empty()
         }
@@ -182,27 +219,34 @@ impl Sender {
             return None;
         }
         self.ack_due = false;
-        Some(Segment { seq: SeqNumber::at(self.first, self.board.nxt()), options: self.options(now), ..self.empty() })
+        Some(Segment {
+            seq: SeqNumber::at(self.first, self.board.nxt()),
+            flags: Flags::ACK | self.marks.first_flags(),
+            options: self.options(now),
+            ..self.empty()
+        })
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         Segment {
             seq: SeqNumber(self.first.0.wrapping_sub(1)),
-            flags: Flags::SYN,
+            ecn: self.config.ecn.handshake_codepoint(),
+            flags: Flags::SYN | self.config.ecn.offer(),
             window: u16::MAX,
             options: Options {
                 timestamps,
                 mss: Some(announced_mss(self.config.mss.get(), timestamps.is_some())),
                 window_scale: self.config.window_scaling.then_some(0),
                 sack_permitted: self.config.sack,
+                ack_congestion_control: self.offers_ack_ratio(),
                 ..Options::default()
             },
             ..self.empty()
         }
     }
 
-    fn options(&mut self, now: Instant) -> Options {
+    pub(super) fn options(&mut self, now: Instant) -> Options {
         let timestamps = self
             .clock
             .as_mut()
@@ -211,9 +255,10 @@ impl Sender {
         Options { timestamps, ..Options::default() }
     }
 
-    fn empty(&self) -> Segment {
+    pub(super) fn empty(&self) -> Segment {
         Segment {
             flow: self.flow,
+            ecn: Ecn::NotEct,
             seq: self.first,
             ack: self.peer_next,
             flags: Flags::ACK,

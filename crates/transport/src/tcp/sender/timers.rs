@@ -5,6 +5,7 @@ use super::{Phase, Sender};
 use crate::cc::{CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
 use crate::recovery::CongestionState;
+use crate::recovery::rack::TailLossProbe;
 use acklab_base::Instant;
 
 impl Sender {
@@ -23,7 +24,12 @@ impl Sender {
         if self.phase == Phase::Established {
             self.source.advance(now, self.board.una());
         }
-        if let Some(backoff) = self.rto.expire(now) {
+        if self.rack.expire(now) {
+            self.reordering_timeout(now);
+        }
+        if self.probe.expire(now) {
+            self.send_tail_probe();
+        } else if let Some(backoff) = self.rto.expire(now) {
             match self.phase {
                 Phase::SynSent => {
                     self.syn_due = true;
@@ -37,6 +43,7 @@ impl Sender {
     /// RFC 5681, §3.1 (the window), RFC 6675, §5.1 (the scoreboard).
     fn retransmission_timeout(&mut self, now: Instant, backoff: u32) {
         if self.board.is_empty() {
+            self.window_probe_due = self.is_shut_out();
             return;
         }
         let flight = match self.config.halves {
@@ -52,19 +59,29 @@ impl Sender {
             CongestionState::Recovery => false,
             CongestionState::Loss => backoff == 1,
         };
+        if is_first {
+            self.undo.begin(self.before_reduction(), self.board.has_resent());
+        }
         if is_first || self.config.dialect == Dialect::Ns3 {
             self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Timeout);
         }
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
             self.recovery_began = now;
         }
-        self.board.mark_all_lost();
+        if self.judges_by_time() {
+            self.board.mark_timed_out(now, self.rack.rtt());
+        } else {
+            self.board.mark_all_lost();
+        }
+        self.report_losses(now);
         self.recover = self.board.nxt();
+        self.marks.on_reduction(self.recover);
         // RFC 5681, §3.1: the loss window is one segment; what SACK and time have shown to be still on its way comes on top.
         self.window.cwnd = self.board.pipe() + self.window.mss;
         self.enter(now, CongestionState::Loss);
         self.duplicates = 0;
         self.forced = 0;
+        self.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
         self.events.push(Event::RetransmissionTimeout { backoff });
     }
@@ -76,6 +93,7 @@ impl Sender {
             Phase::Established => Instant::earliest(self.source.deadline(), self.paced_until),
             Phase::Finished => return None,
         };
-        Instant::earliest(Instant::earliest(own, self.stop), self.rto.deadline())
+        let recovery = Instant::earliest(self.rack.deadline(), self.probe.deadline());
+        Instant::earliest(Instant::earliest(own, self.stop), Instant::earliest(recovery, self.rto.deadline()))
     }
 }

@@ -3,7 +3,7 @@
 use super::{checksum, options};
 use crate::Endpoints;
 use crate::tcp::{Flags, Segment, SeqNumber};
-use acklab_base::FlowId;
+use acklab_base::{Ecn, FlowId};
 use etherparse::err::{ipv4, tcp};
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -131,6 +131,7 @@ pub fn decode(
     let flags = Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]));
     let segment = Segment {
         flow: flow(endpoints).ok_or(DecodeError::UnknownFlow(endpoints))?,
+        ecn: Ecn::from_bits(ip.ecn().value()),
         seq: SeqNumber(tcp.sequence_number()),
         ack: SeqNumber(tcp.acknowledgment_number()),
         flags,

@@ -4,8 +4,8 @@ use super::checksum;
 use super::options::Layout;
 use crate::Endpoints;
 use crate::tcp::{Flags, Segment};
-use acklab_base::Datagram;
-use etherparse::{IpNumber, Ipv4Header, TcpHeader};
+use acklab_base::{Datagram, Ecn};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader};
 
 /// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
 const TIME_TO_LIVE: u8 = 64;
@@ -56,7 +56,7 @@ pub fn encode(
     let wire_len = segment.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
 
-    let ip = ip_header(endpoints, identification, total_len).to_bytes();
+    let ip = ip_header(segment.ecn, endpoints, identification, total_len).to_bytes();
     octets.extend_from_slice(&ip);
 
     let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
@@ -70,8 +70,14 @@ pub fn encode(
     Ok(())
 }
 
-fn ip_header(endpoints: Endpoints, identification: u16, total_len: u16) -> Ipv4Header {
+fn ip_header(ecn: Ecn, endpoints: Endpoints, identification: u16, total_len: u16) -> Ipv4Header {
     let mut header = Ipv4Header {
+        ecn: match ecn {
+            Ecn::NotEct => IpEcn::ZERO,
+            Ecn::Ect1 => IpEcn::ONE,
+            Ecn::Ect0 => IpEcn::TWO,
+            Ecn::Ce => IpEcn::THREE,
+        },
         total_len,
         identification,
         dont_fragment: true,

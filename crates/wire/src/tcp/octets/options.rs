@@ -1,14 +1,21 @@
 //! The octets of TCP options.
 
 use super::DecodeError;
-use crate::tcp::{Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
+use crate::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
 use etherparse::tcp_option::{
     KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP,
     KIND_WINDOW_SCALE,
 };
 
-/// The most that the data offset leaves room for.
-const ROOM: usize = 40;
+const ROOM: usize = Options::ROOM as usize;
+/// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
+const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
+
+/// Shared by experiments, which the two octets behind the length tell apart (RFC 4727, §7; RFC 6994, §3).
+const KIND_EXPERIMENT: u8 = 253;
+/// RFC 5690 got no option kinds. Its number tells its two options from other experiments, and their lengths one from the other; nobody
+/// has registered it.
+const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
 
 /// The options that [`Options`] holds.
 const KNOWN: [u8; 5] =
@@ -22,31 +29,54 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Lay out `options` as Linux does (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK. None if a header has no room for them.
+    /// window scale, SACK; those of RFC 5690, which Linux has not, and AccECN at the end; without padding where they do not fit
+    /// otherwise. None if a header has no room for them.
     pub(super) fn of(options: &Options) -> Option<Self> {
-        const NOP: u8 = KIND_NOOP;
+        let is_dense = options.aligned_len() > Options::ROOM;
+        let nops = |count: usize| if is_dense { &[] } else { &[KIND_NOOP; 3][..count] };
         let mut layout = Self { octets: [0; ROOM], len: 0 };
         if let Some(mss) = options.mss {
             layout.put(&[KIND_MAXIMUM_SEGMENT_SIZE, 4])?.put(&mss.to_be_bytes())?;
         }
         if options.sack_permitted {
-            let padding: &[u8] = if options.timestamps.is_some() { &[] } else { &[NOP, NOP] };
+            let padding = nops(if options.timestamps.is_some() { 0 } else { 2 });
             layout.put(padding)?.put(&[KIND_SELECTIVE_ACK_PERMITTED, 2])?;
         }
         if let Some(Timestamps { value, echo }) = options.timestamps {
-            let padding: &[u8] = if options.sack_permitted { &[] } else { &[NOP, NOP] };
+            let padding = nops(if options.sack_permitted { 0 } else { 2 });
             layout.put(padding)?.put(&[KIND_TIMESTAMP, 10])?;
             layout.put(&value.to_be_bytes())?.put(&echo.to_be_bytes())?;
         }
         if let Some(shift) = options.window_scale {
-            layout.put(&[NOP, KIND_WINDOW_SCALE, 3, shift])?;
+            layout.put(nops(1))?.put(&[KIND_WINDOW_SCALE, 3, shift])?;
+        }
+        let [high, low] = ACK_CONGESTION_CONTROL;
+        if options.ack_congestion_control {
+            layout.put(&[KIND_EXPERIMENT, 4, high, low])?;
         }
         if !options.sack.is_empty() {
             let blocks = options.sack.as_slice();
-            layout.put(&[NOP, NOP, KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
+            let padding = nops(if options.ack_ratio.is_some() { 1 } else { 2 });
+            layout.put(padding)?.put(&[KIND_SELECTIVE_ACK, 2 + 8 * blocks.len() as u8])?;
             for SackBlock { start, end } in blocks {
                 layout.put(&start.0.to_be_bytes())?.put(&end.0.to_be_bytes())?;
             }
+        }
+        if let Some(ratio) = options.ack_ratio {
+            let padding = nops(if options.sack.is_empty() { 3 } else { 0 });
+            layout.put(padding)?.put(&[KIND_EXPERIMENT, 5, high, low, ratio])?;
+        }
+        if let Some(option) = options.accurate_ecn {
+            let padding = option.len().next_multiple_of(4) - option.len();
+            let kind = KIND_ACCURATE_ECN[option.order() as usize];
+            layout.put(nops(padding as usize))?.put(&[kind, option.len() as u8])?;
+            for field in option.fields() {
+                layout.put(&field.to_be_bytes()[1..])?;
+            }
+        }
+        if is_dense {
+            let padding = layout.len.next_multiple_of(4) - layout.len;
+            layout.put(&[KIND_NOOP; 3][..padding])?;
         }
         debug_assert_eq!(layout.len as u64, options.wire_len(), "a segment must be as long as it says");
         Some(layout)
@@ -66,8 +96,9 @@ impl Layout {
 
 /// The options in these octets of a header with `flags`.
 ///
-/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale and SACK-permitted count on a SYN only, SACK only
-/// without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3). Of an option that comes twice, the last counts.
+/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
+/// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
+/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). Of an option that comes twice, the last counts.
 pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     let mut rest = octets;
@@ -91,9 +122,10 @@ pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
         };
     }
     Ok(if flags.contains(Flags::SYN) {
-        Options { sack: SackBlocks::default(), ..options }
+        let accurate_ecn = options.accurate_ecn.filter(|_| flags.contains(Flags::ACK));
+        Options { sack: SackBlocks::default(), ack_ratio: None, accurate_ecn, ..options }
     } else {
-        Options { mss: None, window_scale: None, sack_permitted: false, ..options }
+        Options { mss: None, window_scale: None, sack_permitted: false, ack_congestion_control: false, ..options }
     })
 }
 
@@ -111,6 +143,24 @@ fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
+        // RFC 9768, §3.2.3: of a length that is none of its own, the whole fields that fit.
+        (kind, _) if KIND_ACCURATE_ECN.contains(&kind) => {
+            let order = if kind == KIND_ACCURATE_ECN[0] { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
+            let counters =
+                value.as_chunks().0.iter().map(|&[high, middle, low]| u32::from_be_bytes([0, high, middle, low]));
+            let counters: [Option<u32>; AccurateEcn::MAX] = {
+                let mut counters = counters;
+                std::array::from_fn(|_| counters.next())
+            };
+            let len = counters.iter().flatten().count();
+            let counters = counters.map(|counter| u64::from(counter.unwrap_or_default()));
+            options.accurate_ecn = Some(AccurateEcn::new(order, &counters[..len]));
+        }
+        (KIND_EXPERIMENT, _) => match value.split_first_chunk() {
+            Some((&ACK_CONGESTION_CONTROL, [])) => options.ack_congestion_control = true,
+            Some((&ACK_CONGESTION_CONTROL, &[ratio])) => options.ack_ratio = Some(ratio),
+            _ => {}
+        },
         (kind, _) => return !KNOWN.contains(&kind),
     }
     true
@@ -161,6 +211,22 @@ mod tests {
     }
 
     #[test]
+    fn the_options_of_ack_congestion_control_are_experiments() {
+        let permitted = Options { ack_congestion_control: true, ..Options::default() };
+        assert_eq!(laid_out(&permitted), [253, 4, 0x56, 0x90]);
+        assert_eq!(read(&laid_out(&permitted), Flags::SYN), Ok(permitted));
+        assert_eq!(read(&laid_out(&permitted), Flags::ACK), Ok(Options::default()));
+        let mut ratio = Options { ack_ratio: Some(4), ..Options::default() };
+        assert_eq!(laid_out(&ratio), [1, 1, 1, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::SYN), Ok(Options::default()));
+        ratio.sack = [block(1, 2)].into_iter().collect();
+        assert_eq!(laid_out(&ratio), [1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 5, 0x56, 0x90, 4]);
+        assert_eq!(read(&laid_out(&ratio), Flags::ACK), Ok(ratio));
+        let other_experiments = [253, 2, 253, 5, 0x56, 0x91, 7, 254, 5, 0x56, 0x90, 7, 253, 6, 0x56, 0x90, 7, 7];
+        assert_eq!(read(&other_experiments, Flags::ACK), Ok(Options::default()));
+    }
+
+    #[test]
     fn forty_octets_are_the_most() {
         let blocks = |count| (0..count).map(|start| block(start, start + 1)).collect();
         assert_eq!(laid_out(&Options { sack: blocks(4), ..Options::default() }).len(), 36);
@@ -168,6 +234,36 @@ mod tests {
             |count| Options { timestamps: Some(TIMESTAMPS), sack: blocks(count), ..Options::default() };
         assert_eq!(laid_out(&with_timestamps(3)).len(), 40);
         assert!(Layout::of(&with_timestamps(4)).is_none());
+    }
+
+    #[test]
+    fn the_counters_of_accurate_ecn_stand_last_and_aligned() {
+        let counters = |order, counters: &[u64]| Some(AccurateEcn::new(order, counters));
+        let with = |accurate_ecn| laid_out(&Options { accurate_ecn, ..Options::default() });
+        assert_eq!(with(counters(FieldOrder::Ect0First, &[1, 0x0203_0405])), [172, 8, 0, 0, 1, 3, 4, 5]);
+        assert_eq!(with(counters(FieldOrder::Ect1First, &[1, 2, 3])), [1, 174, 11, 0, 0, 1, 0, 0, 2, 0, 0, 3]);
+        assert_eq!(with(counters(FieldOrder::Ect0First, &[])), [1, 1, 172, 2]);
+    }
+
+    #[test]
+    fn where_nothing_else_helps_they_are_packed() {
+        let options = Options {
+            timestamps: Some(TIMESTAMPS),
+            sack: [block(1, 2), block(3, 4)].into_iter().collect(),
+            accurate_ecn: Some(AccurateEcn::new(FieldOrder::Ect0First, &[1, 2, 3])),
+            ..Options::default()
+        };
+        let packed = laid_out(&options);
+        assert_eq!((packed.len(), options.wire_len()), (40, 40), "aligned they would take 44");
+        assert_eq!(read(&packed, Flags::ACK), Ok(options));
+    }
+
+    #[test]
+    fn counters_of_odd_lengths_are_read_as_far_as_they_go() {
+        let option = |octets: &[u8]| read(octets, Flags::ACK).unwrap().accurate_ecn.unwrap();
+        assert_eq!(option(&[172, 6, 0, 0, 7, 9]).fields(), [7]);
+        assert_eq!(option(&[174, 16, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 5]).fields(), [1, 2, 3]);
+        assert_eq!(read(&[172, 5, 0, 0, 7], Flags::SYN).unwrap().accurate_ecn, None, "never on a SYN");
     }
 
     #[test]

@@ -1,0 +1,215 @@
+//! Controllers that follow delay or learn their rate, on a bottleneck: what their papers promise, and what few ACKs do to it.
+//!
+//! Bounds stand beside the reason for which they are where they are.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use tables::Tables;
+
+/// Of 1500 octets on the wire 1448 are payload.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+/// 20 Mbps and 40 ms: a segment takes 0.6 ms, and 67 fill the path.
+const MODEST: &str = r#"
+duration = "30s"
+seed = 1
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+[link.forward]
+rate = "20Mbps"
+delay = "20ms"
+queue = { discipline = "fifo", limit = "500packets" }
+[link.reverse]
+delay = "20ms"
+[measure]
+from = "5s"
+[[flow]]
+from = "a"
+to = "b"
+preset = "linux"
+mss = "1448B"
+ack = { policy = "per-packet" }
+"#;
+const MODEST_CAPACITY: f64 = 20.0 * PAYLOAD;
+
+/// 100 Mbps, 30 ms, a buffer of the bandwidth-delay product and random loss: NSDI '15, §4.1.
+const LOSSY: &str = r#"
+duration = "20s"
+seed = 1
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+[link.forward]
+rate = "100Mbps"
+delay = "15ms"
+queue = { discipline = "fifo", limit = "250packets" }
+loss = { model = "independent", probability = 0.01 }
+[link.reverse]
+delay = "15ms"
+[measure]
+from = "5s"
+[[flow]]
+from = "a"
+to = "b"
+preset = "linux"
+mss = "1448B"
+ack = { policy = "per-packet" }
+"#;
+
+struct Outcome {
+    /// Mbps of payload, of each flow.
+    throughput: Vec<f64>,
+    /// Packets.
+    queue: f64,
+    max_queue: u64,
+    jain: f64,
+}
+
+fn run(text: &str, controller: &str, sets: &[&str]) -> Outcome {
+    let named = [format!("flow.0.congestion={controller}")];
+    let sets: Vec<String> = named.into_iter().chain(sets.iter().map(|set| (*set).to_owned())).collect();
+    let tables = Tables::of(&load(text, controller, &sets, None).unwrap(), &RunOptions::default());
+    Outcome {
+        throughput: tables.numbers("flows", "mean_throughput_l4"),
+        queue: tables.numbers("links", "mean_qdisc_length_l2")[0],
+        max_queue: tables.counts("links", "max_qdisc_length_l2")[0],
+        jain: tables.numbers("network", "jain_throughput_l4")[0],
+    }
+}
+
+fn delayed(segments: u32, timer: &str) -> String {
+    format!("flow.0.ack={{ policy = \"delayed\", segments = {segments}, timer = \"{timer}\" }}")
+}
+
+/// In equilibrium the queue swings between nothing and 2.5/δ packets, 1.25/δ in the mean (NSDI '18, §3), and δ is 0.5.
+#[test]
+fn copa_alone_keeps_two_and_a_half_packets_waiting() {
+    let alone = run(MODEST, "copa", &[&delayed(2, "40ms")]);
+    assert!((1.7..3.0).contains(&alone.queue) && alone.max_queue <= 6, "{} {}", alone.queue, alone.max_queue);
+    assert!(alone.throughput[0] > 0.99 * MODEST_CAPACITY, "{:?}", alone.throughput);
+}
+
+#[test]
+fn two_copa_flows_share_and_keep_twice_as_much_waiting() {
+    let two = run(MODEST, "copa", &["flow.0.count=2", "measure.from=4s", "duration=8s"]);
+    assert!(two.jain > 0.999, "{:?}", two.throughput);
+    assert!((3.5..6.0).contains(&two.queue) && two.max_queue <= 12, "{} {}", two.queue, two.max_queue);
+}
+
+/// A trough of the common queue that misses a tenth of its swing once makes a flow compete, whereupon the other sees no trough either
+/// and competes too (what Yang et al., "Improvement of Copa", IEEE/ACM ToN 2023, call its pathological mode). Only losses end it, so that a
+/// deep buffer fills and a shallow one does not.
+#[test]
+fn two_copa_flows_may_take_each_other_for_tcp() {
+    let sets = ["flow.0.count=2", "flow.0.spacing=2s", "measure.from=10s"];
+    let deep = run(MODEST, "copa", &sets);
+    assert!(deep.queue > 100.0 && deep.jain > 0.99, "{} {}", deep.queue, deep.jain);
+    let shallow = run(MODEST, "copa", &[&sets[..], &["link.0.forward.queue.limit=70packets"]].concat());
+    assert!(shallow.queue < 40.0 && shallow.jain > 0.99, "{} {}", shallow.queue, shallow.jain);
+}
+
+/// A flow that only follows delay would be left with next to nothing.
+#[test]
+fn copa_competes_with_a_flow_that_fills_the_buffer() {
+    let newreno = "[[flow]]\nfrom = \"a\"\nto = \"b\"\npreset = \"linux\"\nmss = \"1448B\"\ncongestion = \"newreno\"\n";
+    let sets = ["duration=60s", "measure.from=20s", "link.0.forward.queue.limit=70packets"];
+    let both = run(&(MODEST.to_owned() + newreno), "copa", &sets);
+    assert!(both.throughput[0] > 0.3 * MODEST_CAPACITY, "{:?}", both.throughput);
+    let vivace = run(&(MODEST.to_owned() + newreno), "pcc-vivace", &sets);
+    assert!(vivace.throughput[0] < 0.1 * MODEST_CAPACITY, "{:?}", vivace.throughput);
+}
+
+/// An ACK of 16 segments releases 16 at twice the rate of the bottleneck, and the last of them, the only one whose round trip is
+/// measured, waits behind eight: four times what 1/δ allows.
+#[test]
+fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
+    let each = run(MODEST, "copa", &[]);
+    let thinned = run(MODEST, "copa", &[&delayed(16, "40ms")]);
+    assert!(thinned.throughput[0] < 0.85 * each.throughput[0], "{:?}", thinned.throughput);
+}
+
+/// With an ACK in a round trip the whole window leaves upon it, at twice the rate of the bottleneck, and the one measurement is of the
+/// last of it.
+#[test]
+fn copa_with_an_ack_in_a_round_trip_swings() {
+    let rare = run(MODEST, "copa", &[&delayed(1000, "40ms")]);
+    assert!(rare.queue > 25.0 && rare.throughput[0] < 0.9 * MODEST_CAPACITY, "{} {:?}", rare.queue, rare.throughput);
+}
+
+/// NSDI '15, §4.1: more than 95 % of what is achievable up to 1 % of loss.
+#[test]
+fn allegro_bears_random_loss_that_stops_newreno() {
+    for (loss, newreno_share) in [(0.001, 0.25), (0.01, 0.07)] {
+        let set = format!("link.0.forward.loss.probability={loss}");
+        let achievable = 100.0 * PAYLOAD * (1.0 - loss);
+        let [allegro, newreno] = ["pcc-allegro", "newreno"].map(|name| run(LOSSY, name, &[&set]).throughput[0]);
+        assert!(allegro > 0.95 * achievable, "{allegro} of {achievable} at {loss}");
+        assert!(newreno < newreno_share * achievable, "{newreno} of {achievable} at {loss}");
+    }
+}
+
+/// The sigmoid of its utility is centred on 5 %.
+#[test]
+fn allegro_gives_up_beyond_five_percent_of_loss() {
+    let beyond = run(LOSSY, "pcc-allegro", &["link.0.forward.loss.probability=0.06"]);
+    assert!(beyond.throughput[0] < 20.0, "{:?}", beyond.throughput);
+}
+
+/// Nothing in its utility speaks of delay.
+#[test]
+fn allegro_fills_the_buffer_and_vivace_does_not() {
+    let set = "link.0.forward.queue.limit=67packets";
+    let [allegro, vivace] = ["pcc-allegro", "pcc-vivace"].map(|name| run(MODEST, name, &[set]));
+    assert!(allegro.queue > 33.0 && allegro.throughput[0] > 0.97 * MODEST_CAPACITY, "{}", allegro.queue);
+    // It keeps 5 % below the capacity, the width of its own probes.
+    assert!(vivace.queue < 2.0 && vivace.throughput[0] > 0.93 * MODEST_CAPACITY, "{}", vivace.queue);
+}
+
+/// Its loss coefficient weighs a small loss less than the rate that it costs: at 100 Mbps, 0.9·x^−0.1 = 0.57 a megabit against
+/// 11.35 times the loss, so that 5 % is the limit and 1 % is borne.
+#[test]
+fn vivace_bears_random_loss() {
+    let lossy = run(LOSSY, "pcc-vivace", &[]);
+    assert!(
+        lossy.throughput[0] > 0.85 * 100.0 * PAYLOAD && lossy.queue < 5.0,
+        "{:?} {}",
+        lossy.throughput,
+        lossy.queue
+    );
+}
+
+#[test]
+fn two_vivace_flows_share() {
+    let set = "link.0.forward.queue.limit=67packets";
+    let two = run(MODEST, "pcc-vivace", &["flow.0.count=2", "flow.0.spacing=2s", "measure.from=10s", set]);
+    assert!(two.jain > 0.98 && two.throughput.iter().sum::<f64>() > 0.93 * MODEST_CAPACITY, "{:?}", two.throughput);
+}
+
+/// Results count packets, not ACKs: that they come late costs only time.
+#[test]
+fn allegro_does_not_mind_few_acks() {
+    let rare = run(LOSSY, "pcc-allegro", &[&delayed(128, "40ms")]);
+    assert!(rare.throughput[0] > 0.95 * 100.0 * PAYLOAD * 0.99, "{:?}", rare.throughput);
+}
+
+/// A slope through four measurements in a round trip has four times the error of one through 67. Jitter of up to 2 ms, which the many
+/// average out, then looks like a queue, and 900·x times it outweighs every gain.
+#[test]
+fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
+    let mean = |ack: &str| {
+        let of = |seed: u64| {
+            let jitter = "link.0.forward.jitter={ distribution = \"uniform\", spread = \"2ms\" }";
+            run(MODEST, "pcc-vivace", &[jitter, &format!("flow.0.ack={ack}"), &format!("seed={seed}")]).throughput[0]
+        };
+        (1..=3).map(of).sum::<f64>() / 3.0
+    };
+    let (each, few) =
+        (mean("{ policy = \"per-packet\" }"), mean("{ policy = \"delayed\", segments = 16, timer = \"40ms\" }"));
+    assert!(each > 0.92 * MODEST_CAPACITY && few < 0.8 * each, "{each} {few}");
+}

@@ -1,0 +1,216 @@
+//! Marks end to end: against the theory of DCTCP, against drops, and what thinned ACKs make of them.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use tables::Tables;
+
+/// One flow over 100 Mbps and a round trip of 4.02 ms: 33.5 packets of 1500 octets.
+const LINE: &str = r#"
+duration = "12s"
+seed = 1
+
+[[link]]
+name = "access"
+from = "src"
+to = "r1"
+forward = { rate = "1Gbps", delay = "10us" }
+reverse = { rate = "1Gbps", delay = "10us" }
+
+[[link]]
+name = "btl"
+from = "r1"
+to = "dst"
+forward = { rate = "100Mbps", delay = "2ms", queue = { discipline = "fifo", limit = "200packets", mark_above = "10packets" } }
+reverse = { rate = "100Mbps", delay = "2ms" }
+
+[[flow]]
+name = "bulk"
+from = "src"
+to = "dst"
+preset = "linux"
+congestion = "dctcp"
+
+[measure]
+from = "2s"
+"#;
+
+/// Packets on the way in both directions, at 100 Mbps: C · RTT.
+const ROUND_TRIP: f64 = 33.5;
+const SEGMENT: f64 = 1448.0;
+
+struct Line(Tables);
+
+impl Line {
+    fn run(sets: &[&str]) -> Self {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let scenario = load(LINE, "the line", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}"));
+        Self(Tables::of(&scenario, &RunOptions::default()))
+    }
+
+    fn bottleneck(&self) -> usize {
+        self.0.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap()
+    }
+
+    fn queue(&self) -> f64 {
+        self.0.numbers("links", "mean_qdisc_length_l2")[self.bottleneck()]
+    }
+
+    fn longest_queue(&self) -> u64 {
+        self.0.counts("links", "max_qdisc_length_l2")[self.bottleneck()]
+    }
+
+    fn utilization(&self) -> f64 {
+        self.0.numbers("links", "mean_utilization_l1")[self.bottleneck()]
+    }
+
+    fn of_link(&self, column: &str) -> u64 {
+        self.0.counts("links", column)[self.bottleneck()]
+    }
+
+    fn of_flow(&self, column: &str) -> u64 {
+        self.0.counts("flows", column)[0]
+    }
+
+    fn acks_for(&self, reason: &str) -> u64 {
+        let row = self.0.texts("acks", "reason").iter().position(|it| it == reason);
+        row.map_or(0, |row| self.0.counts("acks", "count")[row])
+    }
+
+    /// Marked segments that the sender has heard of, and those that there were.
+    fn told_and_true(&self) -> (f64, f64) {
+        (self.of_flow("total_marked_bytes_l4") as f64 / SEGMENT, self.of_flow("total_marked_l4") as f64)
+    }
+}
+
+/// Alizadeh et al., SIGCOMM 2010, §3.3: the queue moves between K + N − A and K + N (eq. 8 to 10), with A = ½ √(2 N (C·RTT + K)) for N
+/// flows. An ACK for every second segment brings two at once, which the fluid of the model does not.
+#[test]
+fn dctcp_holds_the_queue_at_the_threshold() {
+    for threshold in [10.0, 20.0, 40.0] {
+        let line = Line::run(&[&format!("link.btl.forward.queue.mark_above={threshold}packets")]);
+        let amplitude = 0.5 * (2.0 * (ROUND_TRIP + threshold)).sqrt();
+        let (top, queue) = (threshold + 1.0, line.queue());
+        assert!((top - amplitude..=top).contains(&queue), "K = {threshold}: {queue} packets on average");
+        assert!(line.longest_queue() as f64 <= top + 2.0, "K = {threshold}: {} at most", line.longest_queue());
+        assert!(line.utilization() > 0.999, "K = {threshold}: {}", line.utilization());
+        assert_eq!((line.of_flow("total_retransmissions_l4"), line.of_link("total_qdisc_drops_l2")), (0, 0));
+    }
+}
+
+/// The same paper, eq. 13: the link stays busy with K > C·RTT/7, here 4.8 packets.
+#[test]
+fn a_threshold_below_a_seventh_of_the_round_trip_leaves_the_link_idle() {
+    let utilization =
+        |threshold| Line::run(&[&format!("link.btl.forward.queue.mark_above={threshold}packets")]).utilization();
+    assert!(utilization(5) > 0.999, "{}", utilization(5));
+    assert!(utilization(1) < 0.99, "{}", utilization(1));
+}
+
+/// A mark where a drop would have been: the sawtooth is the same, and nothing is sent again.
+#[test]
+fn newreno_reacts_to_a_mark_as_to_a_drop() {
+    let reno = "flow.bulk.congestion=newreno";
+    let dropped = Line::run(&[reno, "link.btl.forward.queue={ discipline = \"fifo\", limit = \"40packets\" }"]);
+    let repairs = dropped.acks_for("fills-gap");
+    assert!(repairs > 20 && dropped.of_flow("total_retransmissions_l4") >= repairs);
+    for echo in ["classic", "accurate"] {
+        let set = format!("flow.bulk.ecn={echo}");
+        let marked = Line::run(&[reno, &set, "link.btl.forward.queue.mark_above=40packets"]);
+        assert_eq!(marked.of_flow("total_retransmissions_l4"), 0, "{echo}");
+        let reductions = marked.of_flow("total_mark_reductions_l4");
+        assert!(reductions.abs_diff(repairs) <= 2, "{echo}: {reductions} reductions, {repairs} recoveries");
+        assert!(
+            (marked.queue() / dropped.queue() - 1.0).abs() < 0.06,
+            "{echo}: {} {}",
+            marked.queue(),
+            dropped.queue()
+        );
+        assert!(marked.utilization() >= dropped.utilization(), "{echo}");
+    }
+}
+
+/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Told at each change, the echo is exact; the price is an ACK for
+/// each change.
+#[test]
+fn dctcp_pays_for_an_exact_echo_with_acks() {
+    let delayed = "flow.bulk.ack={ policy = \"delayed\", segments = 8, timer = \"5ms\" }";
+    let exact = Line::run(&[delayed]);
+    let (told, truth) = exact.told_and_true();
+    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    assert!(exact.acks_for("mark-change") > 1000);
+
+    let without_marks = Line::run(&[delayed, "flow.bulk.congestion=newreno", "link.btl.forward.queue.mark_above="]);
+    let thinned =
+        |line: &Line| line.of_flow("total_data_packets_l4") as f64 / line.of_flow("total_acks_sent_l4") as f64;
+    assert!(thinned(&without_marks) > 7.0, "an ACK for each eight: {}", thinned(&without_marks));
+    assert!(thinned(&exact) < 0.7 * thinned(&without_marks), "an ACK for each change: {}", thinned(&exact));
+}
+
+/// A filter that overwrites ACKs whatever they say lets the last flag speak for all: the sender hears of a part of the marks, and the
+/// queue stands above the threshold.
+#[test]
+fn a_filter_that_keeps_nothing_blinds_dctcp() {
+    let thinned = |keeps: &str| {
+        let queue = format!("link.btl.reverse.queue={{ discipline = \"ack-filter\", keeps = \"{keeps}\" }}");
+        Line::run(&["link.btl.reverse.rate=400kbps", &queue, "flow.bulk.ack={ policy = \"per-packet\" }"])
+    };
+    let (told, truth) = thinned("news").told_and_true();
+    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    let blind = thinned("nothing");
+    let (told, truth) = blind.told_and_true();
+    assert!(told < 0.5 * truth, "{told} of {truth}");
+    assert!(blind.queue() > 10.0, "{}", blind.queue());
+}
+
+/// RFC 9768, §3.2.2.5.2: of an ACK for more than seven packets three bits cannot tell none from eight, and the safe reading is eight. Where
+/// a filter thins so far, the sender gives way to marks that nobody made, and the link runs idle.
+#[test]
+fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none() {
+    let thinned = |rate: &str, has_option: bool| {
+        let rate = format!("link.btl.reverse.rate={rate}");
+        let queue = "link.btl.reverse.queue={ discipline = \"ack-filter\", keeps = \"nothing\" }";
+        let per_packet = "flow.bulk.ack={ policy = \"per-packet\" }";
+        Line::run(&[&rate, queue, per_packet, "flow.bulk.ecn=accurate", &format!("flow.bulk.ecn_option={has_option}")])
+    };
+    // 1.2 Mbps carry an ACK for each four segments, 400 kbps one for each nine.
+    let few = thinned("1200kbps", false);
+    let (told, truth) = few.told_and_true();
+    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    assert!(few.utilization() > 0.999, "{}", few.utilization());
+    let many = thinned("400kbps", false);
+    let (told, truth) = many.told_and_true();
+    assert!(told > 1000.0 && truth < 0.1 * told, "{told} of {truth}");
+    assert!(many.utilization() < 0.9, "{}", many.utilization());
+    // The option counts octets in 24 bits.
+    let many = thinned("400kbps", true);
+    let (told, truth) = many.told_and_true();
+    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    assert!(many.utilization() > 0.999, "{}", many.utilization());
+}
+
+/// RFC 8289: four flows that a FIFO of this length would hold at 24 ms wait no longer than twice the target of 5 ms, by marks as well as
+/// by drops, and the link stays busy.
+#[test]
+fn codel_keeps_the_wait_near_its_target() {
+    let codel = |ecn: bool| {
+        let queue = format!("link.btl.forward.queue={{ discipline = \"codel\", limit = \"200packets\", ecn = {ecn} }}");
+        Line::run(&[
+            "flow.bulk.congestion=newreno",
+            "flow.bulk.ecn=classic",
+            "flow.bulk.count=4",
+            "duration=30s",
+            &queue,
+        ])
+    };
+    for ecn in [true, false] {
+        let line = codel(ecn);
+        let wait = line.0.numbers("links", "mean_qdisc_delay_l2")[line.bottleneck()];
+        assert!((1.0..10.0).contains(&wait), "ecn = {ecn}: {wait} ms");
+        assert!(line.utilization() > 0.97, "ecn = {ecn}: {}", line.utilization());
+        let (marked, dropped) = (line.of_link("total_marked_l2"), line.of_link("total_qdisc_drops_l2"));
+        assert_eq!((marked > 0, dropped > 0), (ecn, !ecn), "{marked} marked, {dropped} dropped");
+    }
+}

@@ -1,0 +1,93 @@
+//! Delayed ACKs After Slow Start.
+//!
+//! M. Allman, *On the Generation and Use of TCP Acknowledgments*, CCR 28(5), 1998; RFC 2760, §3.2.3: every segment while the sender
+//! is in slow start, so that its window doubles, and delayed ACKs after it. The paper's simulations know when that is; how a
+//! receiver knows is open (RFC 2760, §3.2.3.3). Here it is inferred, by `Growth`.
+//!
+//! Disorder is acknowledged at once (RFC 5681, §4.2), and restarts the inference: after a loss the sender either starts slowly
+//! again (timeout) or goes on at half its window (fast recovery). Which one, the receiver sees from growth alone, so every segment
+//! is acknowledged until three round trips have passed without it.
+
+use super::delayed::Delayed;
+use super::growth::Growth;
+use super::{Arrival, Decision, Ledger, Reason};
+use acklab_base::Instant;
+
+/// Delayed ACKs after slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct Daass {
+    after: Delayed,
+    growth: Growth,
+}
+
+impl Daass {
+    /// The policy that goes over to `after`.
+    pub(super) fn new(after: Delayed) -> Self {
+        Self { after, growth: Growth::default() }
+    }
+
+    pub(super) fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision {
+        if matches!(arrival, Arrival::OutOfOrder | Arrival::FillsGap { .. }) {
+            self.growth.restart();
+        }
+        let rtt = ledger.round_trip.as_ref().and_then(|rtt| rtt.smoothed().or(rtt.handshake()));
+        self.growth.on_data(now, ledger.total.octets, rtt);
+        match arrival {
+            Arrival::InOrder if !self.growth.is_over() => Decision::Now(Reason::SlowStart),
+            _ => self.after.decide(arrival, ledger),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+    use acklab_base::Duration;
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// Windows of so many segments, each at the start of a round trip; how many ACKs each brought at once.
+    fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
+        let config = Config::Daass { segments: 2, timer: RTT };
+        let (mut policy, mut ledger) = (Daass::new(Delayed::new(2, RTT, 0)), config.ledger());
+        if let Some(rtt) = &mut ledger.round_trip {
+            rtt.on_handshake(Instant::ZERO, RTT);
+        }
+        let mut offset = 0;
+        windows
+            .iter()
+            .enumerate()
+            .map(|(round, window)| {
+                let now = Instant::ZERO + RTT * round as u64;
+                let arrival =
+                    if loss_in == Some(round) { Arrival::FillsGap { closed: true } } else { Arrival::InOrder };
+                (0..*window)
+                    .filter(|_| {
+                        ledger.enter(now, offset..offset + 1000, 1000);
+                        offset += 1000;
+                        let is_immediate = matches!(policy.decide(now, &arrival, &ledger), Decision::Now(_));
+                        if is_immediate {
+                            ledger.settle();
+                        }
+                        is_immediate
+                    })
+                    .count()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_segment_while_the_window_doubles_and_every_second_after() {
+        assert_eq!(immediate(&[2, 4, 8, 8, 8, 8, 8, 8], None), [2, 4, 8, 8, 8, 8, 4, 4]);
+    }
+
+    #[test]
+    fn a_repaired_loss_brings_every_segment_back() {
+        assert_eq!(
+            immediate(&[2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4], Some(6)),
+            [2, 2, 2, 2, 1, 1, 4, 4, 4, 4, 4, 2],
+            "the first round trip after the repair is one to compare with, and its growth to the second counts as any"
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! What a policy says, and why.
+
+use acklab_base::Instant;
+
+/// What a policy says after an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Acknowledge at once.
+    Now(Reason),
+    /// Acknowledge at this instant, if nothing has made it happen before.
+    At(Instant, Reason),
+    /// Acknowledge with what follows.
+    Hold,
+}
+
+/// Why an ACK was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The policy acknowledges every segment.
+    EverySegment,
+    /// As many segments were unacknowledged as the policy allows.
+    SegmentCount,
+    /// As many octets were unacknowledged as the policy allows.
+    ByteCount,
+    /// The delayed-ACK timer ran out.
+    Timer,
+    /// As much of a round trip had passed since the last ACK as the policy allows.
+    Periodic,
+    /// The sender is thought to be in slow start, or to have just had a loss.
+    SlowStart,
+    /// Quick ACKs while the sender is still growing its window.
+    QuickAck,
+    /// A segment came out of order (RFC 5681, §4.2).
+    OutOfOrder,
+    /// A segment filled all or part of a gap (RFC 5681, §4.2).
+    FillsGap,
+    /// A segment carried nothing new.
+    Duplicate,
+    /// SACKs for several out-of-order segments were sent as one.
+    CompressedSack,
+    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
+    MarkChange,
+    /// As many marks were not yet told as may be (RFC 9768, §3.2.2.5.1).
+    MarkCount,
+    /// The peer has finished.
+    Fin,
+    /// Part of the handshake.
+    Handshake,
+    /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
+    Custom(u8),
+}
+
+impl Reason {
+    /// A custom policy has at most so many reasons of its own; those beyond count as the last.
+    pub const MOST_CUSTOM: usize = 16;
+    /// So many reasons there are in all.
+    pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
+
+    /// All reasons but those of custom policies, in the order of their index.
+    pub const ALL: [Self; 15] = [
+        Self::EverySegment,
+        Self::SegmentCount,
+        Self::ByteCount,
+        Self::Timer,
+        Self::Periodic,
+        Self::SlowStart,
+        Self::QuickAck,
+        Self::OutOfOrder,
+        Self::FillsGap,
+        Self::Duplicate,
+        Self::CompressedSack,
+        Self::MarkChange,
+        Self::MarkCount,
+        Self::Fin,
+        Self::Handshake,
+    ];
+
+    /// The reason of this index.
+    #[must_use]
+    pub fn of_index(index: usize) -> Self {
+        Self::ALL.get(index).copied().unwrap_or(Self::Custom(index.saturating_sub(Self::ALL.len()) as u8))
+    }
+
+    /// Its place among counts by reason: first those that everyone may have, then a policy's own.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::EverySegment => 0,
+            Self::SegmentCount => 1,
+            Self::ByteCount => 2,
+            Self::Timer => 3,
+            Self::Periodic => 4,
+            Self::SlowStart => 5,
+            Self::QuickAck => 6,
+            Self::OutOfOrder => 7,
+            Self::FillsGap => 8,
+            Self::Duplicate => 9,
+            Self::CompressedSack => 10,
+            Self::MarkChange => 11,
+            Self::MarkCount => 12,
+            Self::Fin => 13,
+            Self::Handshake => 14,
+            Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
+            Self::Custom(_) => Self::COUNT - 1,
+        }
+    }
+
+    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have [better ones](super::Policy::reason_name).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EverySegment => "every-segment",
+            Self::SegmentCount => "segment-count",
+            Self::ByteCount => "byte-count",
+            Self::Timer => "timer",
+            Self::Periodic => "periodic",
+            Self::SlowStart => "slow-start",
+            Self::QuickAck => "quick-ack",
+            Self::OutOfOrder => "out-of-order",
+            Self::FillsGap => "fills-gap",
+            Self::Duplicate => "duplicate",
+            Self::CompressedSack => "compressed-sack",
+            Self::MarkChange => "mark-change",
+            Self::MarkCount => "mark-count",
+            Self::Fin => "fin",
+            Self::Handshake => "handshake",
+            Self::Custom(_) => "custom",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_its_index() {
+        for index in 0..Reason::COUNT {
+            assert_eq!(Reason::of_index(index).index(), index);
+        }
+        assert_eq!(Reason::Custom(200).index(), Reason::COUNT - 1, "the last counts for those beyond");
+    }
+}

@@ -1,0 +1,94 @@
+//! The rate at which data arrives.
+//!
+//! TACK's receiver takes the rate of each TACK interval and keeps the maximum of some round trips (Li et al., SIGCOMM 2020, §4.1
+//! and §5.4). Here an interval begins and ends with an arrival and lasts RTTmin/β at least, whatever ACKs are sent meanwhile:
+//! what they are timed by must not depend on them.
+
+use super::filter::WindowedMax;
+use acklab_base::{Duration, Instant};
+
+/// Nanoseconds in a second.
+const SECOND: u128 = 1_000_000_000;
+
+/// The delivery rate, in octets a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Intervals in a round trip: β.
+    intervals: u32,
+    /// How many round trips a maximum counts.
+    round_trips: u32,
+    /// When the interval began, and all that had arrived then.
+    began: Option<(Instant, u64)>,
+    rate: WindowedMax<u64>,
+}
+
+impl Delivery {
+    /// A meter that takes `intervals` rates in a round trip and keeps the largest of `round_trips`.
+    #[must_use]
+    pub fn new(intervals: u32, round_trips: u32) -> Self {
+        Self { intervals, round_trips, began: None, rate: WindowedMax::default() }
+    }
+
+    /// The largest rate of late, in octets a second.
+    #[must_use]
+    pub fn rate(&self) -> Option<u64> {
+        self.rate.get()
+    }
+
+    /// How long `octets` take at that rate.
+    #[must_use]
+    pub fn time_of(&self, octets: u64) -> Option<Duration> {
+        let rate = self.rate().filter(|rate| *rate > 0)?;
+        let nanos = u128::from(octets) * SECOND / u128::from(rate);
+        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    }
+
+    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes `rtt` at least.
+    pub fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
+        let Some((began, before)) = self.began else {
+            self.began = Some((now, arrived));
+            return;
+        };
+        let (Some(rtt), elapsed) = (rtt, now.since(began)) else { return };
+        if elapsed.is_zero() || elapsed < rtt / u64::from(self.intervals) {
+            return;
+        }
+        let rate = u128::from(arrived - before) * SECOND / u128::from(elapsed.as_nanos());
+        self.rate.enter(now, u64::try_from(rate).unwrap_or(u64::MAX), rtt.saturating_mul(u64::from(self.round_trips)));
+        self.began = Some((now, arrived));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// One segment of 1000 octets a millisecond, with a round trip of 40 ms and β of 4.
+    fn steady(meter: &mut Delivery, from: u64, until: u64) {
+        for ms in from..until {
+            meter.on_data(Instant::ZERO + MS * ms, (ms + 1) * 1000, Some(MS * 40));
+        }
+    }
+
+    #[test]
+    fn a_steady_rate_is_met_exactly() {
+        let mut meter = Delivery::new(4, 10);
+        steady(&mut meter, 0, 10);
+        assert_eq!(meter.rate(), None, "an interval of 10 ms is not over");
+        steady(&mut meter, 10, 200);
+        assert_eq!(meter.rate(), Some(1_000_000));
+        assert_eq!(meter.time_of(2000), Some(MS * 2));
+    }
+
+    #[test]
+    fn a_burst_counts_with_the_silence_behind_it() {
+        let mut meter = Delivery::new(4, 10);
+        for segment in 1..=10 {
+            meter.on_data(Instant::ZERO, segment * 1000, Some(MS * 40));
+        }
+        meter.on_data(Instant::ZERO + MS * 40, 11_000, Some(MS * 40));
+        assert_eq!(meter.rate(), Some(250_000));
+    }
+}

@@ -1,0 +1,89 @@
+//! Does the sender still double its window?
+//!
+//! A receiver is not told. RFC 2760, §3.2.3.3, names two ways to know: a bit from the sender, or a heuristic that watches how the
+//! amount of data that arrives changes. This is the second, with BBR's criterion for the same question (draft-ietf-ccwg-bbr,
+//! §5.3.1.2): the rate of a round trip is no longer 25 % above the best before it, three round trips running.
+//!
+//! A sender in slow start whose data already fills the path looks the same as one that has left it.
+
+use acklab_base::{Duration, Instant};
+
+/// `BBR.StartupFullBwCnt`: round trips without growth.
+const FLAT_ROUNDS: u32 = 3;
+
+/// What arrives in a round trip, against the one before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Growth {
+    /// When the round began, and all that had arrived then.
+    began: Option<(Instant, u64)>,
+    /// The best rate so far, in octets a second.
+    best: u64,
+    flat: u32,
+}
+
+impl Growth {
+    /// Has it come to an end?
+    pub(super) const fn is_over(&self) -> bool {
+        self.flat >= FLAT_ROUNDS
+    }
+
+    /// The sender has reduced its window and may start anew.
+    pub(super) fn restart(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes `rtt`.
+    pub(super) fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
+        let Some((began, before)) = self.began else {
+            self.began = Some((now, arrived));
+            return;
+        };
+        let (Some(rtt), elapsed) = (rtt, now.since(began)) else { return };
+        if elapsed.is_zero() || elapsed < rtt {
+            return;
+        }
+        let rate = u128::from(arrived - before) * 1_000_000_000 / u128::from(elapsed.as_nanos());
+        // `BBR.StartupFullBwThresh`: 1.25.
+        if rate * 4 >= u128::from(self.best) * 5 {
+            (self.best, self.flat) = (u64::try_from(rate).unwrap_or(u64::MAX), 0);
+        } else {
+            self.flat += 1;
+        }
+        self.began = Some((now, arrived));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// A window of so many segments at the start of each round trip; when growth was found to be over.
+    fn over_after(windows: &[u64]) -> Option<usize> {
+        let (mut growth, mut arrived) = (Growth::default(), 0);
+        for (round, window) in windows.iter().enumerate() {
+            for _ in 0..*window {
+                arrived += 1000;
+                growth.on_data(Instant::ZERO + RTT * round as u64, arrived, Some(RTT));
+            }
+            if growth.is_over() {
+                return Some(round);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_window_that_doubles_or_grows_by_half_goes_on() {
+        assert_eq!(over_after(&[10, 20, 40, 80, 160, 320]), None);
+        assert_eq!(over_after(&[10, 15, 22, 33, 49, 73, 109]), None);
+    }
+
+    #[test]
+    fn three_round_trips_without_a_quarter_more_end_it() {
+        // What arrived in a round is known once the next has begun.
+        assert_eq!(over_after(&[10, 20, 40, 41, 42, 43, 44]), Some(6));
+        assert_eq!(over_after(&[10, 20, 40, 41, 42, 60, 61, 62, 63]), None);
+    }
+}

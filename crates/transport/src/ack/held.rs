@@ -1,0 +1,49 @@
+//! What the receiver holds, as far as a policy may ask.
+
+use std::ops::Range;
+
+/// The stream as it stands after an arrival, in octets from its start.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// The next octet expected: rcv.nxt.
+    pub next: u64,
+    /// What lies beyond gaps: disjoint, not touching, in order, all above `next`.
+    pub beyond: &'a [Range<u64>],
+    /// Do ACKs report what lies beyond gaps (RFC 2018)?
+    pub sack: bool,
+}
+
+impl Held<'_> {
+    /// The first octet from `offset` on that has not arrived.
+    #[must_use]
+    pub fn first_missing_from(&self, offset: u64) -> u64 {
+        let mut missing = offset.max(self.next);
+        for range in self.beyond {
+            if missing < range.start {
+                break;
+            }
+            missing = missing.max(range.end);
+        }
+        missing
+    }
+
+    /// Is `start..end` held by itself, touching nothing else?
+    #[must_use]
+    pub fn is_isolated(&self, start: u64, end: u64) -> bool {
+        self.beyond.iter().any(|range| range.start == start && range.end == end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_missing_octet_lies_below_between_or_above_what_is_held() {
+        let beyond = [20..30, 40..50];
+        let held = Held { next: 10, beyond: &beyond, sack: true };
+        let missing = [0, 10, 15, 20, 25, 35, 40, 60].map(|offset| held.first_missing_from(offset));
+        assert_eq!(missing, [10, 10, 15, 30, 30, 35, 50, 60]);
+        assert!(held.is_isolated(20, 30) && !held.is_isolated(20, 25));
+    }
+}

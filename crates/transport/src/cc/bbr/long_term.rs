@@ -1,0 +1,127 @@
+//! The rate of a policer.
+//!
+//! A token bucket lets bursts pass and then drops all above its rate. Two intervals of heavy loss with nearly the same
+//! rate of delivery are taken for one, and that rate is sent at for a while (Flach et al., "An Internet-Wide Analysis
+//! of Traffic Policing", SIGCOMM 2016).
+
+use super::{Bbr, Mode};
+use crate::cc::model::gain::Gain;
+use acklab_base::Instant;
+
+/// Rounds of an interval at least (`bbr_lt_intvl_min_rtts`); four times as many at most.
+const MIN_ROUNDS: u32 = 4;
+/// Octets lost to delivered ones from which an interval counts, in 256ths (`bbr_lt_loss_thresh`).
+const LOSS_256THS: u64 = 50;
+/// Two rates that differ by a part this small are the same (`bbr_lt_bw_ratio`: 1/8)…
+const RATE_DIVISOR: u64 = 8;
+/// …or by so many bits per second (`bbr_lt_bw_diff`).
+const RATE_DIFFERENCE: u64 = 4000;
+/// Rounds for which the rate is believed (`bbr_lt_bw_max_rtts`).
+const BELIEVED_ROUNDS: u32 = 48;
+const MILLISECOND: u64 = 1_000_000;
+
+/// Where an interval begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    delivered: u64,
+    lost: u64,
+    milliseconds: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LongTerm {
+    is_sampling: bool,
+    is_policed: bool,
+    /// Of the last interval, in bits per second; zero if there is none.
+    rate: u64,
+    rounds: u32,
+    start: Mark,
+}
+
+impl LongTerm {
+    /// The policer's rate in bits per second, if there is one.
+    pub(super) fn policed(&self) -> Option<u64> {
+        self.is_policed.then_some(self.rate)
+    }
+
+    /// `bbr_reset_lt_bw_sampling`.
+    pub(super) const fn reset(&mut self, start: Mark) {
+        *self = Self { is_sampling: false, is_policed: false, rate: 0, rounds: 0, start };
+    }
+
+    /// `bbr_reset_lt_bw_sampling_interval`.
+    const fn begin_interval(&mut self, start: Mark) {
+        (self.start, self.rounds) = (start, 0);
+    }
+
+    /// `bbr_lt_bw_interval_done`.
+    fn end_interval(&mut self, rate: u64, now: Mark) {
+        let difference = rate.abs_diff(self.rate);
+        if self.rate > 0 && (difference * RATE_DIVISOR <= self.rate || difference <= RATE_DIFFERENCE) {
+            (self.rate, self.is_policed, self.rounds) = ((rate + self.rate) / 2, true, 0);
+            return;
+        }
+        self.rate = rate;
+        self.begin_interval(now);
+    }
+
+    /// The rate of the interval that may end now, if it was lossy (`bbr_lt_bw_sampling`, second half).
+    fn lossy_rate(&self, now: Mark) -> Option<u64> {
+        let (lost, delivered) = (now.lost - self.start.lost, now.delivered - self.start.delivered);
+        let milliseconds = now.milliseconds - self.start.milliseconds;
+        (delivered > 0 && lost * 256 >= LOSS_256THS * delivered && milliseconds > 0)
+            .then(|| delivered * 8000 / milliseconds)
+    }
+}
+
+impl Bbr {
+    pub(super) const fn interval_start(&self) -> Mark {
+        Mark { delivered: self.total_delivered, lost: self.total_lost, milliseconds: milliseconds(self.delivered_at) }
+    }
+
+    /// `bbr_lt_bw_sampling`.
+    pub(super) fn sample_long_term(&mut self, has_loss: bool, is_app_limited: bool) {
+        let now = self.interval_start();
+        if self.long_term.is_policed {
+            if self.mode == Mode::ProbeBw && self.rounds.starts() {
+                self.long_term.rounds += 1;
+                if self.long_term.rounds >= BELIEVED_ROUNDS {
+                    self.long_term.reset(now);
+                    self.enter_probe_bw();
+                }
+            }
+            return;
+        }
+        // Before the first loss the bucket may still hold tokens.
+        if !self.long_term.is_sampling {
+            if !has_loss {
+                return;
+            }
+            self.long_term.begin_interval(now);
+            self.long_term.is_sampling = true;
+        }
+        if is_app_limited {
+            self.long_term.reset(now);
+            return;
+        }
+        self.long_term.rounds += u32::from(self.rounds.starts());
+        if self.long_term.rounds < MIN_ROUNDS {
+            return;
+        }
+        if self.long_term.rounds > 4 * MIN_ROUNDS {
+            self.long_term.reset(now);
+            return;
+        }
+        // An interval ends with a loss, when the bucket is empty again.
+        if has_loss && let Some(rate) = self.long_term.lossy_rate(now) {
+            self.long_term.end_interval(rate, now);
+            if self.long_term.is_policed {
+                self.pacing_gain = Gain::ONE;
+            }
+        }
+    }
+}
+
+const fn milliseconds(at: Instant) -> u64 {
+    at.as_nanos() / MILLISECOND
+}

@@ -1,0 +1,50 @@
+//! The shortest round-trip time, and the pause that renews it.
+
+use super::inflight::MIN_SEGMENTS;
+use super::{Bbr, Mode};
+use crate::cc::model::probe_rtt::{MIN_RTT_WINDOW, Pause};
+use crate::cc::{Ack, Window};
+use crate::recovery::CongestionState;
+use acklab_base::Instant;
+
+impl Bbr {
+    /// `bbr_update_min_rtt`.
+    pub(super) fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
+        let has_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = ack.newest_rtt
+            && (self.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt) || (has_expired && !self.may_be_delayed(ack)))
+        {
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+        }
+        if has_expired && !self.restarts && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_window(window.cwnd);
+            self.pause = Pause::default();
+        }
+        self.limits_itself = self.mode == Mode::ProbeRtt;
+        if self.mode == Mode::ProbeRtt {
+            let target = MIN_SEGMENTS * self.mss;
+            if self.pause.on_ack(ack.now, ack.in_flight, target, &mut self.rounds, ack.total_delivered) {
+                self.end_pause(window, ack.now);
+            }
+        }
+        if ack.delivered > 0 {
+            self.restarts = false;
+        }
+    }
+
+    /// An ACK for less than a segment that was alone on its round trip: the receiver may have waited with it
+    /// (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
+    fn may_be_delayed(&self, ack: &Ack) -> bool {
+        ack.delivered < self.mss
+            && ack.state == CongestionState::Open
+            && ack.rate.is_some_and(|sample| sample.delivered == ack.delivered)
+    }
+
+    /// `bbr_check_probe_rtt_done`, once it is.
+    pub(super) fn end_pause(&mut self, window: &mut Window, now: Instant) {
+        self.min_rtt_at = now;
+        window.cwnd = window.cwnd.max(self.prior_window);
+        self.resume();
+    }
+}

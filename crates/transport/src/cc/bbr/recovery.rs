@@ -1,0 +1,53 @@
+//! The window, also while losses are repaired.
+
+use super::inflight::{INITIAL_SEGMENTS, MIN_SEGMENTS};
+use super::{Bbr, Mode};
+use crate::cc::{Ack, Window};
+use crate::recovery::CongestionState;
+
+/// The kernel counts the SYN as delivered.
+const FIRST_SEGMENTS: u64 = INITIAL_SEGMENTS - 1;
+
+impl Bbr {
+    /// `bbr_set_cwnd`: up to the target by what is acknowledged, down to it at once.
+    pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.delivered > 0 {
+            let cwnd = self.recover_or_restore(window.cwnd, ack);
+            window.cwnd = if self.conserves { cwnd } else { self.towards_target(cwnd, ack) };
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(MIN_SEGMENTS * self.mss);
+        }
+    }
+
+    fn towards_target(&self, cwnd: u64, ack: &Ack) -> u64 {
+        let target = self.with_budget(self.path(self.bandwidth(), self.window_gain) + self.aggregation());
+        let cwnd = if self.was_full {
+            (cwnd + ack.delivered).min(target)
+        } else if cwnd < target || ack.total_delivered < FIRST_SEGMENTS * self.mss {
+            cwnd + ack.delivered
+        } else {
+            cwnd
+        };
+        cwnd.max(MIN_SEGMENTS * self.mss)
+    }
+
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery what was delivered may be sent, later
+    /// twice that; after it the window is what it was.
+    fn recover_or_restore(&mut self, mut cwnd: u64, ack: &Ack) -> u64 {
+        let before = std::mem::replace(&mut self.state, ack.state);
+        let repairs = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);
+        if ack.lost > 0 {
+            cwnd = cwnd.saturating_sub(ack.lost).max(self.mss);
+        }
+        if ack.state == CongestionState::Recovery && before != CongestionState::Recovery {
+            self.conserves = true;
+            self.rounds.begin(ack.total_delivered);
+            cwnd = ack.in_flight + ack.delivered;
+        } else if repairs(before) && !repairs(ack.state) {
+            cwnd = cwnd.max(self.prior_window);
+            self.conserves = false;
+        }
+        if self.conserves { cwnd.max(ack.in_flight + ack.delivered) } else { cwnd }
+    }
+}

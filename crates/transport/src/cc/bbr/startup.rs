@@ -1,0 +1,28 @@
+//! Search for the bandwidth, then drain the queue that this left.
+
+use super::{Bbr, Mode};
+use crate::cc::model::gain::Gain;
+use crate::cc::{Ack, Window};
+
+impl Bbr {
+    /// `bbr_check_full_bw_reached`.
+    pub(super) fn check_full_pipe(&mut self, ack: &Ack) {
+        let is_app_limited = ack.rate.is_none_or(|sample| sample.is_app_limited);
+        if !self.was_full && self.rounds.starts() && !is_app_limited {
+            self.was_full = self.full_pipe.on_round(self.max_bandwidth());
+        }
+    }
+
+    /// `bbr_check_drain`.
+    pub(super) fn check_drain(&mut self, window: &mut Window, ack: &Ack) {
+        if self.mode == Mode::Startup && self.was_full {
+            self.mode = Mode::Drain;
+            window.ssthresh = self.inflight(self.max_bandwidth(), Gain::ONE);
+        }
+        if self.mode == Mode::Drain
+            && self.in_flight_at_departure(ack, ack.in_flight) <= self.inflight(self.max_bandwidth(), Gain::ONE)
+        {
+            self.enter_probe_bw();
+        }
+    }
+}

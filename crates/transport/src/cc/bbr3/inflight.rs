@@ -1,0 +1,83 @@
+//! How much should be in flight, and the window (§5.6.4).
+
+use super::{Bbr3, INFINITY, State};
+use crate::cc::model::gain::Gain;
+use crate::cc::{Ack, Window};
+
+/// BBR.MinPipeCwnd, in segments (§2.8).
+const MIN_SEGMENTS: u64 = 4;
+/// What others are left of the long-term bound: BBR.Headroom (§2.8).
+const HEADROOM: Gain = Gain::percent(15);
+/// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3:
+/// `SetSendQuantum`).
+const QUANTA_A_SECOND: u64 = 1000;
+const QUANTUM_OCTETS: u64 = 64 << 10;
+const QUANTUM_SEGMENTS: u64 = 2;
+/// One waits to leave, one is cut up, one is put together again at the other end (§5.5.8.1: `UpdateOffloadBudget`).
+const QUANTA: u64 = 3;
+
+impl Bbr3 {
+    pub(super) const fn min_window(&self) -> u64 {
+        MIN_SEGMENTS * self.mss
+    }
+
+    fn offload_budget(&self) -> u64 {
+        let quantum = self.pacing.bits_per_second() / 8 / QUANTA_A_SECOND;
+        QUANTA * quantum.min(QUANTUM_OCTETS).max(QUANTUM_SEGMENTS * self.mss)
+    }
+
+    /// `BDPMultiple` (§5.6.4.2).
+    pub(super) fn path(&self, bits_per_second: u64, gain: Gain) -> u64 {
+        self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_path(bits_per_second, min_rtt))
+    }
+
+    /// `QuantizationBudget` (§5.6.4.2).
+    fn with_budget(&self, octets: u64) -> u64 {
+        let probing = if self.state == State::Up { 2 * self.mss } else { 0 };
+        octets.max(self.offload_budget()).max(self.min_window()) + probing
+    }
+
+    /// `Inflight` (§5.6.4.2).
+    pub(super) fn inflight(&self, bits_per_second: u64, gain: Gain) -> u64 {
+        self.with_budget(self.path(bits_per_second, gain))
+    }
+
+    /// `TargetInflight` (§5.3.3.8.3): what the path holds, unless congestion has cut the window.
+    pub(super) fn target_inflight(&self, window: &Window) -> u64 {
+        self.path(self.bandwidth, Gain::ONE).min(window.cwnd)
+    }
+
+    /// `InflightWithHeadroom` (§5.3.3.9).
+    pub(super) fn inflight_with_headroom(&self) -> u64 {
+        let bound = self.long_term.inflight;
+        if bound == INFINITY {
+            return INFINITY;
+        }
+        bound.saturating_sub(HEADROOM.of(bound).max(self.mss)).max(self.min_window())
+    }
+
+    /// `SetCwnd` (§5.6.4.6): up to the target by what is acknowledged, down to it at once, and within the bounds.
+    pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
+        let target = self.with_budget(self.path(self.bandwidth, self.state.window_gain()) + self.extra_acked.get());
+        if self.was_full {
+            window.cwnd = (window.cwnd + ack.delivered).min(target);
+        } else if window.cwnd < target || ack.total_delivered < self.initial_window {
+            window.cwnd += ack.delivered;
+        }
+        window.cwnd = window.cwnd.max(self.min_window());
+        if self.state == State::ProbeRtt {
+            window.cwnd = window.cwnd.min(self.pause_window);
+        }
+        window.cwnd = window.cwnd.min(self.bound());
+    }
+
+    /// `BoundCwndForModel` (§5.6.4.7).
+    fn bound(&self) -> u64 {
+        let long_term = match self.state {
+            State::Down | State::Refill | State::Up => self.long_term.inflight,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+            State::Startup | State::Drain => INFINITY,
+        };
+        long_term.min(self.short_term.inflight).max(self.min_window())
+    }
+}

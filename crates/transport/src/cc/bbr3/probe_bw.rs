@@ -1,0 +1,137 @@
+//! Down, cruise, refill, up (§5.3.3).
+
+use super::{Bbr3, State};
+use crate::cc::model::gain::Gain;
+use crate::cc::{Ack, Window};
+use acklab_base::{Duration, Instant};
+
+/// A cycle takes two to three seconds of wall clock (§5.3.3.8.2: T_bbr)…
+const WAIT: Duration = Duration::from_secs(2);
+const WAIT_RANGE: Duration = Duration::from_secs(1);
+/// …or 62 to 63 round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.8.2: T_reno).
+const RENO_ROUNDS: u64 = 63;
+
+/// BBR.ack_phase: what ACKs tell of a probe (§2.14).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// Nothing.
+    #[default]
+    Init,
+    /// The pipe is filled for one.
+    Refilling,
+    /// It has begun; what is acknowledged left before.
+    Starting,
+    /// What is acknowledged left in it.
+    Feedback,
+    /// It has ended; what is acknowledged may have left in it.
+    Stopping,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    pub(super) ack_phase: AckPhase,
+    /// BBR.cycle_stamp.
+    began: Instant,
+    /// BBR.bw_probe_wait.
+    wait: Duration,
+    rounds_since_up: u64,
+}
+
+impl Cycle {
+    pub(super) fn count_round(&mut self, starts: bool) {
+        self.rounds_since_up += u64::from(starts);
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateProbeBWCyclePhase` (§5.3.3.9).
+    pub(super) fn update_probe_bw(&mut self, window: &Window, ack: &Ack) {
+        if !self.was_full || self.adapt_long_term(window, ack) {
+            return;
+        }
+        let goes_down = self.state == State::Up && self.is_time_to_go_down(window, ack);
+        match self.state {
+            State::Down | State::Cruise if self.is_time_to_probe(window, ack.now) => self.enter_refill(),
+            State::Down if self.is_time_to_cruise(ack) => self.state = State::Cruise,
+            State::Refill if self.rounds.starts() => self.enter_up(window, ack),
+            State::Up if goes_down => {
+                self.long_term.was_too_high = false;
+                self.enter_down(ack.now);
+            }
+            _ => {}
+        }
+    }
+
+    /// `StartProbeBW_DOWN`.
+    pub(super) fn enter_down(&mut self, now: Instant) {
+        self.short_term.reset_signals();
+        self.long_term.stop_raising();
+        self.pick_wait();
+        self.cycle.began = now;
+        self.cycle.ack_phase = AckPhase::Stopping;
+        self.rounds.begin(self.total_delivered);
+        self.state = State::Down;
+    }
+
+    /// `StartProbeBW_REFILL`.
+    pub(super) fn enter_refill(&mut self) {
+        self.short_term.reset_model();
+        self.long_term.prepare_probe();
+        self.cycle.ack_phase = AckPhase::Refilling;
+        self.rounds.begin(self.total_delivered);
+        self.state = State::Refill;
+    }
+
+    /// `StartProbeBW_UP`.
+    fn enter_up(&mut self, window: &Window, ack: &Ack) {
+        self.long_term.is_probe_sample = true;
+        self.cycle.ack_phase = AckPhase::Starting;
+        self.rounds.begin(self.total_delivered);
+        self.reset_full_pipe(latest_rate(ack));
+        self.state = State::Up;
+        self.long_term.raise_slope(window.cwnd, self.mss);
+    }
+
+    /// `PickProbeWait` (§5.3.3.8.3).
+    fn pick_wait(&mut self) {
+        self.cycle.rounds_since_up = self.random.below(2);
+        self.cycle.wait = WAIT + Duration::from_nanos(self.random.below(WAIT_RANGE.as_nanos()));
+    }
+
+    /// `IsTimeToProbeBW`, `IsRenoCoexistenceProbeTime`.
+    fn is_time_to_probe(&self, window: &Window, now: Instant) -> bool {
+        let reno_rounds = self.target_inflight(window) / self.mss;
+        now > self.cycle.began + self.cycle.wait || self.cycle.rounds_since_up >= reno_rounds.min(RENO_ROUNDS)
+    }
+
+    /// `IsTimeToCruise`.
+    fn is_time_to_cruise(&self, ack: &Ack) -> bool {
+        ack.in_flight <= self.inflight_with_headroom()
+            && ack.in_flight <= self.inflight(self.max_bandwidth.get(), Gain::ONE)
+    }
+
+    /// `IsTimeToGoDown`.
+    fn is_time_to_go_down(&mut self, window: &Window, ack: &Ack) -> bool {
+        if self.long_term.was_too_high && ack.in_flight >= self.long_term.inflight {
+            self.long_term.was_precautionary = true;
+            return true;
+        }
+        if self.is_window_limited && window.cwnd >= self.long_term.inflight {
+            self.reset_full_pipe(latest_rate(ack));
+            return false;
+        }
+        self.is_full
+    }
+
+    /// The probe's wait begins, without the phase that sends less: a pause has drained the queue (`ExitProbeRTT`,
+    /// §5.3.4.4).
+    pub(super) fn enter_cruise_after_pause(&mut self, now: Instant) {
+        self.enter_down(now);
+        self.state = State::Cruise;
+    }
+}
+
+/// RS.delivery_rate, in bits per second.
+fn latest_rate(ack: &Ack) -> u64 {
+    ack.rate.map_or(0, |sample| sample.bits_per_second())
+}

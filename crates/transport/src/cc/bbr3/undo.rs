@@ -1,0 +1,55 @@
+//! Losses that were none (§5.5.11).
+
+use super::{Bbr3, State};
+use crate::cc::Window;
+
+/// BBR.undo_state: where a loss ended a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Return {
+    #[default]
+    Nowhere,
+    Startup,
+    Up,
+}
+
+/// What a loss changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    pub(super) returns_to: Return,
+    short_term_bandwidth: u64,
+    short_term_inflight: u64,
+    long_term_inflight: u64,
+}
+
+impl Bbr3 {
+    /// `SaveStateUponLoss` (§5.5.11.1).
+    pub(super) fn save_upon_loss(&mut self, cwnd: u64) {
+        self.save_window(cwnd);
+        self.undo = Undo {
+            returns_to: Return::Nowhere,
+            short_term_bandwidth: self.short_term.bandwidth,
+            short_term_inflight: self.short_term.inflight,
+            long_term_inflight: self.long_term.inflight,
+        };
+    }
+
+    /// `HandleSpuriousLossDetection` (§5.5.11.2).
+    pub(super) fn handle_spurious_loss(&mut self, window: &mut Window) {
+        self.restore_window(window);
+        self.short_term.has_loss = false;
+        self.reset_full_pipe(0);
+        self.short_term.bandwidth = self.short_term.bandwidth.max(self.undo.short_term_bandwidth);
+        self.short_term.inflight = self.short_term.inflight.max(self.undo.short_term_inflight);
+        self.long_term.inflight = self.long_term.inflight.max(self.undo.long_term_inflight);
+        match std::mem::take(&mut self.undo.returns_to) {
+            Return::Startup if self.state != State::Startup => {
+                self.was_full = false;
+                if self.state != State::ProbeRtt {
+                    self.enter_startup();
+                }
+            }
+            Return::Up if self.state != State::Up && self.state != State::ProbeRtt => self.enter_refill(),
+            _ => {}
+        }
+    }
+}

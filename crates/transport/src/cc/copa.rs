@@ -1,0 +1,275 @@
+//! Copa (Arun & Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI '18).
+//!
+//! The window moves towards a rate of 1 / (δ·d) packets a second, where d is the queueing delay. Sections are the paper's.
+//! What it leaves open follows its authors' `genericCC` (`markoviancc.cc`, `rtt-window.cc`) or Facebook's mvfst
+//! (`quic/congestion_control/Copa.cpp`); each place says which.
+
+mod competition;
+mod extreme;
+
+use super::{Ack, CongestionControl, Signal, Start, Window};
+use crate::recovery::CongestionState;
+use acklab_base::{Duration, Instant, Rate};
+use competition::Competition;
+use extreme::Extreme;
+
+/// §2: RTTmin is the least of the last ten seconds.
+const RTT_MIN_WINDOW: Duration = Duration::from_secs(10);
+/// §2, step 4: the velocity doubles only after the direction has been the same for so many round trips.
+const STEADY_ROUND_TRIPS: u32 = 3;
+/// genericCC and mvfst: the least window, in packets.
+const MIN_WINDOW: f64 = 2.0;
+
+/// Where the window has been going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// v: by how many packets times 1/δ the window moves in a round trip (§2, step 4).
+#[derive(Clone, Copy, Debug)]
+struct Velocity {
+    value: f64,
+    direction: Direction,
+    /// Round trips for which the direction has been the same.
+    steady: u32,
+    /// The window at the start of the present round trip.
+    before: f64,
+}
+
+/// The state of Copa.
+#[derive(Clone, Debug)]
+pub struct Copa {
+    /// The congestion window, in packets.
+    cwnd: f64,
+    in_slow_start: bool,
+    rtt_min: Extreme,
+    rtt_standing: Extreme,
+    /// The last standing round-trip time.
+    standing: Option<Duration>,
+    velocity: Velocity,
+    competition: Competition,
+    /// When the present round trip began: it ends with the first ACK of something that left since.
+    round_began: Instant,
+    mss: u64,
+}
+
+impl Copa {
+    pub(super) fn new(start: &Start) -> Self {
+        let cwnd = start.initial_window as f64 / start.mss as f64;
+        Self {
+            cwnd,
+            in_slow_start: true,
+            rtt_min: Extreme::least(),
+            rtt_standing: Extreme::least(),
+            standing: None,
+            velocity: Velocity::new(Direction::Up, cwnd),
+            competition: Competition::new(),
+            round_began: Instant::ZERO,
+            mss: start.mss,
+        }
+    }
+
+    /// §2: what each ACK does, with n packets that it acknowledges in the place of n ACKs (mvfst).
+    fn step(&mut self, packets: f64, queueing: Duration, standing: Duration, is_new_round: bool) {
+        let inverse_delta = self.competition.inverse_delta();
+        // λ = cwnd / RTTstanding against 1 / (δ·d), without their common unit of time.
+        let is_below = self.cwnd * queueing.as_nanos() as f64 <= inverse_delta * standing.as_nanos() as f64;
+        if self.in_slow_start {
+            if is_below {
+                // Twice the window in a round trip, a packet for each one acknowledged (genericCC).
+                self.cwnd += packets;
+                return;
+            }
+            self.in_slow_start = false;
+            self.velocity = Velocity::new(Direction::Down, self.cwnd);
+        }
+        let towards = if is_below { Direction::Up } else { Direction::Down };
+        self.velocity.update(self.cwnd, towards, is_new_round);
+        // genericCC: the window at most doubles in a round trip.
+        self.velocity.value = self.velocity.value.min(self.cwnd / inverse_delta).max(1.0);
+        let step = packets * self.velocity.value * inverse_delta / self.cwnd;
+        self.cwnd = match towards {
+            Direction::Up => self.cwnd + step,
+            Direction::Down => (self.cwnd - step).max(MIN_WINDOW),
+        };
+    }
+
+    fn apply(&self, window: &mut Window) {
+        window.cwnd = (self.cwnd * self.mss as f64) as u64;
+    }
+}
+
+impl Velocity {
+    const fn new(direction: Direction, cwnd: f64) -> Self {
+        Self { value: 1.0, direction, steady: 0, before: cwnd }
+    }
+
+    /// §2, step 4: once a round trip, the window is compared with what it was when the packet left that is now acknowledged.
+    fn update(&mut self, cwnd: f64, towards: Direction, is_new_round: bool) {
+        if is_new_round {
+            let direction = if cwnd > self.before { Direction::Up } else { Direction::Down };
+            if direction == self.direction {
+                self.steady += 1;
+                if self.steady >= STEADY_ROUND_TRIPS {
+                    self.value *= 2.0;
+                }
+                self.before = cwnd;
+            } else {
+                *self = Self::new(direction, cwnd);
+            }
+        }
+        // mvfst: speed that was gathered one way is not for the other.
+        if towards != self.direction && self.value > 1.0 {
+            *self = Self::new(towards, cwnd);
+        }
+    }
+}
+
+impl CongestionControl for Copa {
+    fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.round_began = now;
+        // It paces the first window and is no more: a SYN takes less time on a slow link than data, and against it an empty
+        // queue would never look empty. genericCC, too, measures data only.
+        self.standing = rtt;
+        self.apply(window);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.lost > 0 {
+            self.competition.on_loss();
+        }
+        let (Some(srtt), Some(rtt)) = (ack.srtt, ack.newest_rtt) else { return };
+        let is_new_round = ack.now.since(self.round_began) >= rtt;
+        if is_new_round {
+            self.round_began = ack.now;
+        }
+        let rtt_min = self.rtt_min.update(ack.now, rtt, RTT_MIN_WINDOW);
+        let standing = self.rtt_standing.update(ack.now, rtt, srtt / 2);
+        self.standing = Some(standing);
+        let queueing = standing.saturating_sub(rtt_min);
+        self.competition.on_rtt(ack.now, rtt, srtt, queueing, rtt_min, is_new_round);
+        self.step(ack.delivered as f64 / self.mss as f64, queueing, standing, is_new_round);
+        self.apply(window);
+    }
+
+    /// Loss sets no threshold: in the default mode Copa does not react to it at all (§2.2). A timer may have found it.
+    fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        self.competition.on_loss();
+        u64::MAX
+    }
+
+    /// After a timeout, the least window, as after mvfst's persistent congestion.
+    fn on_state(&mut self, _now: Instant, window: &mut Window, state: CongestionState) {
+        if state == CongestionState::Loss {
+            self.cwnd = MIN_WINDOW;
+            self.velocity = Velocity::new(Direction::Up, MIN_WINDOW);
+        }
+        self.apply(window);
+    }
+
+    /// §2: 2·cwnd / RTTstanding.
+    fn pacing_rate(&self) -> Option<Rate> {
+        let seconds = self.standing?.as_secs_f64();
+        Rate::from_bits_per_second((2.0 * self.cwnd * self.mss as f64 * 8.0 / seconds) as u64)
+    }
+
+    fn governs_window(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Growth;
+    use super::super::testing::{MSS, ack, start};
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    struct Flow {
+        copa: Copa,
+        window: Window,
+        now: Instant,
+    }
+
+    impl Flow {
+        /// On a path of 100 ms.
+        fn new() -> Self {
+            let mut flow = Self {
+                copa: Copa::new(&start(Growth::PerSegment)),
+                window: Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS },
+                now: Instant::ZERO,
+            };
+            flow.copa.on_established(flow.now, &mut flow.window, Some(MS(100)));
+            flow
+        }
+
+        /// ACKs of `segments` each, `gap_ms` apart, whose round trips were of `rtt_ms`.
+        fn acks(&mut self, count: u64, segments: u64, gap_ms: u64, rtt_ms: u64) -> f64 {
+            for _ in 0..count {
+                self.now += MS(gap_ms);
+                let mut ack = ack(self.now, segments, MS(rtt_ms));
+                ack.srtt = Some(MS(100));
+                self.copa.on_ack(&mut self.window, &ack);
+            }
+            self.copa.cwnd
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_until_the_target_is_passed() {
+        let mut flow = Flow::new();
+        assert!((flow.acks(10, 1, 10, 100) - 20.0).abs() < 1e-9, "no queue, no bound");
+        // Within srtt/2 the standing time is still that of the empty queue.
+        flow.acks(1, 1, 10, 120);
+        assert!(flow.copa.in_slow_start);
+        // 20 ms of queue allow 2 · 120 / 20 = 12 packets.
+        let cwnd = flow.acks(1, 1, 60, 120);
+        assert!(!flow.copa.in_slow_start && cwnd < 21.0, "{cwnd}");
+    }
+
+    #[test]
+    fn a_round_trip_moves_the_window_by_inverse_delta() {
+        let mut flow = Flow::new();
+        (flow.copa.in_slow_start, flow.copa.cwnd, flow.copa.velocity.before) = (false, 50.0, 50.0);
+        let up = flow.acks(50, 1, 2, 100);
+        assert!((up - 52.0).abs() < 0.05, "{up}");
+        let mut thinned = Flow::new();
+        (thinned.copa.in_slow_start, thinned.copa.cwnd) = (false, 50.0);
+        let thin = thinned.acks(5, 10, 20, 100);
+        assert!((thin - up).abs() < 0.05, "ten packets an ACK are ten steps: {thin}");
+    }
+
+    #[test]
+    fn velocity_doubles_after_three_round_trips_one_way_and_is_lost_on_the_turn() {
+        let mut flow = Flow::new();
+        (flow.copa.in_slow_start, flow.copa.cwnd, flow.copa.velocity.before) = (false, 50.0, 50.0);
+        let velocity = |flow: &mut Flow, acks, rtt| {
+            flow.acks(acks, 5, 10, rtt);
+            flow.copa.velocity.value as u64
+        };
+        assert_eq!(velocity(&mut flow, 29, 100), 1);
+        assert_eq!(velocity(&mut flow, 1, 100), 2, "the third round trip upwards");
+        assert_eq!(velocity(&mut flow, 10, 100), 4);
+        assert_eq!(velocity(&mut flow, 6, 200), 1, "100 ms of queue turn it at once");
+    }
+
+    #[test]
+    fn loss_alone_moves_nothing_but_a_timeout_does() {
+        let mut flow = Flow::new();
+        let before = flow.acks(5, 1, 10, 100);
+        assert_eq!(flow.copa.ssthresh(flow.now, &flow.window, 10 * MSS, Signal::Loss), u64::MAX);
+        flow.copa.on_state(flow.now, &mut flow.window, CongestionState::Recovery);
+        assert!((flow.copa.cwnd - before).abs() < 1e-9);
+        flow.copa.on_state(flow.now, &mut flow.window, CongestionState::Loss);
+        assert_eq!(flow.window.cwnd, 2 * MSS);
+    }
+
+    #[test]
+    fn paced_at_twice_the_window_in_a_standing_round_trip() {
+        let flow = Flow::new();
+        assert_eq!(flow.copa.pacing_rate(), Rate::from_bits_per_second(2 * 10 * MSS * 8 * 10));
+    }
+}

@@ -1,0 +1,146 @@
+//! Data Center TCP (RFC 8257): the window gives way in proportion to how much was marked.
+//!
+//! α is the share of marked octets, averaged over windows of data. A window with a mark is reduced by α/2. Growth, and what is
+//! done about loss, are Reno's (§3.4, §3.5).
+
+use super::newreno::NewReno;
+use super::{Ack, CongestionControl, Signal, Start, Window};
+use crate::recovery::CongestionState;
+use acklab_base::Instant;
+
+/// g, the weight of the newest window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`).
+const GAIN: f64 = 1.0 / 16.0;
+/// α before anything is known: the first mark counts as a loss would (Linux's `dctcp_alpha_on_init`).
+const FIRST_ALPHA: f64 = 1.0;
+
+/// The state of DCTCP (RFC 8257, §3.3).
+#[derive(Clone, Copy, Debug)]
+pub struct Dctcp {
+    reno: NewReno,
+    /// DCTCP.Alpha.
+    alpha: f64,
+    /// DCTCP.BytesAcked: octets delivered in this window of observation.
+    acked: u64,
+    /// DCTCP.BytesMarked: of these, octets that were marked.
+    marked: u64,
+    /// DCTCP.WindowEnd.
+    window_end: u64,
+    /// The window before it was reduced for a mark, until that reduction is over.
+    before_mark: Option<u64>,
+}
+
+impl Dctcp {
+    pub(super) const fn new(start: &Start) -> Self {
+        Self { reno: NewReno::new(start), alpha: FIRST_ALPHA, acked: 0, marked: 0, window_end: 0, before_mark: None }
+    }
+
+    /// The share of marked octets, averaged.
+    #[must_use]
+    pub const fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    fn observe(&mut self, ack: &Ack) {
+        self.acked += ack.delivered;
+        self.marked += ack.marked;
+        if ack.una <= self.window_end || self.acked == 0 {
+            return;
+        }
+        let share = self.marked as f64 / self.acked as f64;
+        self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
+        (self.acked, self.marked, self.window_end) = (0, 0, ack.nxt);
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.observe(ack);
+        self.reno.on_ack(window, ack);
+    }
+
+    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
+        if signal != Signal::Mark {
+            return self.reno.ssthresh(now, window, flight, signal);
+        }
+        self.before_mark = Some(window.cwnd);
+        let reduced = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
+        (reduced as u64).max(2 * window.mss)
+    }
+
+    /// A loss while the window is being reduced for a mark: together they count as the loss alone would (§3.5).
+    fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
+        self.reno.on_state(now, window, state);
+        match state {
+            CongestionState::Recovery => {
+                if let Some(before) = self.before_mark.take() {
+                    let halved = self.reno.ssthresh(now, window, before, Signal::Loss);
+                    window.ssthresh = window.ssthresh.min(halved);
+                }
+            }
+            CongestionState::Reduced => {}
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Loss => self.before_mark = None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Growth;
+    use super::super::testing::{MSS, ack, start};
+    use super::*;
+    use acklab_base::Duration;
+
+    fn dctcp() -> Dctcp {
+        Dctcp::new(&start(Growth::PerSegment))
+    }
+
+    /// A window of ten segments, of which so many are marked, acknowledged one by one.
+    fn round(controller: &mut Dctcp, window: &mut Window, una: &mut u64, marked: u64) {
+        for segment in 0..10 {
+            *una += MSS;
+            let marked = if segment < marked { MSS } else { 0 };
+            let one = ack(Instant::ZERO, 1, Duration::from_millis(1));
+            controller.on_ack(window, &Ack { una: *una, nxt: *una + 9 * MSS, marked, may_grow: false, ..one });
+        }
+    }
+
+    #[test]
+    fn alpha_follows_the_share_of_marks() {
+        let (mut controller, mut una) = (dctcp(), 0);
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
+        for _ in 0..200 {
+            round(&mut controller, &mut window, &mut una, 3);
+        }
+        assert!((controller.alpha() - 0.3).abs() < 0.01, "{}", controller.alpha());
+    }
+
+    #[test]
+    fn one_window_moves_alpha_by_a_sixteenth() {
+        let (mut controller, mut una) = (dctcp(), 0);
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
+        // The first ACK ends the window that was there before anything was sent.
+        round(&mut controller, &mut window, &mut una, 0);
+        assert!((controller.alpha() - 15.0 / 16.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_reduction_is_half_of_alpha() {
+        let window = Window { cwnd: 100 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let reduced = |alpha, signal| Dctcp { alpha, ..dctcp() }.ssthresh(Instant::ZERO, &window, 80 * MSS, signal);
+        assert_eq!(reduced(1.0, Signal::Mark), 50 * MSS);
+        assert_eq!(reduced(0.25, Signal::Mark), 87_500);
+        assert_eq!(reduced(0.0, Signal::Mark), 100 * MSS);
+        assert_eq!(reduced(0.25, Signal::Loss), 40 * MSS, "a loss is Reno's");
+    }
+
+    #[test]
+    fn a_loss_in_the_window_of_a_mark_halves_what_was_before() {
+        let mut controller = Dctcp { alpha: 0.25, ..dctcp() };
+        let mut window = Window { cwnd: 100 * MSS, ssthresh: u64::MAX, mss: MSS };
+        window.ssthresh = controller.ssthresh(Instant::ZERO, &window, 100 * MSS, Signal::Mark);
+        controller.on_state(Instant::ZERO, &mut window, CongestionState::Reduced);
+        window.cwnd = 90 * MSS;
+        controller.on_state(Instant::ZERO, &mut window, CongestionState::Recovery);
+        assert_eq!(window.ssthresh, 50 * MSS);
+    }
+}

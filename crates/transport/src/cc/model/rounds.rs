@@ -1,0 +1,64 @@
+//! Round trips, counted by what is delivered.
+//!
+//! One ends with the first ACK of what left after it had begun (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`).
+//! ACKs that come late make it end late.
+
+use crate::recovery::delivery_rate::Sample;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::cc) struct Rounds {
+    /// What had been delivered when the present one began.
+    began: u64,
+    count: u64,
+    starts: bool,
+}
+
+impl Rounds {
+    /// Those that have ended.
+    pub(in crate::cc) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Did the latest ACK begin one?
+    pub(in crate::cc) const fn starts(&self) -> bool {
+        self.starts
+    }
+
+    /// An ACK brought `sample`, with `total_delivered` octets delivered in all.
+    pub(in crate::cc) fn update(&mut self, sample: Option<&Sample>, total_delivered: u64) {
+        self.starts = sample.is_some_and(|sample| sample.prior_delivered >= self.began);
+        if self.starts {
+            self.begin(total_delivered);
+            self.count += 1;
+        }
+    }
+
+    /// A timeout counts as the end of one.
+    pub(in crate::cc) const fn end(&mut self) {
+        self.starts = true;
+    }
+
+    /// A new one begins now, whether or not the last has ended.
+    pub(in crate::cc) const fn begin(&mut self, total_delivered: u64) {
+        self.began = total_delivered;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::sample;
+    use super::*;
+
+    #[test]
+    fn a_round_ends_with_what_left_after_it_began() {
+        let mut rounds = Rounds::default();
+        rounds.update(Some(&sample(1000, 0)), 1000);
+        assert!(rounds.starts());
+        rounds.update(Some(&sample(1000, 0)), 2000);
+        assert!(!rounds.starts(), "it left before 1000 octets were delivered");
+        rounds.update(None, 2000);
+        assert!(!rounds.starts());
+        rounds.update(Some(&sample(1000, 1000)), 3000);
+        assert_eq!((rounds.starts(), rounds.count()), (true, 2));
+    }
+}

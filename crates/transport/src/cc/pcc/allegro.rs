@@ -1,0 +1,268 @@
+//! PCC Allegro: randomised controlled trials (NSDI '15). Sections are that paper's.
+
+use super::{MIN_RATE, Report, Verdict};
+use acklab_base::random::Stream;
+
+/// §2.2: u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)).
+const LOSS_THRESHOLD: f64 = 0.05;
+/// §2.2: α ≥ max(2.2·(n − 1), 100).
+const ALPHA: f64 = 100.0;
+/// §3.2: trials at r·(1 ± ε), ε from ε_min in steps of ε_min to ε_max.
+const EPSILON_MIN: f64 = 0.01;
+const EPSILON_MAX: f64 = 0.05;
+/// §3.2: two pairs of trials.
+const TRIALS: usize = 4;
+/// §3.1: an interval lasts so many round trips at random.
+const ROUND_TRIPS: (f64, f64) = (1.7, 2.2);
+
+/// §3.2, figure 3.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// The rate doubles with each interval until the utility falls.
+    Starting {
+        /// The rate and the utility of the last finished interval.
+        last: Option<(f64, f64)>,
+        has_begun: bool,
+    },
+    /// Four trials, and then the rate itself until their results are known.
+    Deciding {
+        /// Which trials are at the higher rate.
+        is_up: [bool; TRIALS],
+        begun: usize,
+        utilities: [f64; TRIALS],
+        known: usize,
+    },
+    /// The rate moves on in the direction that was better, with steps that grow, until the utility falls.
+    Adjusting {
+        /// 1 or −1.
+        direction: f64,
+        /// n: the number of the step.
+        step: u32,
+        /// The rate and the utility before it.
+        last: (f64, f64),
+        has_begun: bool,
+    },
+}
+
+/// The state of Allegro.
+#[derive(Clone, Copy, Debug)]
+pub struct Learner {
+    /// Megabits per second.
+    rate: f64,
+    epsilon: f64,
+    phase: Phase,
+}
+
+impl Learner {
+    fn decide(&mut self) {
+        // The order is drawn when the trials begin.
+        self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
+    }
+
+    /// The trials are over: is it worth moving, and where?
+    fn judge(&mut self, is_up: [bool; TRIALS], utilities: [f64; TRIALS]) {
+        let is_up_better = |pair: usize| {
+            let (first, second) = (utilities[2 * pair], utilities[2 * pair + 1]);
+            if is_up[2 * pair] { first > second } else { second > first }
+        };
+        if is_up_better(0) != is_up_better(1) {
+            self.epsilon = (self.epsilon + EPSILON_MIN).min(EPSILON_MAX);
+            return self.decide();
+        }
+        let direction = if is_up_better(0) { 1.0 } else { -1.0 };
+        let better = (0..TRIALS).filter(|trial| is_up[*trial] == is_up_better(0)).map(|trial| utilities[trial]);
+        let last = (self.rate * (1.0 + direction * self.epsilon), better.sum::<f64>() / 2.0);
+        self.epsilon = EPSILON_MIN;
+        self.adjust(direction, 1, last);
+    }
+
+    /// r_n = r_(n−1)·(1 + n·ε_min·dir).
+    fn adjust(&mut self, direction: f64, step: u32, last: (f64, f64)) {
+        self.rate = (last.0 * (1.0 + f64::from(step) * EPSILON_MIN * direction)).max(MIN_RATE);
+        self.phase = Phase::Adjusting { direction, step, last, has_begun: false };
+    }
+}
+
+impl super::Learner for Learner {
+    fn new(rate: f64) -> Self {
+        Self { rate, epsilon: EPSILON_MIN, phase: Phase::Starting { last: None, has_begun: false } }
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn next(&mut self, random: &mut Stream) -> Option<f64> {
+        match &mut self.phase {
+            Phase::Starting { has_begun, .. } => {
+                if *has_begun {
+                    self.rate *= 2.0;
+                }
+                *has_begun = true;
+                Some(self.rate)
+            }
+            Phase::Deciding { is_up, begun, .. } => {
+                if *begun == TRIALS {
+                    return None;
+                }
+                if *begun % 2 == 0 {
+                    let first = random.chance(0.5);
+                    (is_up[*begun], is_up[*begun + 1]) = (first, !first);
+                }
+                let epsilon = if is_up[*begun] { self.epsilon } else { -self.epsilon };
+                *begun += 1;
+                Some(self.rate * (1.0 + epsilon))
+            }
+            Phase::Adjusting { has_begun, .. } => (!std::mem::replace(has_begun, true)).then_some(self.rate),
+        }
+    }
+
+    fn round_trips(random: &mut Stream) -> f64 {
+        ROUND_TRIPS.0 + (ROUND_TRIPS.1 - ROUND_TRIPS.0) * random.unit()
+    }
+
+    fn learn(&mut self, report: &Report) -> Verdict {
+        let utility = utility(report);
+        match &mut self.phase {
+            Phase::Starting { last, .. } => match *last {
+                Some((rate, before)) if utility <= before => {
+                    self.rate = rate;
+                    self.decide();
+                    Verdict::Restart
+                }
+                _ => {
+                    *last = Some((report.rate, utility));
+                    Verdict::Continue
+                }
+            },
+            Phase::Deciding { is_up, utilities, known, .. } => {
+                utilities[*known] = utility;
+                *known += 1;
+                if *known < TRIALS {
+                    return Verdict::Continue;
+                }
+                let (is_up, utilities) = (*is_up, *utilities);
+                self.judge(is_up, utilities);
+                Verdict::Restart
+            }
+            Phase::Adjusting { direction, step, last, .. } => {
+                if utility < last.1 {
+                    self.rate = last.0;
+                    self.decide();
+                } else {
+                    let (direction, step) = (*direction, *step + 1);
+                    self.adjust(direction, step, (report.rate, utility));
+                }
+                Verdict::Restart
+            }
+        }
+    }
+
+    fn repeat(&mut self, report: &Report) {
+        match &mut self.phase {
+            Phase::Starting { has_begun, .. } => (*has_begun, self.rate) = (false, report.rate),
+            Phase::Deciding { .. } => self.decide(),
+            Phase::Adjusting { has_begun, .. } => *has_begun = false,
+        }
+    }
+
+    /// The kernel module goes on with trials at the same rate.
+    fn on_timeout(&mut self) {
+        if let Phase::Starting { last: Some((rate, _)), .. } | Phase::Adjusting { last: (rate, _), .. } = self.phase {
+            self.rate = rate;
+        }
+        self.decide();
+    }
+}
+
+/// §2.2. Throughput is what was sent and not lost.
+fn utility(report: &Report) -> f64 {
+    let sigmoid = 1.0 / (1.0 + libm::exp(ALPHA * (report.loss - LOSS_THRESHOLD)));
+    report.sending_rate * ((1.0 - report.loss) * sigmoid - report.loss)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Learner as _;
+    use super::*;
+    use acklab_base::random::Seed;
+
+    fn report(rate: f64, loss: f64) -> Report {
+        Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, tells_nothing: false }
+    }
+
+    /// Loss on a link of so many megabits per second, without a buffer.
+    fn link(capacity: f64, rate: f64) -> Report {
+        report(rate, (1.0 - capacity / rate).max(0.0))
+    }
+
+    #[test]
+    fn utility_collapses_beyond_five_percent_of_loss() {
+        assert!((utility(&report(10.0, 0.0)) - 10.0 / (1.0 + libm::exp(-5.0))).abs() < 1e-9);
+        assert!((utility(&report(10.0, 0.05)) - (9.5 / 2.0 - 0.5)).abs() < 1e-9);
+        assert!(utility(&report(20.0, 0.1)) < 0.0);
+    }
+
+    #[test]
+    fn starting_doubles_until_the_utility_falls_and_goes_back() {
+        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        let rates: Vec<f64> = (0..4).map(|_| learner.next(&mut random).unwrap()).collect();
+        assert_eq!(rates.iter().map(|rate| *rate as u64).collect::<Vec<_>>(), [2, 4, 8, 16]);
+        assert_eq!(learner.learn(&link(10.0, 2.0)), Verdict::Continue);
+        assert_eq!(learner.learn(&link(10.0, 4.0)), Verdict::Continue);
+        assert_eq!(learner.learn(&link(10.0, 8.0)), Verdict::Continue);
+        assert_eq!(learner.learn(&link(10.0, 16.0)), Verdict::Restart);
+        assert!((learner.rate() - 8.0).abs() < 1e-9 && matches!(learner.phase, Phase::Deciding { .. }));
+    }
+
+    /// Four trials on a link, all of whose results are `of` their rate.
+    fn trials(learner: &mut Learner, random: &mut Stream, of: impl Fn(usize, f64) -> Report) {
+        let rates: Vec<f64> = (0..TRIALS).map(|_| learner.next(random).unwrap()).collect();
+        assert!(learner.next(random).is_none(), "then it waits");
+        for pair in rates.chunks(2) {
+            assert!((pair[0] + pair[1] - 2.0 * learner.rate()).abs() < 1e-9, "one up, one down: {pair:?}");
+        }
+        for (trial, rate) in rates.into_iter().enumerate() {
+            learner.learn(&of(trial, rate));
+        }
+    }
+
+    #[test]
+    fn two_pairs_that_agree_move_the_rate_with_growing_steps_until_it_is_too_much() {
+        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        (learner.rate, learner.phase) = (8.0, Phase::Starting { last: None, has_begun: false });
+        learner.decide();
+        trials(&mut learner, &mut random, |_, rate| link(10.0, rate));
+        let mut expected = 8.0 * 1.01;
+        for step in 1..=6 {
+            expected *= 1.0 + 0.01 * f64::from(step);
+            assert!((learner.next(&mut random).unwrap() - expected).abs() < 1e-9, "step {step}");
+            assert!(learner.next(&mut random).is_none(), "its result comes first");
+            assert_eq!(learner.learn(&link(10.0, expected)), Verdict::Restart);
+        }
+        assert!((learner.rate() - expected * 1.07).abs() < 1e-9);
+        assert!(expected < 10.0);
+        learner.learn(&link(10.0, expected * 1.07));
+        assert!((learner.rate() - expected).abs() < 1e-9 && matches!(learner.phase, Phase::Deciding { .. }));
+    }
+
+    #[test]
+    fn pairs_that_disagree_widen_the_trials_up_to_five_percent() {
+        let (mut learner, mut random) = (Learner::new(8.0), Seed(1).stream("pcc"));
+        learner.decide();
+        for round in 2..10 {
+            // The first pair likes it higher, the second lower.
+            trials(&mut learner, &mut random, |trial, rate| report(if trial < 2 { rate } else { 16.0 - rate }, 0.0));
+            assert!((learner.epsilon - (0.01 * f64::from(round)).min(0.05)).abs() < 1e-9);
+            assert!((learner.rate() - 8.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn an_interval_that_the_application_did_not_fill_is_repeated() {
+        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        assert!((0..3).all(|_| learner.next(&mut random).is_some()));
+        learner.repeat(&report(4.0, 0.0));
+        assert!((learner.next(&mut random).unwrap() - 4.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,251 @@
+//! Monitor intervals (NSDI '15, §3.1): time is cut into stretches of one rate each. A transmission belongs to the interval in
+//! which it left, and an interval is finished when the fate of each of its transmissions is known, about a round trip after
+//! its end.
+
+use super::megabits;
+use crate::cc::Sent;
+use crate::recovery::fate::{Fate, Outcome};
+use acklab_base::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What an interval showed.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// The rate that was tried, in megabits per second.
+    pub(super) rate: f64,
+    /// The rate at which was sent, in megabits per second.
+    pub(super) sending_rate: f64,
+    /// The share of packets that were lost.
+    pub(super) loss: f64,
+    /// d(RTT)/dT: by how much round trips grow with the time of departure; zero if that cannot be told.
+    pub(super) rtt_gradient: f64,
+    /// The application had nothing more to send in it, and nothing was lost: the path may or may not bear the rate.
+    pub(super) tells_nothing: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    rate: f64,
+    began: Instant,
+    /// When it is over; once it is closed, when it was.
+    until: Instant,
+    is_open: bool,
+    octets: u64,
+    packets: u64,
+    delivered: u64,
+    lost: u64,
+    is_app_limited: bool,
+    rtts: Regression,
+}
+
+impl Interval {
+    /// The next one begins with a transmission at `until` or after.
+    fn contains(&self, at: Instant) -> bool {
+        at >= self.began && (self.is_open || at < self.until)
+    }
+
+    /// Where the application paused, and a full send buffer pauses it too, the rate between its pauses counts.
+    fn report(&self) -> Report {
+        let sending_rate =
+            if self.is_app_limited { self.rate } else { megabits(self.octets, self.until.since(self.began)) };
+        Report {
+            rate: self.rate,
+            sending_rate,
+            loss: self.lost as f64 / self.packets.max(1) as f64,
+            rtt_gradient: self.rtts.slope(),
+            tells_nothing: self.is_app_limited && self.lost == 0,
+        }
+    }
+}
+
+/// The intervals whose results are not known yet, the oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Monitor {
+    intervals: VecDeque<Interval>,
+}
+
+impl Monitor {
+    /// Is an interval being filled?
+    pub(super) fn is_open(&self) -> bool {
+        self.intervals.back().is_some_and(|interval| interval.is_open)
+    }
+
+    /// The rate of the interval that is being filled.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.intervals.back().filter(|interval| interval.is_open).map(|interval| interval.rate)
+    }
+
+    pub(super) fn begin(&mut self, now: Instant, rate: f64, length: Duration) {
+        self.intervals.push_back(Interval {
+            rate,
+            began: now,
+            until: now + length,
+            is_open: true,
+            octets: 0,
+            packets: 0,
+            delivered: 0,
+            lost: 0,
+            is_app_limited: false,
+            rtts: Regression::default(),
+        });
+    }
+
+    /// The open interval ends with the first transmission after its time, which is no longer of it: then it lasted for as many
+    /// packets as it sent.
+    pub(super) fn close_if_over(&mut self, now: Instant) {
+        if let Some(interval) = self.intervals.back_mut()
+            && interval.is_open
+            && now >= interval.until
+        {
+            (interval.is_open, interval.until) = (false, now);
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, sent: &Sent) {
+        if let Some(interval) = self.intervals.back_mut()
+            && interval.is_open
+        {
+            interval.packets += 1;
+            interval.octets += sent.bytes;
+            interval.is_app_limited |= sent.is_app_limited;
+        }
+    }
+
+    pub(super) fn on_lost(&mut self, sent_at: Instant) {
+        if let Some(interval) = self.interval_of(sent_at) {
+            interval.lost += 1;
+        }
+    }
+
+    pub(super) fn on_fates(&mut self, fates: &[Fate]) {
+        for fate in fates {
+            let Some(interval) = self.interval_of(fate.sent_at) else { continue };
+            match fate.outcome {
+                Outcome::Delivered { was_lost } => {
+                    interval.delivered += 1;
+                    interval.lost -= u64::from(was_lost).min(interval.lost);
+                }
+                Outcome::Replaced => interval.packets = interval.packets.saturating_sub(1),
+            }
+        }
+    }
+
+    /// The packet that left `rtt` before `now` was the newest that an ACK acknowledged.
+    pub(super) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
+        let sent_at = Instant::from_nanos(now.as_nanos() - rtt.as_nanos());
+        if let Some(interval) = self.interval_of(sent_at) {
+            interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
+        }
+    }
+
+    fn interval_of(&mut self, sent_at: Instant) -> Option<&mut Interval> {
+        self.intervals.iter_mut().rev().find(|interval| interval.contains(sent_at))
+    }
+
+    /// The oldest interval, if all is known of it.
+    pub(super) fn take_finished(&mut self) -> Option<Report> {
+        let interval =
+            self.intervals.pop_front_if(|first| !first.is_open && first.delivered + first.lost >= first.packets)?;
+        Some(interval.report())
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.intervals.clear();
+    }
+}
+
+/// A line through points, by least squares.
+#[derive(Clone, Copy, Debug, Default)]
+struct Regression {
+    n: f64,
+    x: f64,
+    y: f64,
+    xx: f64,
+    xy: f64,
+}
+
+impl Regression {
+    fn add(&mut self, x: f64, y: f64) {
+        self.n += 1.0;
+        self.x += x;
+        self.y += y;
+        self.xx += x * x;
+        self.xy += x * y;
+    }
+
+    /// Zero for points that no line goes through.
+    fn slope(&self) -> f64 {
+        let spread = self.n * self.xx - self.x * self.x;
+        if self.n < 2.0 || spread <= 0.0 { 0.0 } else { (self.n * self.xy - self.x * self.y) / spread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn sent(ms: u64) -> Sent {
+        Sent { now: at(ms), bytes: 1250, in_flight: 0, end: 0, is_retransmission: false, is_app_limited: false }
+    }
+
+    /// Two intervals of 10 ms with a packet of 10 kbit each millisecond.
+    fn monitor() -> Monitor {
+        let mut monitor = Monitor::default();
+        for ms in 0..21 {
+            monitor.close_if_over(at(ms));
+            if !monitor.is_open() && ms < 20 {
+                monitor.begin(at(ms), 10.0, Duration::from_millis(10));
+            }
+            monitor.on_sent(&sent(ms));
+        }
+        monitor
+    }
+
+    fn fate(ms: u64, outcome: Outcome) -> Fate {
+        Fate { sent_at: at(ms), outcome }
+    }
+
+    const DELIVERED: Outcome = Outcome::Delivered { was_lost: false };
+
+    #[test]
+    fn a_transmission_counts_for_the_interval_in_which_it_left() {
+        let mut monitor = monitor();
+        monitor.on_fates(&(0..9).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        assert!(monitor.take_finished().is_none());
+        monitor.on_lost(at(10));
+        monitor.on_lost(at(9));
+        let first = monitor.take_finished().unwrap();
+        assert!((first.sending_rate - 10.0).abs() < 1e-9 && (first.loss - 0.1).abs() < 1e-9, "{first:?}");
+        monitor.on_fates(&(11..20).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        assert!((monitor.take_finished().unwrap().loss - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_taken_back_or_replaced_is_no_loss() {
+        let mut monitor = monitor();
+        monitor.on_fates(&(0..8).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        monitor.on_lost(at(8));
+        monitor.on_fates(&[fate(8, Outcome::Delivered { was_lost: true })]);
+        assert!(monitor.take_finished().is_none());
+        monitor.on_fates(&[fate(9, Outcome::Replaced)]);
+        assert!(monitor.take_finished().unwrap().loss.abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_gradient_is_the_growth_of_the_round_trip_over_the_time_of_departure() {
+        let mut monitor = monitor();
+        for ms in 0..10 {
+            let rtt = Duration::from_micros(30_000 + 50 * ms);
+            monitor.on_rtt(at(ms) + rtt, rtt);
+        }
+        monitor.on_rtt(at(500), Duration::from_millis(480));
+        monitor.on_fates(&(0..10).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        let report = monitor.take_finished().unwrap();
+        assert!((report.rtt_gradient - 0.05).abs() < 1e-9, "a queue that grows by 5 % of the time: {report:?}");
+    }
+}

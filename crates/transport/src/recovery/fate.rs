@@ -1,0 +1,101 @@
+//! What became of each transmission that is not [lost](super::scoreboard::Loss), for controllers that judge a rate by what was
+//! sent at it.
+
+use acklab_base::Instant;
+
+/// What is known of a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was acknowledged, cumulatively or selectively.
+    Delivered {
+        /// It had been reported lost before, which was wrong.
+        was_lost: bool,
+    },
+    /// Its octets left again before anything was known; whose an acknowledgment is can then not be told.
+    Replaced,
+}
+
+/// A transmission and its outcome. Each transmission has one or is lost; only a loss that was none is both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// When it left.
+    pub sent_at: Instant,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery_rate::Stamp;
+    use super::super::scoreboard::Scoreboard;
+    use super::*;
+    use acklab_base::Duration;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    /// Five segments of 100 octets that left at 0, 1, 2, 3 and 4.
+    fn board() -> Scoreboard {
+        let mut board = Scoreboard::default().keeping_fates(true);
+        (0..5).for_each(|k| board.send(at(k), 100, Stamp::default()));
+        board
+    }
+
+    fn fates(board: &mut Scoreboard) -> Vec<(u64, Outcome)> {
+        let fates = board.fates().iter().map(|fate| (fate.sent_at.as_nanos(), fate.outcome)).collect();
+        board.clear_fates();
+        fates
+    }
+
+    fn losses(board: &mut Scoreboard) -> Vec<u64> {
+        board.drain_losses().map(|loss| loss.sent_at.as_nanos()).collect()
+    }
+
+    const DELIVERED: Outcome = Outcome::Delivered { was_lost: false };
+
+    #[test]
+    fn each_transmission_of_a_segment_has_its_own_fate() {
+        let mut board = board();
+        board.sack(std::iter::once(100..400));
+        board.detect_losses();
+        assert_eq!(fates(&mut board), [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED)]);
+        assert_eq!(losses(&mut board), [0]);
+        board.resend(at(7), 0, Stamp::default());
+        assert!(fates(&mut board).is_empty());
+        board.advance(500);
+        assert_eq!(fates(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
+    }
+
+    #[test]
+    fn a_timeout_loses_what_is_out_and_nothing_twice() {
+        let mut board = board();
+        board.mark_head_lost();
+        board.resend(at(7), 0, Stamp::default());
+        assert_eq!(losses(&mut board), [0]);
+        board.mark_all_lost();
+        assert_eq!(losses(&mut board), [7, 1, 2, 3, 4]);
+        board.mark_all_lost();
+        board.mark_timed_out(at(9), Duration::ZERO);
+        assert!(losses(&mut board).is_empty());
+    }
+
+    #[test]
+    fn a_loss_is_taken_back_and_a_repetition_without_cause_is_told() {
+        let mut board = board();
+        board.mark_head_lost();
+        board.unmark_lost();
+        board.resend(at(7), 100, Stamp::default());
+        assert_eq!((losses(&mut board), fates(&mut board)), (vec![0], vec![(1, Outcome::Replaced)]));
+        board.advance(200);
+        assert_eq!(fates(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_those_who_do_not_ask() {
+        let mut board = Scoreboard::default();
+        board.send(at(0), 100, Stamp::default());
+        board.advance(100);
+        assert!(board.fates().is_empty());
+    }
+}

@@ -1,0 +1,228 @@
+//! RACK-TLP (RFC 8985): loss by time.
+//!
+//! A segment is lost when something that left after it has been delivered and it has not, for longer than the reordering
+//! window. The scoreboard marks; this knows what was delivered last and how much reordering to allow. [`TailLossProbe`] sends
+//! something where ACKs have run dry, so that there is an ACK to judge by.
+
+use super::DUP_THRESH;
+use super::delivery_rate::Newest;
+use acklab_base::{Duration, Instant};
+
+/// RFC 8985, §6.2, step 4: a wider window lasts for so many recoveries.
+const WIDE_FOR_RECOVERIES: u32 = 16;
+/// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux takes its `TCP_RTO_MIN`.
+const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
+/// RFC 8985, §7.2: the probe timeout before the first measurement.
+const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
+
+/// What was delivered last, and the reordering to allow.
+#[derive(Clone, Copy, Debug)]
+pub struct Rack {
+    /// The number of the transmission that left last of those delivered; it stands for `RACK.xmit_ts` and `RACK.end_seq`.
+    newest: Option<u64>,
+    /// `RACK.rtt`.
+    rtt: Duration,
+    reordering_seen: bool,
+    /// `RACK.reo_wnd_mult`.
+    steps: u64,
+    /// `RACK.reo_wnd_persist`.
+    wide_for: u32,
+    /// `RACK.dsack_round`: the window widens once a round trip.
+    widened_until: Option<u64>,
+    /// When what is not yet lost will be.
+    deadline: Option<Instant>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            newest: None,
+            rtt: Duration::ZERO,
+            reordering_seen: false,
+            steps: 1,
+            wide_for: 0,
+            widened_until: None,
+            deadline: None,
+        }
+    }
+}
+
+impl Rack {
+    /// The transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3).
+    pub fn on_delivery(&mut self, now: Instant, newest: &Newest, is_reordered: bool) {
+        self.reordering_seen |= is_reordered;
+        self.rtt = now.since(newest.at);
+        self.newest = self.newest.max(Some(newest.number));
+    }
+
+    /// The receiver reports a duplicate: something was judged too early (§6.2, step 4).
+    pub fn on_dsack(&mut self, una: u64, nxt: u64) {
+        if self.widened_until.is_none_or(|until| una >= until) {
+            self.widened_until = Some(nxt);
+            self.steps += 1;
+            self.wide_for = WIDE_FOR_RECOVERIES;
+        }
+    }
+
+    /// A recovery has ended.
+    pub fn on_recovered(&mut self) {
+        self.wide_for = self.wide_for.saturating_sub(1);
+        if self.wide_for == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// The reordering window (§6.2, step 4). Without signs of reordering, three segments or a running recovery end all patience.
+    #[must_use]
+    pub fn window(
+        &self,
+        min_rtt: Option<Duration>,
+        srtt: Option<Duration>,
+        recovers: bool,
+        sacked_segments: u32,
+    ) -> Duration {
+        if !self.reordering_seen && (recovers || sacked_segments >= DUP_THRESH) {
+            return Duration::ZERO;
+        }
+        let allowed = min_rtt.unwrap_or_default() / 4 * self.steps;
+        srtt.map_or(allowed, |srtt| allowed.min(srtt))
+    }
+
+    /// The number of the transmission that left last of those delivered.
+    #[must_use]
+    pub const fn newest(&self) -> Option<u64> {
+        self.newest
+    }
+
+    /// The round trip of that one.
+    #[must_use]
+    pub const fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// Look again after `wait`, if there is something to wait for.
+    pub fn wait(&mut self, now: Instant, wait: Option<Duration>, slack: Duration) {
+        self.deadline = wait.map(|wait| now + wait + slack);
+    }
+
+    /// Has that time come? If so, it is over.
+    pub fn expire(&mut self, now: Instant) -> bool {
+        let is_due = self.deadline.is_some_and(|deadline| deadline <= now);
+        if is_due {
+            self.deadline = None;
+        }
+        is_due
+    }
+
+    /// When to look again.
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+/// A probe that is out (§7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// `TLP.end_seq`: snd.nxt when the probe left.
+    pub until: u64,
+    /// `TLP.is_retrans`: the probe repeated the last segment, for want of new data.
+    pub is_retransmission: bool,
+}
+
+/// Tail loss probes (§7).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TailLossProbe {
+    deadline: Option<Instant>,
+    /// The probe that is out, if one is.
+    pub episode: Option<Episode>,
+}
+
+impl TailLossProbe {
+    /// The probe timeout begins anew (§7.2); `lone` if one segment is outstanding. It never outlasts the retransmission timer.
+    pub fn schedule(
+        &mut self,
+        now: Instant,
+        srtt: Option<Duration>,
+        lone: bool,
+        slack: Duration,
+        timeout: Option<Instant>,
+    ) {
+        let patience = match srtt {
+            None => PROBE_WITHOUT_RTT,
+            Some(srtt) => srtt * 2 + if lone { WORST_DELAYED_ACK } else { slack },
+        };
+        let deadline = now + patience;
+        self.deadline = Some(timeout.map_or(deadline, |timeout| deadline.min(timeout)));
+    }
+
+    /// No probe is needed.
+    pub const fn cancel(&mut self) {
+        self.deadline = None;
+    }
+
+    /// Has the timeout come? If so, it is over.
+    pub fn expire(&mut self, now: Instant) -> bool {
+        let is_due = self.deadline.is_some_and(|deadline| deadline <= now);
+        if is_due {
+            self.deadline = None;
+        }
+        is_due
+    }
+
+    /// When the probe leaves.
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::delivery_rate::Stamp;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS(ms)
+    }
+
+    #[test]
+    fn patience_ends_with_three_sacked_segments_unless_there_is_reordering() {
+        let mut rack = Rack::default();
+        let window = |rack: &Rack, sacked| rack.window(Some(MS(40)), Some(MS(50)), false, sacked);
+        assert_eq!((window(&rack, 2), window(&rack, 3)), (MS(10), Duration::ZERO));
+        assert_eq!(rack.window(Some(MS(40)), Some(MS(50)), true, 0), Duration::ZERO);
+        let newest = Newest { at: at(0), number: 1, is_retransmission: false, stamp: Stamp::default() };
+        rack.on_delivery(at(40), &newest, true);
+        assert_eq!((window(&rack, 3), rack.rtt()), (MS(10), MS(40)));
+    }
+
+    #[test]
+    fn each_round_with_a_needless_retransmission_widens_the_window() {
+        let mut rack = Rack { reordering_seen: true, ..Rack::default() };
+        let window = |rack: &Rack| rack.window(Some(MS(40)), Some(MS(25)), true, 9);
+        rack.on_dsack(100, 500);
+        rack.on_dsack(499, 900);
+        assert_eq!(window(&rack), MS(20), "once a round trip");
+        rack.on_dsack(500, 900);
+        assert_eq!(window(&rack), MS(25), "but never above SRTT");
+        (0..WIDE_FOR_RECOVERIES).for_each(|_| rack.on_recovered());
+        assert_eq!(window(&rack), MS(10));
+    }
+
+    #[test]
+    fn the_probe_timeout() {
+        let mut probe = TailLossProbe::default();
+        let mut after = |srtt, lone, timeout| {
+            probe.schedule(at(0), srtt, lone, Duration::ZERO, timeout);
+            probe.deadline()
+        };
+        assert_eq!(after(None, false, None), Some(at(1000)));
+        assert_eq!(after(Some(MS(30)), false, None), Some(at(60)));
+        assert_eq!(after(Some(MS(30)), true, None), Some(at(260)));
+        assert_eq!(after(Some(MS(30)), true, Some(at(230))), Some(at(230)));
+        assert!(!probe.expire(at(229)) && probe.expire(at(230)) && !probe.expire(at(230)));
+    }
+}

@@ -1,0 +1,164 @@
+//! What both ends of a connection agree on about marks, and the flags by which they say it.
+//!
+//! | `ecn` | the receiver echoes | source |
+//! |---|---|---|
+//! | `classic` | ECE on every ACK from a mark until the sender has answered | RFC 3168, §6.1.3 |
+//! | `dctcp` | ECE on the ACKs of what was marked, and on no other | RFC 8257, §3.2 |
+//! | `accurate` | how many marked packets have come, modulo 8 | RFC 9768, §3.2.2 |
+
+use acklab_base::Ecn;
+use acklab_wire::tcp::Flags;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a connection uses explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Config {
+    /// Not at all: neither end offers or accepts it.
+    Off,
+    /// A mark is echoed until the sender has reduced its window (RFC 3168, §6.1).
+    Classic,
+    /// What was marked is echoed exactly, by the handshake of RFC 3168 (RFC 8257, §3.2).
+    Dctcp,
+    /// Marked packets are counted in three bits of the header (RFC 9768).
+    Accurate,
+}
+
+impl Config {
+    /// Its name, as scenarios spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Classic => "classic",
+            Self::Dctcp => "dctcp",
+            Self::Accurate => "accurate",
+        }
+    }
+
+    /// Does it tell how much was marked, not only that something was?
+    #[must_use]
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::Dctcp | Self::Accurate)
+    }
+
+    /// What SYN and SYN-ACK are sent with: not ECN-capable (RFC 3168, §6.1.1), but where a fabric drops what is not (RFC 8257, §3.6).
+    pub(super) const fn handshake_codepoint(self) -> Ecn {
+        match self {
+            Self::Dctcp => Ecn::Ect0,
+            Self::Off | Self::Classic | Self::Accurate => Ecn::NotEct,
+        }
+    }
+
+    /// The flags of a SYN that offers it (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
+    pub(super) fn offer(self) -> Flags {
+        match self {
+            Self::Off => Flags::NONE,
+            Self::Classic | Self::Dctcp => Flags::ECE | Flags::CWR,
+            Self::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
+        }
+    }
+
+    /// What a receiver that speaks `self` makes of the flags of a SYN.
+    pub(super) fn accept(self, offer: Flags) -> Self {
+        let classic = (Flags::ECE | Flags::CWR).ace();
+        match (self, offer.ace()) {
+            (Self::Off, _) | (_, 0) => Self::Off,
+            (Self::Accurate, flags) if flags == classic => Self::Classic,
+            // RFC 9768, §3.1.2: any other combination asks for no less.
+            (Self::Accurate, _) => Self::Accurate,
+            // RFC 3168, §6.1.1, knows no third flag.
+            (Self::Classic | Self::Dctcp, flags) => {
+                if flags & classic == classic {
+                    self
+                } else {
+                    Self::Off
+                }
+            }
+        }
+    }
+
+    /// The flags of the answer to a SYN that arrived with the codepoint `syn`, where `self` was agreed on.
+    pub(super) fn answer(self, syn: Ecn) -> Flags {
+        match self {
+            Self::Off => Flags::NONE,
+            Self::Classic | Self::Dctcp => Flags::ECE,
+            Self::Accurate => reflect(syn),
+        }
+    }
+
+    /// What a sender that has offered `self` makes of the flags of the answer (RFC 3168, §6.1.1; RFC 9768, Table 2).
+    pub(super) fn conclude(self, answer: Flags) -> Self {
+        match (self, answer.ace()) {
+            (Self::Off, _) => Self::Off,
+            (Self::Accurate, 0b000 | 0b111) => Self::Off,
+            (Self::Accurate, 0b001 | 0b101) => Self::Classic,
+            (Self::Accurate, _) => Self::Accurate,
+            // ECE alone; with CWR it is a broken reflection of the SYN (RFC 3168, §6.1.1).
+            (Self::Classic | Self::Dctcp, flags) => {
+                if flags & 0b011 == 0b001 {
+                    self
+                } else {
+                    Self::Off
+                }
+            }
+        }
+    }
+}
+
+/// The handshake encoding: what codepoint a SYN or a SYN-ACK arrived with (RFC 9768, Tables 2 and 3).
+pub(super) fn reflect(codepoint: Ecn) -> Flags {
+    Flags::from_ace(match codepoint {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    })
+}
+
+/// What the counters of marked packets begin with, r.cep and s.cep (RFC 9768, §3.2.1).
+pub(super) const FIRST_COUNT: u64 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Config; 4] = [Config::Off, Config::Classic, Config::Dctcp, Config::Accurate];
+
+    /// What both ends come to believe.
+    fn agreed(sender: Config, receiver: Config) -> (Config, Config) {
+        let accepted = receiver.accept(sender.offer());
+        (sender.conclude(accepted.answer(Ecn::NotEct)), accepted)
+    }
+
+    #[test]
+    fn both_ends_agree_whatever_they_speak() {
+        for config in ALL {
+            assert_eq!(agreed(config, config), (config, config));
+            assert_eq!(agreed(config, Config::Off), (Config::Off, Config::Off));
+            assert_eq!(agreed(Config::Off, config), (Config::Off, Config::Off));
+        }
+        assert_eq!(agreed(Config::Accurate, Config::Classic), (Config::Classic, Config::Classic));
+        assert_eq!(agreed(Config::Classic, Config::Accurate), (Config::Classic, Config::Classic));
+    }
+
+    #[test]
+    fn a_reflection_is_no_answer() {
+        assert_eq!(Config::Classic.conclude(Config::Classic.offer()), Config::Off);
+        assert_eq!(Config::Accurate.conclude(Config::Accurate.offer()), Config::Off);
+    }
+
+    #[test]
+    fn unknown_offers_ask_for_no_less_than_accurate() {
+        for ace in [0b001, 0b010, 0b100, 0b101, 0b110, 0b111] {
+            assert_eq!(Config::Accurate.accept(Flags::from_ace(ace)), Config::Accurate, "{ace:03b}");
+        }
+    }
+
+    #[test]
+    fn the_answer_says_how_the_syn_arrived() {
+        let answers = Ecn::ALL.map(|codepoint| Config::Accurate.answer(codepoint).ace());
+        assert_eq!(answers, [0b010, 0b011, 0b100, 0b110]);
+    }
+}

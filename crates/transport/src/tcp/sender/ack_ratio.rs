@@ -1,0 +1,279 @@
+//! The sender's half of ACK congestion control (RFC 5690): finding lost ACKs, and setting the ACK Ratio R.
+//!
+//! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that another was lost, unless that
+//!   one comes late (§4.4): it counts as lost when three others have come meanwhile, as with data (§5.4). While segments are
+//!   missing, and during a recovery, ACKs are not judged (§4.4, §4.4.1).
+//! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² − R)) windows without; it stays
+//!   between 2, the least that a sender may insist on, and cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window
+//!   (§4.5.1), but for that bound; so after a timeout it is 2.
+//! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once that segment is acknowledged, and
+//!   only then may the next follow (§4.2, §4.5). Meanwhile an ACK may cover as many as either ratio allows.
+
+use super::Sender;
+use crate::ack;
+use crate::recovery::CongestionState;
+use acklab_wire::tcp::Segment;
+
+/// §4.1; and the least that the sender asks for (§4.5).
+const INITIAL_RATIO: u64 = 2;
+/// §4.5, rule (2): K, ACKs in a window.
+const ACKS_PER_WINDOW: u64 = 2;
+/// §5.4: as with duplicate ACKs.
+const REORDERED_ACKS: u32 = 3;
+/// What the option takes in a segment without SACK.
+const OPTION_OCTETS: u64 = 8;
+
+/// What the sender asks of the receiver.
+#[derive(Clone, Debug)]
+pub(super) struct AckRatio {
+    /// The ratio that the receiver uses.
+    ratio: u64,
+    asked: Option<Asked>,
+    suspect: Option<Suspect>,
+    /// What is below was sent before the last doubling: one is enough for its window.
+    answered: u64,
+    /// Octets acknowledged without the loss of an ACK.
+    quiet: u64,
+    /// The ratio is lowered after so many.
+    patience: u64,
+}
+
+/// A ratio that the receiver may not know yet.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    ratio: u64,
+    /// The offset of the segment that carries it, once that has been sent.
+    at: Option<u64>,
+}
+
+/// An ACK that covers more than it should: between these two another may be missing.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    after: u64,
+    before: u64,
+    /// ACKs that have come since.
+    later: u32,
+}
+
+/// The sender as an ACK finds it; all but `mss` and `cwnd` are offsets.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    ack: u64,
+    una: u64,
+    nxt: u64,
+    cwnd: u64,
+    mss: u64,
+    /// Nothing is missing as far as the sender knows.
+    in_order: bool,
+}
+
+impl AckRatio {
+    fn new() -> Self {
+        Self { ratio: INITIAL_RATIO, asked: None, suspect: None, answered: 0, quiet: 0, patience: u64::MAX }
+    }
+
+    pub(super) const fn in_use(&self) -> u64 {
+        self.ratio
+    }
+
+    fn on_ack(&mut self, view: View) {
+        if view.ack < view.una {
+            // The missing ACK was only late.
+            if self.suspect.is_some_and(|suspect| suspect.after < view.ack && view.ack < suspect.before) {
+                self.suspect = None;
+            }
+            return;
+        }
+        self.confirm(&view);
+        let wanted = if self.lost_one(&view) {
+            self.quiet = 0;
+            self.patience = patience(self.ratio, &view);
+            let answered = view.ack <= self.answered;
+            if answered || self.asked.is_some() { self.ratio } else { self.double(&view) }
+        } else if self.quiet >= self.patience && self.suspect.is_none() {
+            self.quiet = 0;
+            self.ratio - 1
+        } else {
+            self.ratio
+        };
+        let most = view.cwnd.div_ceil(ACKS_PER_WINDOW * view.mss).clamp(INITIAL_RATIO, u64::from(u8::MAX));
+        let wanted = wanted.clamp(INITIAL_RATIO, most);
+        if wanted != self.ratio && self.asked.is_none() {
+            self.asked = Some(Asked { ratio: wanted, at: None });
+        }
+    }
+
+    /// Has the receiver got the ratio that it was asked for?
+    fn confirm(&mut self, view: &View) {
+        if let Some(Asked { ratio, at: Some(at) }) = self.asked
+            && view.ack > at
+        {
+            (self.ratio, self.asked) = (ratio, None);
+            (self.quiet, self.patience) = (0, patience(ratio, view));
+        }
+    }
+
+    /// Does this ACK show that another was lost?
+    fn lost_one(&mut self, view: &View) -> bool {
+        let is_lost = self.suspect.as_mut().is_some_and(|suspect| {
+            suspect.later += 1;
+            suspect.later >= REORDERED_ACKS
+        });
+        if is_lost {
+            self.suspect = None;
+        }
+        if view.in_order {
+            let acked = view.ack - view.una;
+            self.quiet += acked;
+            let most = self.asked.map_or(self.ratio, |asked| asked.ratio.max(self.ratio));
+            if acked > most * view.mss && self.suspect.is_none() {
+                self.suspect = Some(Suspect { after: view.una, before: view.ack, later: 0 });
+            }
+        }
+        is_lost
+    }
+
+    fn double(&mut self, view: &View) -> u64 {
+        self.answered = view.nxt;
+        2 * self.ratio
+    }
+}
+
+/// §4.5: cwnd/(MSS·(R² − R)) windows, in octets.
+fn patience(ratio: u64, view: &View) -> u64 {
+    if ratio <= INITIAL_RATIO {
+        return u64::MAX;
+    }
+    view.cwnd.saturating_mul(view.cwnd) / (view.mss * (ratio * ratio - ratio))
+}
+
+impl Sender {
+    /// Does this end offer ACK congestion control?
+    pub(super) const fn offers_ack_ratio(&self) -> bool {
+        matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
+    }
+
+    /// The SYN-ACK has come (§4.1).
+    pub(super) fn negotiate_ack_ratio(&mut self, syn_ack: &Segment) {
+        let agreed = self.offers_ack_ratio() && syn_ack.options.ack_congestion_control;
+        self.ack_ratio = agreed.then(AckRatio::new);
+    }
+
+    /// An ACK has come that acknowledges up to `ack` and that nothing else has looked at yet.
+    pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        if let Some(ack_ratio) = self.ack_ratio.as_mut().filter(|_| ack <= nxt) {
+            let nothing_is_missing = matches!(self.state, CongestionState::Open | CongestionState::Reduced);
+            let in_order = nothing_is_missing && segment.options.sack.is_empty();
+            let (cwnd, mss) = (self.window.cwnd, self.window.mss);
+            ack_ratio.on_ack(View { ack, una, nxt, cwnd, mss, in_order });
+        }
+    }
+
+    /// The payload of a full-sized new segment: less if it carries a ratio (RFC 6691, §3).
+    pub(super) fn full_payload(&self) -> u64 {
+        let is_due =
+            self.ack_ratio.as_ref().and_then(|ack_ratio| ack_ratio.asked).is_some_and(|asked| asked.at.is_none());
+        if is_due { self.window.mss.saturating_sub(OPTION_OCTETS).max(1) } else { self.window.mss }
+    }
+
+    /// The segment of new data at `start` takes the ratio along, if one is due.
+    pub(super) fn load_ratio(&mut self, start: u64) {
+        if let Some(asked) = self.ack_ratio.as_mut().and_then(|ack_ratio| ack_ratio.asked.as_mut()) {
+            asked.at.get_or_insert(start);
+        }
+    }
+
+    /// The ratio that the segment at `start` carries, each time it is sent.
+    pub(super) fn carried_ratio(&self, start: u64) -> Option<u8> {
+        let asked = self.ack_ratio.as_ref()?.asked?;
+        (asked.at == Some(start)).then_some(asked.ratio as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ACKs of a window of so many segments of 1000 octets.
+    fn view(una: u64, ack: u64, cwnd: u64) -> View {
+        View {
+            ack: ack * 1000,
+            una: una * 1000,
+            nxt: (una + cwnd) * 1000,
+            cwnd: cwnd * 1000,
+            mss: 1000,
+            in_order: true,
+        }
+    }
+
+    fn asked(acks: &AckRatio) -> Option<u64> {
+        acks.asked.map(|asked| asked.ratio)
+    }
+
+    /// ACKs for these numbers of segments, one after the other.
+    fn run(acks: &mut AckRatio, mut una: u64, cwnd: u64, covers: &[u64]) -> u64 {
+        for cover in covers {
+            acks.on_ack(view(una, una + cover, cwnd));
+            una += cover;
+        }
+        una
+    }
+
+    #[test]
+    fn an_ack_that_covers_too_much_counts_after_three_others() {
+        let mut acks = AckRatio::new();
+        run(&mut acks, 0, 20, &[2, 2, 4, 2, 2]);
+        assert_eq!(asked(&acks), None);
+        run(&mut acks, 12, 20, &[2]);
+        assert_eq!(asked(&acks), Some(4));
+    }
+
+    #[test]
+    fn an_ack_that_was_only_late_does_not_count() {
+        let mut acks = AckRatio::new();
+        run(&mut acks, 0, 20, &[2, 4]);
+        acks.on_ack(view(6, 4, 20));
+        run(&mut acks, 6, 20, &[2, 2, 2, 2]);
+        assert_eq!(asked(&acks), None);
+    }
+
+    #[test]
+    fn a_window_doubles_once_and_never_beyond_half_a_window() {
+        let mut acks = AckRatio::new();
+        let una = run(&mut acks, 0, 6, &[4, 2, 2, 2]);
+        assert_eq!(asked(&acks), Some(3), "half of six");
+        acks.asked.as_mut().unwrap().at = Some(una * 1000);
+        let una = run(&mut acks, una, 6, &[3]);
+        assert_eq!((acks.ratio, asked(&acks)), (3, None));
+        // All of this was sent before the ratio doubled.
+        acks.answered = u64::MAX;
+        run(&mut acks, una, 100, &[6, 3, 3, 3]);
+        assert_eq!(asked(&acks), None);
+    }
+
+    #[test]
+    fn it_falls_by_one_after_enough_windows_without_loss() {
+        let mut acks = AckRatio::new();
+        acks.asked = Some(Asked { ratio: 4, at: Some(0) });
+        // cwnd/(MSS·(R² − R)) = 24/12 = 2 windows of 24 segments.
+        let una = run(&mut acks, 0, 24, &[2; 1]);
+        assert_eq!((acks.ratio, acks.patience), (4, 48_000));
+        let una = run(&mut acks, una, 24, &[4; 11]);
+        assert_eq!(asked(&acks), None);
+        run(&mut acks, una, 24, &[4]);
+        assert_eq!(asked(&acks), Some(3));
+    }
+
+    #[test]
+    fn a_small_window_brings_it_down_and_recoveries_are_not_judged() {
+        let mut acks = AckRatio { ratio: 8, ..AckRatio::new() };
+        acks.on_ack(view(0, 1, 1));
+        assert_eq!(asked(&acks), Some(2), "after a timeout");
+        let mut acks = AckRatio::new();
+        for una in 0..6 {
+            acks.on_ack(View { in_order: false, ..view(una * 5, una * 5 + 5, 40) });
+        }
+        assert_eq!(asked(&acks), None);
+    }
+}

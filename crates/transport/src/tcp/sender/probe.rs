@@ -1,0 +1,96 @@
+//! Probes: of the tail of a flight that nothing acknowledges, and of a window that is shut.
+
+use super::react::News;
+use super::{Phase, Sender};
+use crate::cc::{CongestionControl, Signal};
+use crate::event::Event;
+use crate::recovery::CongestionState;
+use crate::recovery::rack::Episode;
+use acklab_base::Instant;
+use acklab_wire::tcp::{Segment, SeqNumber};
+
+impl Sender {
+    /// RFC 8985, §7.2: an ACK has moved snd.una, or new data has left.
+    pub(super) fn schedule_probe(&mut self, now: Instant) {
+        let is_quiet = matches!(self.state, CongestionState::Open | CongestionState::Reduced);
+        let may_probe = self.config.tail_loss_probe && self.config.sack && self.probe.episode.is_none();
+        if !may_probe || !is_quiet || self.board.sacked() > 0 || self.board.is_empty() {
+            self.probe.cancel();
+            return;
+        }
+        let lone = self.board.flight_size() <= self.window.mss;
+        self.probe.schedule(now, self.rtt.srtt(), lone, self.config.timer_slack, self.rto.deadline());
+    }
+
+    /// §7.3: new data if there is some, else the last segment once more; either whatever the congestion window says.
+    pub(super) fn send_tail_probe(&mut self) {
+        self.tail_probe_due = !self.board.is_empty();
+    }
+
+    /// The probe that is due.
+    pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
+        if !std::mem::take(&mut self.tail_probe_due) {
+            return None;
+        }
+        let (segment, is_retransmission) = match (self.new_data(), self.board.tail()) {
+            (Some(octets), _) => (self.transmit(now, octets), false),
+            (None, Some(last)) => (self.resend(now, last), true),
+            (None, None) => return None,
+        };
+        self.probe.cancel();
+        self.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
+        // §7.3: the probe has a whole timeout to be acknowledged.
+        self.rto.rearm(now, &self.rtt);
+        self.counters.tail_loss_probes += 1;
+        self.events.push(Event::TailLossProbe { is_retransmission });
+        Some(segment)
+    }
+
+    /// §7.4: what the ACK says of the probe that is out. If it has repaired a loss that nothing else has shown, congestion control
+    /// must hear of it.
+    pub(super) fn answer_probe(&mut self, now: Instant, news: &News) {
+        let Some(Episode { until, is_retransmission }) = self.probe.episode else { return };
+        let una = self.board.una();
+        let is_plain_duplicate = news.advance.bytes == 0 && news.delivered == 0;
+        if una < until && !(una == until && is_plain_duplicate) {
+            return;
+        }
+        let both_arrived = news.reports_duplicate || is_plain_duplicate;
+        if !is_retransmission || both_arrived {
+            self.probe.episode = None;
+        } else if una > until {
+            self.probe.episode = None;
+            self.reduce_for_repaired_loss(now);
+        }
+    }
+
+    fn reduce_for_repaired_loss(&mut self, now: Instant) {
+        if self.state.reduces() {
+            return;
+        }
+        let flight = self.flight_to_reduce(0);
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Loss);
+        self.enter(now, CongestionState::Reduced);
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+        self.enter(now, CongestionState::Open);
+        self.events.push(Event::WindowReduced { until: self.board.nxt() });
+    }
+
+    /// Is there something to send that the peer's window holds back, and nothing outstanding whose ACK could open it?
+    pub(super) fn is_shut_out(&self) -> bool {
+        self.phase == Phase::Established && self.board.is_empty() && self.has_unsent() && self.new_data().is_none()
+    }
+
+    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_xmit_probe_skb`): a segment without data from before the window, which the peer must
+    /// answer with an ACK that shows its window.
+    pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
+        if !std::mem::take(&mut self.window_probe_due) {
+            return None;
+        }
+        self.events.push(Event::WindowProbe);
+        let before = SeqNumber(SeqNumber::at(self.first, self.board.una()).0.wrapping_sub(1));
+        Some(Segment { seq: before, options: self.options(now), ..self.empty() })
+    }
+}
