@@ -161,9 +161,11 @@ def test_a_policy_is_told_what_it_asks_for(rtt_window, bandwidth_window, measure
                     ledger.delivery_rate is not None,
                 )
             )
-            assert ledger.total_bytes >= ledger.arrived_bytes and ledger.next >= ledger.bytes
+            assert ledger.total_bytes >= ledger.arrived_bytes
+            assert ledger.next >= ledger.bytes
             assert ledger.total_segments >= ledger.arrived_segments >= ledger.segments
-            assert ledger.highest[1] >= max(ledger.last[1], ledger.reported[1]) and ledger.has_sack
+            assert ledger.highest[1] >= max(ledger.last[1], ledger.reported[1])
+            assert ledger.has_sack
             assert bool(ledger.beyond) == (ledger.highest[1] > ledger.next)
             if ledger.delivery_rate is not None:
                 assert 0 < ledger.delivery_rate < 100_000_000
@@ -203,7 +205,7 @@ def test_a_policy_is_told_of_marks():
     marking = scenario(ack=MINE, ecn="classic")
     marking["link"][0]["forward"]["queue"]["mark_above"] = "5packets"
     acklab.run(marking, strategies={"mine": Marked})
-    assert told.count("mark") > 5 and told.count("reduced") > 5
+    assert min(told.count("mark"), told.count("reduced")) > 5
 
 
 def test_a_mirror_of_newreno_is_the_same():
@@ -279,7 +281,9 @@ class Watched(NewReno):
 
     def on_ack(self, window, ack):
         super().on_ack(window, ack)
-        assert ack.una <= ack.nxt and ack.departure >= ack.now and ack.has_sack
+        assert ack.una <= ack.nxt
+        assert ack.departure >= ack.now
+        assert ack.has_sack
         assert ack.newest_rtt is None or ack.min_rtt <= ack.newest_rtt
         assert ack.total_delivered >= ack.una
         if ack.rate is not None:
@@ -291,8 +295,10 @@ class Watched(NewReno):
         self.seen.add(state)
 
     def on_lost(self, window, lost):
-        assert lost.sent_at < lost.now and 0 < lost.end - lost.start <= window.mss
-        assert lost.total_lost >= lost.prior_lost and lost.total_delivered >= lost.prior_delivered
+        assert lost.sent_at < lost.now
+        assert 0 < lost.end - lost.start <= window.mss
+        assert lost.total_lost >= lost.prior_lost
+        assert lost.total_delivered >= lost.prior_delivered
         assert lost.tx_in_flight > 0
         self.seen.add("lost")
 

@@ -151,6 +151,9 @@ class ControllerStart:
     def growth(self) -> Literal["per-ack", "per-segment", "byte-counting"]:
         """What a window grows by in the stack that the scenario describes."""
     @property
+    def paced(self) -> bool:
+        """Whether sending is paced even if the controller names no rate."""
+    @property
     def seed(self) -> int:
         """A number for chance of its own: a function of the scenario's seed and the flow's name."""
 

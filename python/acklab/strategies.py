@@ -105,7 +105,10 @@ class CongestionController(ABC):
     """Whether it looks at `Ack.rate`, which is measured only then. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
-        """`start` tells `mss` and `initial_window` in octets, `growth` as the scenario spells it, and `seed`, for chance of its own."""
+        """`start` tells `mss` and `initial_window` in octets, `growth` as the scenario spells it, `paced` and `seed`.
+
+        `paced` is true if sending is paced even without a rate of the controller's own; `seed` is for chance of its own.
+        """
         self.start = start
 
     @abstractmethod

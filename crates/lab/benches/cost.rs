@@ -14,7 +14,7 @@ const REPEATS: usize = 5;
 const WORK: [(&str, &str, Option<f64>); 3] = [
     ("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), Some(0.026)),
     ("dumbbell, gate 5 ms / 10, bottleneck alone", include_str!("cost/gated_bottleneck.toml"), Some(0.026)),
-    ("100 flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), Some(4.2)),
+    ("100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), Some(4.2)),
 ];
 
 fn main() {

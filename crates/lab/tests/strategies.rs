@@ -134,7 +134,7 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
 #[test]
 fn what_is_no_name_is_refused_without_a_run() {
     let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
-    let table = "expected one of \"newreno\", \"reno\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }";
+    let table = "expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }";
     assert_eq!(refused("flow.0.congestion=mine"), format!("found \"mine\", {table}"));
     assert_eq!(refused("flow.0.congestion=3"), format!("found 3, {table}"));
     assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), "unknown key; did you mean `custom`?");

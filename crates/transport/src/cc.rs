@@ -7,10 +7,15 @@
 mod bbr;
 mod bbr3;
 mod copa;
+mod cubic;
 mod dctcp;
 mod model;
 mod newreno;
 mod pcc;
+mod slow_start;
+mod vegas;
+
+pub use slow_start::SlowStart;
 
 use crate::custom::{Custom, Name};
 use crate::recovery::CongestionState;
@@ -29,6 +34,10 @@ pub enum Algorithm {
     #[serde(rename = "newreno", alias = "reno")]
     #[schemars(extend("x-acklab-aliases" = ["reno"]))]
     NewReno,
+    /// RFC 9438: a cubic curve of the time since the last loss.
+    Cubic,
+    /// Brakmo and Peterson: so much in flight that a few segments wait in queues.
+    Vegas,
     /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
     Bbr,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
@@ -51,6 +60,8 @@ impl Algorithm {
     pub fn name(&self) -> &str {
         match self {
             Self::NewReno => "newreno",
+            Self::Cubic => "cubic",
+            Self::Vegas => "vegas",
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
             Self::Dctcp => "dctcp",
@@ -68,6 +79,18 @@ impl Algorithm {
     }
 }
 
+/// Whose version of a controller is followed. The differences are listed at each controller that has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Its RFC's, or its paper's.
+    Reference,
+    /// Linux's.
+    Linux,
+    /// ns-3.37's.
+    Ns3,
+}
+
 /// What a window grows by: where stacks differ most when ACKs are thinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -75,7 +98,8 @@ pub enum Growth {
     /// By the ACK, however much it covers: one segment an ACK in slow start, MSS²/cwnd in congestion avoidance (RFC 5681, §3.1,
     /// eq. 3; ns-2, ns-3's `TcpNewReno`).
     PerAck,
-    /// By the segment that is acknowledged (Linux's `tcp_slow_start` and `tcp_cong_avoid_ai`).
+    /// By the segment that an ACK newly acknowledges, cumulatively or selectively, if it advances at all (Linux's `tcp_slow_start` and
+    /// `tcp_cong_avoid_ai`, with `tcp_cong_control`'s `acked_sacked`).
     PerSegment,
     /// By the octet, at most two segments an ACK in slow start (RFC 3465, L = 2).
     ByteCounting,
@@ -112,7 +136,7 @@ impl Window {
     }
 }
 
-/// What an ACK acknowledged cumulatively.
+/// What an ACK acknowledged, as far as it counts for growth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
     /// Octets of the stream.
@@ -126,7 +150,7 @@ pub struct Acked {
 pub struct Ack {
     /// When it came.
     pub now: Instant,
-    /// What it acknowledged cumulatively.
+    /// What it acknowledged, as far as that counts for growth: nothing in a fast recovery.
     pub acked: Acked,
     /// What it newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
@@ -144,7 +168,7 @@ pub struct Ack {
     pub una: u64,
     /// The next octet never sent: snd.nxt.
     pub nxt: u64,
-    /// Its round-trip time, if it gave one.
+    /// Its round-trip time, if it gave one: that of the oldest segment that it acknowledges (RFC 6298, §3).
     pub rtt: Option<Duration>,
     /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
     /// Unlike [`rtt`](Self::rtt), it counts nothing of what earlier segments waited for this one (`ca_rtt_us` of Linux's
@@ -224,6 +248,12 @@ pub struct Start {
     pub initial_window: u64,
     /// What a Reno-like window grows by.
     pub growth: Growth,
+    /// What ends slow start before a loss does.
+    pub slow_start: SlowStart,
+    /// Whose version of the controller is followed.
+    pub dialect: Dialect,
+    /// Is sending paced even if the controller names no rate?
+    pub paced: bool,
     /// Its own chance.
     pub random: Stream,
 }
@@ -296,6 +326,10 @@ pub trait CongestionControl {
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
+    /// RFC 9438.
+    Cubic(cubic::Cubic),
+    /// Brakmo and Peterson.
+    Vegas(vegas::Vegas),
     /// BBR, version 1.
     Bbr(Box<bbr::Bbr>),
     /// BBR, version 3.
@@ -318,6 +352,8 @@ impl Controller {
     pub fn new(algorithm: Algorithm, start: &Start) -> Option<Self> {
         Some(match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
+            Algorithm::Cubic => Self::Cubic(cubic::Cubic::new(start)),
+            Algorithm::Vegas => Self::Vegas(vegas::Vegas::new(start)),
             Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
             Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
             Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
@@ -334,6 +370,8 @@ macro_rules! each {
     ($self:ident, $controller:ident => $call:expr) => {
         match $self {
             Self::NewReno($controller) => $call,
+            Self::Cubic($controller) => $call,
+            Self::Vegas($controller) => $call,
             Self::Bbr($controller) => $call,
             Self::Bbr3($controller) => $call,
             Self::Dctcp($controller) => $call,
@@ -399,5 +437,7 @@ impl CongestionControl for Controller {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod testing;

@@ -73,8 +73,11 @@ impl Source {
         Self { config, stream, buffer: buffer.get(), wanted: 0, written: 0, closed: None, next_write: None }
     }
 
-    /// The connection is open.
+    /// The connection is open. An application that was closed before that writes nothing.
     pub fn begin(&mut self, now: Instant) {
+        if self.closed.is_some() {
+            return;
+        }
         match self.config {
             Config::Greedy {} => self.wanted = u64::MAX,
             Config::Fixed { size } => self.wanted = size.get(),
@@ -175,6 +178,19 @@ mod tests {
         assert_eq!((source.written(), source.end()), (4000, Some(5000)));
         source.advance(Instant::ZERO, 2000);
         assert_eq!(source.written(), 5000);
+    }
+
+    #[test]
+    fn closed_before_the_connection_opens_it_waits_for_nothing() {
+        let mut source = Source::new(
+            Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) },
+            Bytes(1000),
+            Seed(1).stream("source"),
+        );
+        source.close(0);
+        source.begin(Instant::ZERO);
+        source.advance(Instant::ZERO, 0);
+        assert_eq!((source.deadline(), source.sendable(), source.end()), (None, 0, Some(0)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::NAME;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::custom::Name;
-use acklab_transport::recovery::{prr, rto};
+use acklab_transport::recovery::{prr, rack, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
 use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
 use schemars::JsonSchema;
@@ -67,6 +67,12 @@ pub struct Flow {
     /// What the window grows by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<cc::Growth>,
+    /// What ends slow start before a loss does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<cc::SlowStart>,
+    /// Whose version of the controller is followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_dialect: Option<cc::Dialect>,
     /// Who asks for pacing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::Config>,
@@ -125,6 +131,9 @@ pub struct Flow {
     /// What makes a segment count as lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<recovery::Detection>,
+    /// RACK: whose round trip counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rack_rtt: Option<rack::RoundTrip>,
     /// Probes of the tail of a flight (RFC 8985, §7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail_loss_probe: Option<bool>,
@@ -211,6 +220,8 @@ impl Flow {
             rtt_clock: self.rtt_clock.unwrap_or(clock),
             congestion,
             growth: self.growth.unwrap_or(preset.growth),
+            slow_start: self.slow_start.unwrap_or_else(|| self.preset.slow_start(congestion)),
+            congestion_dialect: self.congestion_dialect.unwrap_or(preset.congestion_dialect),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
             after_idle: self.after_idle.unwrap_or(preset.after_idle),
@@ -219,6 +230,7 @@ impl Flow {
             prr_basis: self.prr_basis.unwrap_or(preset.prr_basis),
             prr_bound: self.prr_bound.unwrap_or(preset.prr_bound),
             detection: self.detection.unwrap_or(preset.detection),
+            rack_rtt: self.rack_rtt.unwrap_or(preset.rack_rtt),
             tail_loss_probe: self.tail_loss_probe.unwrap_or(preset.tail_loss_probe),
             timer_slack: self.timer_slack.unwrap_or(preset.timer_slack),
             undo: self.undo.unwrap_or(preset.undo),
@@ -266,6 +278,8 @@ impl Flow {
             rtt_clock,
             congestion,
             growth,
+            slow_start,
+            congestion_dialect,
             pacing,
             validate_window,
             after_idle,
@@ -274,6 +288,7 @@ impl Flow {
             prr_basis,
             prr_bound,
             detection,
+            rack_rtt,
             tail_loss_probe,
             timer_slack,
             undo,
@@ -289,6 +304,8 @@ impl Flow {
             name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
             growth: Some(growth),
+            slow_start: Some(slow_start),
+            congestion_dialect: Some(congestion_dialect),
             pacing: Some(pacing),
             recovery: Some(recovery),
             mss: Some(mss),
@@ -307,6 +324,7 @@ impl Flow {
             prr_basis: Some(prr_basis),
             prr_bound: Some(prr_bound),
             detection: Some(detection),
+            rack_rtt: Some(rack_rtt),
             tail_loss_probe: Some(tail_loss_probe),
             timer_slack: Some(timer_slack),
             undo: Some(undo),

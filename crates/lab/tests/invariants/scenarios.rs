@@ -190,7 +190,16 @@ fn stack() -> impl Strategy<Value = Stack> {
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
+    let congestion = (
+        select(vec!["newreno", "cubic", "vegas"]),
+        select(vec!["reference", "linux", "ns3"]),
+        select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart"]),
+    );
+    let congestion = congestion.prop_map(|(name, dialect, slow_start)| {
+        format!("congestion = \"{name}\"\ncongestion_dialect = \"{dialect}\"\nslow_start = \"{slow_start}\"")
+    });
     let words = (
+        weighted(0.6, congestion),
         weighted(0.4, growth.prop_map(|growth| format!("growth = \"{growth}\""))),
         weighted(0.3, select(vec!["prr", "classic"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
         weighted(0.3, restart.prop_map(|restart| format!("rto_restart = \"{restart}\""))),
@@ -216,7 +225,7 @@ fn stack() -> impl Strategy<Value = Stack> {
             timestamps,
             scaling,
             limited,
-            ((growth, recovery, restart, ack), marks),
+            ((congestion, growth, recovery, restart, ack), marks),
         )| {
             let said = |key: &str, switch: Option<bool>| switch.map(|on| format!("{key} = {on}"));
             let text = lines(&[
@@ -226,6 +235,7 @@ fn stack() -> impl Strategy<Value = Stack> {
                 said("timestamps", timestamps),
                 said("window_scaling", scaling),
                 said("limited_transmit", limited),
+                congestion.filter(|_| !marks.contains("congestion")),
                 growth,
                 recovery,
                 restart,

@@ -16,6 +16,7 @@ pub(crate) struct ControllerStart {
     mss: u64,
     initial_window: u64,
     growth: &'static str,
+    paced: bool,
     seed: u64,
 }
 
@@ -88,7 +89,7 @@ impl PythonController {
                 Growth::ByteCounting => "byte-counting",
             };
             let (mss, initial_window) = (start.mss, start.initial_window);
-            let start = ControllerStart { mss, initial_window, growth, seed: seed(&start.random) };
+            let start = ControllerStart { mss, initial_window, growth, paced: start.paced, seed: seed(&start.random) };
             Methods::of(&factory.bind(py).call1((start,))?, name)
         });
         Self { name: name.to_owned(), methods, fault: fault.clone() }

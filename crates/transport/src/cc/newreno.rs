@@ -1,52 +1,43 @@
 //! Reno's window (RFC 5681, §3.1), with the three ways in which stacks let it grow.
 
-use super::{Ack, CongestionControl, Growth, Signal, Start, Window};
+use super::slow_start::Phase;
+use super::{Ack, CongestionControl, Growth, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
-
-/// RFC 3465, §2.3: at most so many segments an ACK in slow start.
-const BYTE_COUNTING_LIMIT: u64 = 2;
 
 /// The state of NewReno: growth not yet turned into window.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReno {
     growth: Growth,
+    pub(super) slow_start: Phase,
     /// Octets acknowledged towards the next segment of growth in congestion avoidance.
     credit: u64,
+    /// The next octet never sent.
+    nxt: u64,
 }
 
 impl NewReno {
     pub(super) const fn new(start: &Start) -> Self {
-        Self { growth: start.growth, credit: 0 }
-    }
-
-    /// Slow start takes what it needs to reach the threshold; the rest counts for congestion avoidance.
-    fn per_octet(&mut self, window: &mut Window, mut acked: u64, slow_start_limit: u64) {
-        if window.in_slow_start() {
-            let grown = (window.cwnd + acked.min(slow_start_limit)).min(window.ssthresh.max(window.cwnd));
-            acked = acked.saturating_sub(grown - window.cwnd);
-            window.cwnd = grown;
-            if window.in_slow_start() {
-                return;
-            }
-        }
-        self.credit += acked;
-        while self.credit >= window.cwnd {
-            self.credit -= window.cwnd;
-            window.cwnd += window.mss;
-        }
+        Self { growth: start.growth, slow_start: Phase::new(start), credit: 0, nxt: 0 }
     }
 }
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !ack.may_grow {
+        let left = self.slow_start.on_ack(window, ack);
+        if window.in_slow_start() {
             return;
         }
         match self.growth {
-            Growth::PerAck => per_ack(window, ack.acked.segments),
-            Growth::PerSegment => self.per_octet(window, ack.acked.bytes, u64::MAX),
-            Growth::ByteCounting => self.per_octet(window, ack.acked.bytes, BYTE_COUNTING_LIMIT * window.mss),
+            Growth::PerAck if left.segments > 0 => window.cwnd += (window.mss * window.mss / window.cwnd).max(1),
+            Growth::PerAck => {}
+            Growth::PerSegment | Growth::ByteCounting => {
+                self.credit += left.bytes;
+                while self.credit >= window.cwnd {
+                    self.credit -= window.cwnd;
+                    window.cwnd += window.mss;
+                }
+            }
         }
     }
 
@@ -57,22 +48,17 @@ impl CongestionControl for NewReno {
     }
 
     /// Growth that had been saved up is forgotten with the window that it belonged to.
-    fn on_state(&mut self, _now: Instant, _window: &mut Window, state: CongestionState) {
+    fn on_state(&mut self, now: Instant, _window: &mut Window, state: CongestionState) {
         if state.reduces() {
             self.credit = 0;
         }
+        if state == CongestionState::Loss {
+            self.slow_start.on_timeout(now, self.nxt);
+        }
     }
-}
 
-/// One segment, or one part of it, an ACK. An ACK that leaves slow start and covers more than one segment counts in congestion
-/// avoidance too, as in ns-3's `IncreaseWindow`.
-fn per_ack(window: &mut Window, mut segments: u64) {
-    if segments > 0 && window.in_slow_start() {
-        window.cwnd += window.mss;
-        segments -= 1;
-    }
-    if segments > 0 && !window.in_slow_start() {
-        window.cwnd += (window.mss * window.mss / window.cwnd).max(1);
+    fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
+        self.nxt = self.nxt.max(sent.end);
     }
 }
 

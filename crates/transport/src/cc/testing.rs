@@ -1,6 +1,6 @@
 //! Ready-made inputs for the tests of controllers.
 
-use super::{Ack, Acked, Growth, Start};
+use super::{Ack, Acked, Dialect, Growth, SlowStart, Start};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
 use acklab_base::random::Seed;
@@ -9,7 +9,15 @@ use acklab_base::{Duration, Instant};
 pub(super) const MSS: u64 = 1000;
 
 pub(super) fn start(growth: Growth) -> Start {
-    Start { mss: MSS, initial_window: 10 * MSS, growth, random: Seed(1).stream("controller") }
+    Start {
+        mss: MSS,
+        initial_window: 10 * MSS,
+        growth,
+        slow_start: SlowStart::Classic,
+        dialect: Dialect::Reference,
+        paced: false,
+        random: Seed(1).stream("controller"),
+    }
 }
 
 /// An ACK for whole segments in the open state that lets the window grow.

@@ -7,6 +7,8 @@
 use super::DUP_THRESH;
 use super::delivery_rate::Newest;
 use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// RFC 8985, §6.2, step 4: a wider window lasts for so many recoveries.
 const WIDE_FOR_RECOVERIES: u32 = 16;
@@ -14,6 +16,17 @@ const WIDE_FOR_RECOVERIES: u32 = 16;
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
+
+/// Whose round trip is `RACK.rtt`, if an ACK delivers several segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundTrip {
+    /// That of the one that left last (RFC 8985, §6.2, step 2).
+    Newest,
+    /// That of the last that is acknowledged cumulatively, if any is, though SACK may report younger ones: Linux's `tcp_rack_advance`
+    /// stores each round trip, and `tcp_clean_rtx_queue` comes after `tcp_sacktag_write_queue`.
+    LastEntered,
+}
 
 /// What was delivered last, and the reordering to allow.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +61,10 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// The transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3).
-    pub fn on_delivery(&mut self, now: Instant, newest: &Newest, is_reordered: bool) {
+    /// The transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3), and the round trip to judge by.
+    pub fn on_delivery(&mut self, newest: &Newest, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
-        self.rtt = now.since(newest.at);
+        self.rtt = rtt;
         self.newest = self.newest.max(Some(newest.number));
     }
 
@@ -195,7 +208,7 @@ mod tests {
         assert_eq!((window(&rack, 2), window(&rack, 3)), (MS(10), Duration::ZERO));
         assert_eq!(rack.window(Some(MS(40)), Some(MS(50)), true, 0), Duration::ZERO);
         let newest = Newest { at: at(0), number: 1, is_retransmission: false, stamp: Stamp::default() };
-        rack.on_delivery(at(40), &newest, true);
+        rack.on_delivery(&newest, at(40).since(newest.at), true);
         assert_eq!((window(&rack, 3), rack.rtt()), (MS(10), MS(40)));
     }
 

@@ -105,6 +105,8 @@ pub struct Delivery {
     pub newest: Option<Newest>,
     /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission.
     pub plausible: Option<Newest>,
+    /// When that left of the same which was entered last. What SACK acknowledges is entered before what is acknowledged cumulatively.
+    pub last_entered: Option<Instant>,
     /// Something that was sent only once was delivered after what was sent after it.
     pub is_reordered: bool,
     /// A retransmission acknowledged sooner after it left than this is not plausible.
@@ -294,6 +296,9 @@ impl Scoreboard {
         let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
         if is_newer(delivery.newest) {
             delivery.newest = Some(newest);
+        }
+        if !ever_resent || at <= delivery.plausible_before {
+            delivery.last_entered = Some(at);
         }
         if (!ever_resent || at <= delivery.plausible_before) && is_newer(delivery.plausible) {
             delivery.plausible = Some(newest);

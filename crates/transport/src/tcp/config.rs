@@ -9,7 +9,7 @@ use crate::{ack, cc, pacing, recovery};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
-use recovery::{prr, rto};
+use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,10 @@ pub struct Config {
     pub congestion: cc::Algorithm,
     /// What the window grows by.
     pub growth: cc::Growth,
+    /// What ends slow start before a loss does.
+    pub slow_start: cc::SlowStart,
+    /// Whose version of the controller is followed.
+    pub congestion_dialect: cc::Dialect,
     /// Who asks for pacing.
     pub pacing: pacing::Config,
     /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
@@ -97,6 +101,8 @@ pub struct Config {
     pub prr_bound: prr::Bound,
     /// What makes a segment count as lost.
     pub detection: recovery::Detection,
+    /// RACK: whose round trip counts.
+    pub rack_rtt: rack::RoundTrip,
     /// Probes of the tail of a flight (RFC 8985, §7).
     pub tail_loss_probe: bool,
     /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
@@ -126,6 +132,9 @@ impl Config {
             mss,
             initial_window: u64::from(self.initial_window.0) * mss,
             growth: self.growth,
+            slow_start: self.slow_start,
+            dialect: self.congestion_dialect,
+            paced: self.pacing == pacing::Config::Always,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }
@@ -157,6 +166,18 @@ impl Preset {
             Self::Rfc => RFC,
         }
     }
+
+    /// What ends slow start with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC, and where `HyStart` is a part of CUBIC
+    /// it is that one.
+    #[must_use]
+    pub const fn slow_start(self, congestion: cc::Algorithm) -> cc::SlowStart {
+        match (self, congestion) {
+            (Self::Linux, cc::Algorithm::Cubic) => cc::SlowStart::LinuxHystart,
+            (Self::Ns3, cc::Algorithm::Cubic) => cc::SlowStart::Ns3Hystart,
+            (Self::Rfc, cc::Algorithm::Cubic) => cc::SlowStart::HystartPlusPlus,
+            _ => cc::SlowStart::Classic,
+        }
+    }
 }
 
 /// RFC 9293 and those it names; each field's own RFC stands at the field.
@@ -173,6 +194,8 @@ const RFC: Config = Config {
     rtt_clock: RttClock::Timestamps,
     congestion: cc::Algorithm::NewReno,
     growth: cc::Growth::ByteCounting,
+    slow_start: cc::SlowStart::Classic,
+    congestion_dialect: cc::Dialect::Reference,
     pacing: pacing::Config::Controller,
     validate_window: true,
     after_idle: AfterIdle::Restart,
@@ -181,6 +204,7 @@ const RFC: Config = Config {
     prr_basis: prr::Basis::Pipe,
     prr_bound: prr::Bound::SafeAck,
     detection: recovery::Detection::Rack,
+    rack_rtt: rack::RoundTrip::Newest,
     tail_loss_probe: true,
     timer_slack: Duration::ZERO,
     undo: true,
@@ -206,6 +230,9 @@ const LINUX: Config = Config {
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,
+    congestion_dialect: cc::Dialect::Linux,
+    // tcp_rack_advance.
+    rack_rtt: rack::RoundTrip::LastEntered,
     // tcp_slow_start_after_idle = 1.
     after_idle: AfterIdle::Decay,
     // tcp_reno_ssthresh halves snd_cwnd.
@@ -231,6 +258,7 @@ const LINUX: Config = Config {
 const NS3: Config = Config {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
+    congestion_dialect: cc::Dialect::Ns3,
     validate_window: false,
     after_idle: AfterIdle::Keep,
     // TcpRxBuffer makes none.

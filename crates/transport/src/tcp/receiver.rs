@@ -181,12 +181,17 @@ impl Receiver {
         self.measure_handshake(now);
         let length = segment.sequence_len();
         if length == 0 {
+            // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
+            if SeqNumber::at(connection.first, connection.last_ack_sent).is_after(segment.seq) {
+                self.due.get_or_insert(Reason::Duplicate);
+            }
             return;
         }
         let start = self.offset_of(segment.seq);
+        // RFC 9293, §3.10.7.4: what lies beyond the window is cut off, a FIN too.
         let before = self.stream.next();
-        let beyond_window = start + length > before + self.window();
-        let is_in_window = !beyond_window && start + length > before;
+        let end = (start + length).min(before + self.window());
+        let is_in_window = start < end && end > before;
         let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
         if is_in_window && is_owed && connection.echo.splits(segment.ecn) {
             let told = self.ledger.newest;
@@ -200,8 +205,8 @@ impl Receiver {
         {
             connection.timestamp_to_echo = timestamps.value;
         }
-        if segment.flags.contains(Flags::FIN) {
-            connection.fin = Some(start + u64::from(segment.payload));
+        if segment.flags.contains(Flags::FIN) && end == start + length && end > before {
+            connection.fin.get_or_insert(end - 1);
         }
         self.connection = Some(connection);
         self.counters.data_segments += 1;
@@ -209,17 +214,18 @@ impl Receiver {
             self.policy.on_ack_ratio(ratio);
         }
 
-        let arrival = if beyond_window {
+        let is_beyond = start >= end;
+        let arrival = if is_beyond {
             Arrival::Duplicate
         } else {
-            self.note_duplicate(&connection, start..start + length);
-            self.stream.insert(start..start + length)
+            self.note_duplicate(&connection, start..end);
+            self.stream.insert(start..end)
         };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
-        if beyond_window {
+        if is_beyond {
             self.ledger.newest = now;
         } else {
-            self.ledger.enter(now, start..start + u64::from(segment.payload), self.stream.next() - before);
+            self.ledger.enter(now, start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
             self.measure(now, segment, &connection);
         }
         if notice.first_mark {

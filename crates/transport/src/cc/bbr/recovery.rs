@@ -43,7 +43,8 @@ impl Bbr {
         if ack.state == CongestionState::Recovery && before != CongestionState::Recovery {
             self.conserves = true;
             self.rounds.begin(ack.total_delivered);
-            cwnd = ack.in_flight + ack.delivered;
+            // The kernel counts packets, and what was delivered is one at least.
+            cwnd = (ack.in_flight + ack.delivered).max(self.mss);
         } else if repairs(before) && !repairs(ack.state) {
             cwnd = cwnd.max(self.prior_window);
             self.conserves = false;

@@ -58,6 +58,19 @@ impl Scoreboard {
         }
     }
 
+    /// The retransmission timer expired. If SACK has acknowledged the oldest segment, a receiver that held it would have acknowledged it
+    /// cumulatively: it has let go of what it had reported, and no report counts any more (RFC 2018, §8; Linux's
+    /// `tcp_timeout_mark_lost`). Tells whether that is so.
+    pub fn forget_reneged(&mut self) -> bool {
+        if !self.segments.front().is_some_and(|head| head.sacked) {
+            return false;
+        }
+        self.segments.iter_mut().for_each(|segment| segment.sacked = false);
+        (self.sacked, self.sacked_segments) = (0, 0);
+        (self.highest_sacked, self.known_blocks) = (self.una, Default::default());
+        true
+    }
+
     /// The retransmission timer expired: all that is not selectively acknowledged is lost and must be sent again (RFC 6675,
     /// §5.1).
     pub fn mark_all_lost(&mut self) {

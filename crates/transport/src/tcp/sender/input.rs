@@ -205,15 +205,18 @@ impl Sender {
         Some(rtt)
     }
 
-    /// The time since what `segment` acknowledges was sent.
+    /// The time since what `segment` acknowledges was sent. An echo of what this connection's clock has never shown measures nothing.
     fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
-        match (self.config.rtt_clock, segment.options.timestamps, &mut self.clock) {
-            (RttClock::Timestamps, Some(timestamps), Some(clock)) => {
-                let ticks = clock.read(now).wrapping_sub(timestamps.echo);
+        if self.config.rtt_clock == RttClock::Timestamps
+            && let Some(timestamps) = segment.options.timestamps
+            && let Some(clock) = &mut self.clock
+        {
+            let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
+            if clock.tick().saturating_mul(ticks) <= now.since(self.start) + clock.tick() {
                 // Less than a tick is not nothing.
-                (clock.tick() * u64::from(ticks)).max(Duration::from_micros(1))
+                return (clock.tick() * ticks).max(Duration::from_micros(1));
             }
-            _ => now.since(sent_at),
         }
+        now.since(sent_at)
     }
 }

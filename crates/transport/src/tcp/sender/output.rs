@@ -97,16 +97,20 @@ impl Sender {
         self.unsent() > 0
     }
 
+    /// The most that the application and the peer's window let one new segment hold.
+    pub(super) fn sendable_octets(&self) -> u64 {
+        let room = self.window_end.saturating_sub(self.board.nxt());
+        self.unsent().min(self.full_payload()).min(room)
+    }
+
     /// The size of the next new segment that the application and the peer's window allow. Less than a full one waits for more room,
     /// unless it is all there is, or nothing is outstanding and it fills half the largest window that the peer has offered (RFC 9293,
     /// §3.8.6.2.1).
     pub(super) fn new_data(&self) -> Option<u64> {
-        let available = self.unsent();
-        let room = self.window_end.saturating_sub(self.board.nxt());
-        let full = self.full_payload();
-        let octets = available.min(full).min(room);
-        let is_worth_it =
-            octets == full || octets == available || (self.board.is_empty() && octets >= self.largest_window / 2);
+        let octets = self.sendable_octets();
+        let is_worth_it = octets == self.full_payload()
+            || octets == self.unsent()
+            || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
     }
 

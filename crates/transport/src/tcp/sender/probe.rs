@@ -83,13 +83,17 @@ impl Sender {
         self.phase == Phase::Established && self.board.is_empty() && self.has_unsent() && self.new_data().is_none()
     }
 
-    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_xmit_probe_skb`): a segment without data from before the window, which the peer must
-    /// answer with an ACK that shows its window.
+    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): what little the window allows, as §3.8.6.2.1 wants once patience is over;
+    /// if it allows nothing, a segment without data from before the window, which the peer must answer with an ACK that shows its window.
     pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
         if !std::mem::take(&mut self.window_probe_due) {
             return None;
         }
         self.events.push(Event::WindowProbe);
+        let little = self.sendable_octets();
+        if little > 0 {
+            return Some(self.transmit(now, little));
+        }
         let before = SeqNumber(SeqNumber::at(self.first, self.board.una()).0.wrapping_sub(1));
         Some(Segment { seq: before, options: self.options(now), ..self.empty() })
     }

@@ -3,10 +3,11 @@
 use super::super::config::Dialect;
 use super::Sender;
 use super::ecn::Echoed;
-use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Signal};
+use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
 use crate::event::Event;
 use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
+use crate::recovery::rack::RoundTrip;
 use crate::recovery::rto::Restart;
 use crate::recovery::scoreboard::{Advance, Loss};
 use crate::recovery::undo::Before;
@@ -48,7 +49,11 @@ impl Sender {
         if self.judges_by_time() {
             let delivery = *self.board.delivery();
             if let Some(newest) = &delivery.plausible {
-                self.rack.on_delivery(now, newest, delivery.is_reordered);
+                let left_at = match self.config.rack_rtt {
+                    RoundTrip::Newest => newest.at,
+                    RoundTrip::LastEntered => delivery.last_entered.unwrap_or(newest.at),
+                };
+                self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
             }
             self.detect_by_time(now)
         } else if has_sack_news {
@@ -102,11 +107,17 @@ impl Sender {
         // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
         if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
             self.duplicates = 0;
-            self.state = CongestionState::Open;
         }
         if news.is_duplicate {
             self.duplicates += 1;
-            self.state = CongestionState::Disorder;
+        }
+        let state = match (news.is_duplicate, news.advance.bytes > 0) {
+            (true, _) => CongestionState::Disorder,
+            (false, true) => CongestionState::Open,
+            (false, false) => self.state,
+        };
+        if state != self.state {
+            self.enter(now, state);
         }
         if self.shows_loss() {
             self.enter_recovery(now, news);
@@ -285,6 +296,7 @@ impl Sender {
         if bytes == 0 {
             return 0;
         }
+        self.forced = 0;
         self.rto.restart(now, &self.rtt);
         if self.config.undo && (self.undo.is_refuted() || self.undo.is_overtaken(news.echo)) {
             self.restore(now, true);
@@ -335,6 +347,9 @@ impl Sender {
     /// The window may grow by `growth` octets if it limits sending.
     pub(super) fn tell_controller(&mut self, now: Instant, news: &News, rtt: Option<Duration>, growth: u64) {
         let mss = self.window.mss;
+        // Linux's tcp_cong_control counts what an ACK that advances delivers, also by SACK, and nothing twice (acked_sacked).
+        let counts_delivery = growth > 0 && self.config.growth == Growth::PerSegment;
+        let growth = if counts_delivery { news.delivered } else { growth };
         let total = growth + self.acked_remainder;
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();

@@ -68,10 +68,10 @@ impl Sender {
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
             self.recovery_began = now;
         }
-        if self.judges_by_time() {
-            self.board.mark_timed_out(now, self.rack.rtt());
-        } else {
+        if self.board.forget_reneged() || !self.judges_by_time() {
             self.board.mark_all_lost();
+        } else {
+            self.board.mark_timed_out(now, self.rack.rtt());
         }
         self.report_losses(now);
         self.recover = self.board.nxt();
@@ -80,7 +80,8 @@ impl Sender {
         self.window.cwnd = self.board.pipe() + self.window.mss;
         self.enter(now, CongestionState::Loss);
         self.duplicates = 0;
-        self.forced = 0;
+        // RFC 6298, §5.4: the oldest segment goes out again, whatever a controller that governs its window leaves of it.
+        self.forced = 1;
         self.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
         self.events.push(Event::RetransmissionTimeout { backoff });

@@ -1,0 +1,180 @@
+//! CUBIC: after a loss the window follows a cubic curve of time, flat where it was when the loss came.
+//!
+//! The curve is the same everywhere; how it becomes a window is not, and [`Dialect`] says whose way is followed.
+
+mod linux;
+mod ns3;
+mod rfc;
+
+use super::slow_start::Phase;
+use super::{Ack, Acked, CongestionControl, Dialect, Sent, Signal, Start, Window};
+use crate::recovery::CongestionState;
+use acklab_base::Instant;
+use linux::Linux;
+use ns3::Ns3;
+use rfc::Rfc;
+
+/// The state of CUBIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic {
+    slow_start: Phase,
+    curve: Curve,
+    /// The next octet never sent.
+    nxt: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Curve {
+    Rfc(Rfc),
+    Linux(Linux),
+    Ns3(Ns3),
+}
+
+impl Cubic {
+    pub(super) fn new(start: &Start) -> Self {
+        let slow_start = Phase::new(start);
+        let (slow_start, curve) = match start.dialect {
+            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::new(start.growth))),
+            Dialect::Linux => (slow_start, Curve::Linux(Linux::default())),
+            Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::default())),
+        };
+        Self { slow_start, curve, nxt: 0 }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        match &mut self.curve {
+            Curve::Rfc(curve) => curve.note_limit(ack),
+            Curve::Linux(curve) => curve.sample(ack),
+            Curve::Ns3(curve) => curve.sample(ack),
+        }
+        let left = self.slow_start.on_ack(window, ack);
+        if left == Acked::default() || window.in_slow_start() {
+            return;
+        }
+        match &mut self.curve {
+            Curve::Rfc(curve) => curve.grow(window, ack, left.bytes),
+            Curve::Linux(curve) => curve.grow(window, ack.now, left.segments),
+            Curve::Ns3(curve) => curve.grow(window, ack.now, left.segments),
+        }
+    }
+
+    fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
+        match &mut self.curve {
+            Curve::Rfc(curve) => curve.reduce(window, flight),
+            Curve::Linux(curve) => curve.reduce(window),
+            Curve::Ns3(curve) => curve.reduce(window),
+        }
+    }
+
+    fn on_state(&mut self, now: Instant, _window: &mut Window, state: CongestionState) {
+        match &mut self.curve {
+            Curve::Rfc(curve) => curve.on_state(state),
+            Curve::Linux(curve) => curve.on_state(state),
+            Curve::Ns3(curve) => curve.on_state(state),
+        }
+        if state == CongestionState::Loss {
+            self.slow_start.on_timeout(now, self.nxt);
+        }
+    }
+
+    fn on_undo(&mut self, _now: Instant, window: &mut Window) {
+        match &mut self.curve {
+            Curve::Rfc(curve) => curve.restore(window),
+            // tcp_undo_cwnd_reduction restores the window alone; TcpCubic has no undo.
+            Curve::Linux(_) | Curve::Ns3(_) => {}
+        }
+    }
+
+    fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
+        self.nxt = self.nxt.max(sent.end);
+        match &mut self.curve {
+            Curve::Linux(curve) => curve.on_sent(sent),
+            Curve::Rfc(_) | Curve::Ns3(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, ack, start};
+    use super::super::{Growth, SlowStart};
+    use super::*;
+    use acklab_base::Duration;
+
+    /// The window, in segments, `seconds` after a loss at 1000 segments on a path of 100 ms, with an ACK for `per_ack` segments.
+    fn after_loss(dialect: Dialect, per_ack: u64, seconds: u64) -> f64 {
+        grown_after_loss(dialect, Growth::PerSegment, per_ack, seconds)
+    }
+
+    fn grown_after_loss(dialect: Dialect, growth: Growth, per_ack: u64, seconds: u64) -> f64 {
+        let start = Start { dialect, slow_start: SlowStart::Classic, ..start(growth) };
+        let mut window = Window { cwnd: 1000 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let mut cubic = Cubic::new(&start);
+        let begin = Instant::ZERO + Duration::from_secs(1);
+        window.ssthresh = cubic.ssthresh(begin, &window, 1000 * MSS, Signal::Loss);
+        cubic.on_state(begin, &mut window, CongestionState::Recovery);
+        window.cwnd = window.ssthresh;
+        cubic.on_state(begin, &mut window, CongestionState::Open);
+        let (mut now, rtt) = (begin, Duration::from_millis(100));
+        while now.since(begin) < Duration::from_secs(seconds) {
+            let acks = (window.cwnd / MSS / per_ack).max(1);
+            for _ in 0..acks {
+                now += rtt / acks;
+                cubic.on_ack(&mut window, &ack(now, per_ack, rtt));
+            }
+        }
+        window.cwnd as f64 / MSS as f64
+    }
+
+    const DIALECTS: [Dialect; 3] = [Dialect::Reference, Dialect::Linux, Dialect::Ns3];
+
+    #[test]
+    fn a_loss_takes_three_tenths() {
+        for dialect in DIALECTS {
+            assert!((after_loss(dialect, 1, 0) - 700.0).abs() <= 0.5, "{dialect:?}");
+        }
+    }
+
+    /// RFC 9438, eqs. 1 and 2: K = ∛(300 / 0.4) = 9.086 s.
+    #[test]
+    fn the_window_follows_the_curve() {
+        for dialect in DIALECTS {
+            for (seconds, wanted) in [(4, 947.4), (9, 1000.0), (14, 1047.5)] {
+                let found = after_loss(dialect, 1, seconds);
+                assert!((found - wanted).abs() <= 0.01 * wanted, "{dialect:?} at {seconds} s: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn time_drives_the_window_so_thin_acks_cost_little() {
+        for dialect in [Dialect::Reference, Dialect::Linux] {
+            for seconds in [4, 9, 14] {
+                let (every, tenth) = (after_loss(dialect, 1, seconds), after_loss(dialect, 10, seconds));
+                assert!((every - tenth).abs() <= 0.01 * every, "{dialect:?} at {seconds} s: {every} and {tenth}");
+            }
+        }
+    }
+
+    /// RFC 9438, §4.4, to the letter: (target − cwnd)/cwnd for each ACK.
+    #[test]
+    fn an_ack_that_counts_once_falls_behind_the_curve() {
+        let thinned = |growth| grown_after_loss(Dialect::Reference, growth, 10, 4);
+        assert!(thinned(Growth::ByteCounting) > 940.0);
+        let behind = thinned(Growth::PerAck);
+        assert!((800.0..930.0).contains(&behind), "a round trip goes a tenth of the way: {behind}");
+    }
+
+    /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved up without bound.
+    #[test]
+    fn ns3_cannot_grow_by_more_than_a_segment_an_ack() {
+        let mut ns3 = Ns3::default();
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
+        let at = Instant::ZERO + Duration::from_secs(1);
+        ns3.sample(&ack(at, 100, Duration::from_millis(100)));
+        ns3.grow(&mut window, at, 1000);
+        assert_eq!(window.cwnd, 11 * MSS);
+    }
+}

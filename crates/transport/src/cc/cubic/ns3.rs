@@ -1,0 +1,135 @@
+//! CUBIC as ns-3.37's `TcpCubic` computes it: Linux's of some years ago, but for these points:
+//!
+//! 1. No Reno-friendly region (`TcpFriendliness` came later).
+//! 2. Delays are the smoothed round-trip time, on every ACK, and only 10 ms after an epoch's start are left out (`CubicDelta`).
+//! 3. An ACK grows the window by one segment at most; `m_cWndCnt` keeps the rest without bound, also over a loss.
+//! 4. Time is exact, and the curve is looked at on each ACK. What it adds or takes is cut to whole segments.
+//! 5. Neither idleness nor a window that is not used holds back time or growth.
+//! 6. A timeout forgets the curve, not the count.
+
+use super::super::{Ack, Window};
+use crate::recovery::CongestionState;
+use acklab_base::{Duration, Instant};
+
+/// `C`.
+const C: f64 = 0.4;
+/// `Beta`.
+const BETA: f64 = 0.7;
+/// `CubicDelta`.
+const CUBIC_DELTA: Duration = Duration::from_millis(10);
+/// `CntClamp`.
+const COUNT_CLAMP: u64 = 20;
+/// `Update`: how many windows must be acknowledged for a segment of growth where the curve is below the window.
+const FLAT_COUNT: u64 = 100;
+/// `Update`: the fastest growth.
+const MIN_COUNT: u64 = 2;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ns3 {
+    /// `m_cWndCnt`.
+    credit: u64,
+    last_max: u64,
+    origin: u64,
+    /// In seconds.
+    k: f64,
+    delay_min: Option<Duration>,
+    epoch_start: Option<Instant>,
+}
+
+impl Ns3 {
+    /// `PktsAcked`.
+    pub(super) fn sample(&mut self, ack: &Ack) {
+        let is_fresh = self.epoch_start.is_some_and(|start| ack.now.since(start) < CUBIC_DELTA);
+        if let Some(rtt) = ack.srtt.filter(|_| !is_fresh) {
+            self.delay_min = Some(self.delay_min.map_or(rtt, |min| min.min(rtt)));
+        }
+    }
+
+    /// `IncreaseWindow` after slow start.
+    pub(super) fn grow(&mut self, window: &mut Window, now: Instant, acked: u64) {
+        self.credit += acked;
+        let count = self.update(window.cwnd / window.mss, now);
+        if self.credit >= count {
+            window.cwnd += window.mss;
+            self.credit -= count;
+        }
+    }
+
+    fn update(&mut self, cwnd: u64, now: Instant) -> u64 {
+        let start = match self.epoch_start {
+            Some(start) => start,
+            None => self.begin_epoch(cwnd, now),
+        };
+        let time = (now.since(start) + self.delay_min.unwrap_or_default()).as_secs_f64();
+        let offset = (time - self.k).abs();
+        let delta = (C * offset * offset * offset) as u64;
+        let target = if time < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { FLAT_COUNT * cwnd };
+        let count = if self.last_max == 0 { count.min(COUNT_CLAMP) } else { count };
+        count.max(MIN_COUNT)
+    }
+
+    fn begin_epoch(&mut self, cwnd: u64, now: Instant) -> Instant {
+        self.epoch_start = Some(now);
+        self.k = libm::cbrt(self.last_max.saturating_sub(cwnd) as f64 / C);
+        self.origin = self.last_max.max(cwnd);
+        now
+    }
+
+    /// `GetSsThresh`.
+    pub(super) fn reduce(&mut self, window: &Window) -> u64 {
+        let cwnd = window.cwnd / window.mss;
+        self.last_max = if cwnd < self.last_max { (cwnd as f64 * (1.0 + BETA) / 2.0) as u64 } else { cwnd };
+        self.epoch_start = None;
+        ((cwnd as f64 * BETA) as u64).max(2) * window.mss
+    }
+
+    /// `CubicReset`.
+    pub(super) fn on_state(&mut self, state: CongestionState) {
+        if state == CongestionState::Loss {
+            (self.last_max, self.origin, self.k, self.delay_min) = (0, 0, 0.0, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{MSS, ack};
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn window(segments: u64) -> Window {
+        Window { cwnd: segments * MSS, ssthresh: segments * MSS, mss: MSS }
+    }
+
+    #[test]
+    fn the_count_of_the_curve() {
+        let mut ns3 = Ns3::default();
+        assert_eq!(ns3.reduce(&window(100)), 70 * MSS);
+        ns3.sample(&ack(at(1000), 1, Duration::from_millis(20)));
+        // 100 − ⌊0.4 · 4.197³⌋ = 71: 70 acknowledged segments for one.
+        assert_eq!(ns3.update(70, at(1000)), 70);
+        // 3 s later the curve is at 100.
+        assert_eq!(ns3.update(70, at(4000)), 70 / 30);
+        assert_eq!(ns3.update(100, at(4000)), 100 * 100);
+    }
+
+    #[test]
+    fn a_round_trip_is_smoothed_and_waits_ten_milliseconds() {
+        let mut ns3 = Ns3 { epoch_start: Some(at(1000)), ..Ns3::default() };
+        ns3.sample(&Ack { srtt: Some(Duration::from_millis(30)), ..ack(at(1009), 1, Duration::from_millis(20)) });
+        assert_eq!(ns3.delay_min, None);
+        ns3.sample(&Ack { srtt: Some(Duration::from_millis(30)), ..ack(at(1010), 1, Duration::from_millis(20)) });
+        assert_eq!(ns3.delay_min, Some(Duration::from_millis(30)));
+    }
+
+    #[test]
+    fn the_count_outlives_a_timeout() {
+        let mut ns3 = Ns3 { credit: 7, last_max: 50, ..Ns3::default() };
+        ns3.on_state(CongestionState::Loss);
+        assert_eq!((ns3.credit, ns3.last_max), (7, 0));
+    }
+}

@@ -1,0 +1,97 @@
+//! What holds for every window-based controller, whatever comes.
+
+use super::testing::{MSS, ack, start};
+use super::*;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Something that happens to a controller.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Acked { segments: u64, rtt_us: u64, may_grow: bool },
+    Loss,
+    Timeout,
+    Undo,
+    Idle { ms: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => (0u64..20, 1u64..200_000, any::<bool>())
+            .prop_map(|(segments, rtt_us, may_grow)| Step::Acked { segments, rtt_us, may_grow }),
+        2 => Just(Step::Loss),
+        1 => Just(Step::Timeout),
+        1 => Just(Step::Undo),
+        1 => (0u64..5000).prop_map(|ms| Step::Idle { ms }),
+    ]
+}
+
+fn setting() -> impl Strategy<Value = (Algorithm, Start)> {
+    (
+        select(vec![Algorithm::NewReno, Algorithm::Cubic, Algorithm::Vegas]),
+        select(vec![Dialect::Reference, Dialect::Linux, Dialect::Ns3]),
+        select(vec![SlowStart::Classic, SlowStart::HystartPlusPlus, SlowStart::LinuxHystart, SlowStart::Ns3Hystart]),
+        select(vec![Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]),
+        any::<bool>(),
+    )
+        .prop_map(|(algorithm, dialect, slow_start, growth, paced)| {
+            (algorithm, Start { dialect, slow_start, paced, ..start(growth) })
+        })
+}
+
+proptest! {
+    /// The window never falls below a segment nor the threshold below two, and no ACK more than doubles what it acknowledged or adds
+    /// more than it acknowledged and a segment or two.
+    #[test]
+    fn windows_stay_sane((algorithm, start) in setting(), steps in proptest::collection::vec(step(), 1..400)) {
+        let mut controller = Controller::new(algorithm, &start).expect("it is built in");
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let (mut now, mut una) = (Instant::ZERO + Duration::from_secs(1), 0);
+        let mut undo = None;
+        for step in steps {
+            now += Duration::from_micros(300);
+            let before = window;
+            match step {
+                Step::Acked { segments, rtt_us, may_grow } => {
+                    una += segments * MSS;
+                    let nxt = una + window.cwnd;
+                    let may_grow = may_grow && segments > 0;
+                    let ack = Ack { una, nxt, may_grow, ..ack(now, segments, Duration::from_micros(rtt_us)) };
+                    controller.on_ack(&mut window, &ack);
+                    prop_assert!(window.cwnd <= before.cwnd + (segments + 2) * MSS, "{before:?} to {window:?}");
+                    let sent = Sent {
+                        now,
+                        bytes: MSS,
+                        in_flight: window.cwnd,
+                        end: nxt + MSS,
+                        is_retransmission: false,
+                        is_app_limited: false,
+                    };
+                    controller.on_sent(&mut window, &sent);
+                }
+                Step::Loss => {
+                    undo = Some(window);
+                    window.ssthresh = controller.ssthresh(now, &window, window.cwnd, Signal::Loss);
+                    controller.on_state(now, &mut window, CongestionState::Recovery);
+                    window.cwnd = window.ssthresh;
+                    controller.on_state(now, &mut window, CongestionState::Open);
+                    prop_assert!(window.ssthresh <= before.cwnd.max(2 * MSS));
+                }
+                Step::Timeout => {
+                    undo = None;
+                    window.ssthresh = controller.ssthresh(now, &window, window.cwnd, Signal::Timeout);
+                    window.cwnd = MSS;
+                    controller.on_state(now, &mut window, CongestionState::Loss);
+                }
+                Step::Undo => if let Some(before) = undo.take() {
+                    window.cwnd = window.cwnd.max(before.cwnd);
+                    window.ssthresh = window.ssthresh.max(before.ssthresh);
+                    controller.on_undo(now, &mut window);
+                },
+                Step::Idle { ms } => now += Duration::from_millis(ms),
+            }
+            prop_assert!(window.cwnd >= MSS, "{window:?}");
+            prop_assert!(window.ssthresh >= 2 * MSS, "{window:?}");
+        }
+    }
+}

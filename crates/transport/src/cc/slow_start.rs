@@ -1,0 +1,140 @@
+//! How the window grows until the first sign of congestion, and which signs count.
+//!
+//! Every rule doubles the window each round trip, as far as [`Growth`] lets it. They differ in what ends that before a loss does.
+
+mod hystart_plus_plus;
+mod linux;
+mod ns3;
+
+use super::{Ack, Acked, Growth, Start, Window};
+use acklab_base::Instant;
+use hystart_plus_plus::HystartPlusPlus;
+use linux::LinuxHystart;
+use ns3::Ns3Hystart;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RFC 3465, §2.3: at most so many segments an ACK.
+const BYTE_COUNTING_LIMIT: u64 = 2;
+
+/// What ends slow start before a loss does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStart {
+    /// Nothing (RFC 5681, §3.1).
+    Classic,
+    /// `HyStart++` (RFC 9406): delay that grows from round to round ends it by way of conservative slow start.
+    HystartPlusPlus,
+    /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long train of ACKs, or delay.
+    LinuxHystart,
+    /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two, with other thresholds.
+    Ns3Hystart,
+}
+
+impl SlowStart {
+    /// Its name, as scenarios spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::HystartPlusPlus => "hystart-plus-plus",
+            Self::LinuxHystart => "linux-hystart",
+            Self::Ns3Hystart => "ns3-hystart",
+        }
+    }
+}
+
+/// Slow start at work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phase {
+    growth: Growth,
+    /// Does growth stop at the threshold?
+    stops_at_threshold: bool,
+    exit: Exit,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Exit {
+    Loss,
+    PlusPlus(HystartPlusPlus),
+    Linux(LinuxHystart),
+    Ns3(Ns3Hystart),
+}
+
+impl Phase {
+    pub(super) const fn new(start: &Start) -> Self {
+        let exit = match start.slow_start {
+            SlowStart::Classic => Exit::Loss,
+            SlowStart::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(start.paced)),
+            SlowStart::LinuxHystart => Exit::Linux(LinuxHystart::new(start.paced)),
+            SlowStart::Ns3Hystart => Exit::Ns3(Ns3Hystart::new()),
+        };
+        Self { growth: start.growth, stops_at_threshold: true, exit }
+    }
+
+    /// As ns-3's `TcpCubic::IncreaseWindow`: by all that is acknowledged, and past the threshold.
+    pub(super) const fn past_the_threshold(self) -> Self {
+        Self { growth: Growth::PerSegment, stops_at_threshold: false, ..self }
+    }
+
+    /// An ACK has come. Returns what remains of it for congestion avoidance.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> Acked {
+        match &mut self.exit {
+            Exit::Loss | Exit::PlusPlus(_) => {}
+            Exit::Linux(hystart) => hystart.on_ack(window, ack),
+            Exit::Ns3(hystart) => hystart.on_ack(window, ack),
+        }
+        if !ack.may_grow {
+            return Acked::default();
+        }
+        if !window.in_slow_start() {
+            return ack.acked;
+        }
+        if let Exit::PlusPlus(hystart) = &mut self.exit
+            && hystart.is_first_slow_start(window)
+        {
+            hystart.on_ack(window, ack);
+            return Acked::default();
+        }
+        self.grow(window, ack.acked)
+    }
+
+    /// The retransmission timer expired: a new slow start follows.
+    pub(super) const fn on_timeout(&mut self, now: Instant, nxt: u64) {
+        match &mut self.exit {
+            Exit::Loss | Exit::PlusPlus(_) => {}
+            Exit::Linux(hystart) => hystart.reset(now, nxt),
+            Exit::Ns3(hystart) => hystart.reset(now, nxt),
+        }
+    }
+
+    /// Slow start takes what it needs to reach the threshold; the rest counts for congestion avoidance.
+    fn grow(&self, window: &mut Window, acked: Acked) -> Acked {
+        let wanted = match self.growth {
+            // An ACK that leaves slow start and covers more than one segment counts in congestion avoidance too, as in ns-3's
+            // IncreaseWindow.
+            Growth::PerAck => {
+                let grown = acked.segments.min(1) * window.mss;
+                window.cwnd += grown;
+                return rest(window, acked, grown);
+            }
+            Growth::PerSegment => acked.bytes,
+            Growth::ByteCounting => acked.bytes.min(BYTE_COUNTING_LIMIT * window.mss),
+        };
+        let room = if self.stops_at_threshold { window.ssthresh - window.cwnd } else { u64::MAX };
+        let grown = wanted.min(room);
+        window.cwnd += grown;
+        if self.stops_at_threshold { rest(window, acked, grown) } else { Acked::default() }
+    }
+}
+
+/// Nothing remains of an ACK that did not leave slow start.
+const fn rest(window: &Window, acked: Acked, grown: u64) -> Acked {
+    if window.in_slow_start() {
+        return Acked { bytes: 0, segments: 0 };
+    }
+    Acked {
+        bytes: acked.bytes.saturating_sub(grown),
+        segments: acked.segments.saturating_sub(grown.div_ceil(window.mss)),
+    }
+}

@@ -1,0 +1,191 @@
+//! `HyStart++` (RFC 9406).
+
+use super::super::{Ack, Window};
+use acklab_base::Duration;
+
+/// RFC 9406, §4.3: `MIN_RTT_THRESH`.
+const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
+/// RFC 9406, §4.3: `MAX_RTT_THRESH`.
+const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
+/// RFC 9406, §4.3: `MIN_RTT_DIVISOR`.
+const MIN_RTT_DIVISOR: u64 = 8;
+/// RFC 9406, §4.3: a round of fewer samples decides nothing.
+const N_RTT_SAMPLE: u32 = 8;
+/// RFC 9406, §4.3: conservative slow start grows so many times slower.
+const CSS_GROWTH_DIVISOR: u64 = 4;
+/// RFC 9406, §4.3: conservative slow start lasts so many rounds.
+const CSS_ROUNDS: u32 = 5;
+/// RFC 9406, §4.3: L, the segments that an ACK may count for where pacing does not spread them. Without limit where it does.
+const UNPACED_LIMIT: u64 = 8;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HystartPlusPlus {
+    paced: bool,
+    /// The round ends when this is acknowledged; none before the first ACK.
+    window_end: Option<u64>,
+    last_round_min: Option<Duration>,
+    current_round_min: Option<Duration>,
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative slow start.
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// A round below this shows that slow start was left too early.
+    baseline_min: Duration,
+    rounds: u32,
+}
+
+impl HystartPlusPlus {
+    pub(super) const fn new(paced: bool) -> Self {
+        Self { paced, window_end: None, last_round_min: None, current_round_min: None, samples: 0, conservative: None }
+    }
+
+    /// RFC 9406, §4.3: only for the slow start that knows no threshold yet; later ones have a measured one.
+    pub(super) const fn is_first_slow_start(&self, window: &Window) -> bool {
+        window.ssthresh == u64::MAX
+    }
+
+    /// RFC 9406, §4.2, in its order: the window, the round's least delay, the decision, the end of the round.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let limit = if self.paced { u64::MAX } else { UNPACED_LIMIT * window.mss };
+        let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1 };
+        window.cwnd += ack.acked.bytes.min(limit) / divisor;
+        let window_end = *self.window_end.get_or_insert(ack.nxt);
+        if let Some(rtt) = ack.rtt {
+            self.current_round_min = Some(self.current_round_min.map_or(rtt, |min| min.min(rtt)));
+            self.samples += 1;
+        }
+        if self.samples >= N_RTT_SAMPLE {
+            self.decide();
+        }
+        if ack.una >= window_end {
+            self.end_round(window, ack.nxt);
+        }
+    }
+
+    fn decide(&mut self) {
+        let Some(current) = self.current_round_min else { return };
+        match self.conservative {
+            None => {
+                let Some(last) = self.last_round_min else { return };
+                let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                if current >= last + threshold {
+                    self.conservative = Some(Conservative { baseline_min: current, rounds: 0 });
+                }
+            }
+            Some(Conservative { baseline_min, .. }) if current < baseline_min => self.conservative = None,
+            Some(_) => {}
+        }
+    }
+
+    /// A round in the middle of which conservative slow start began counts as one of its rounds.
+    fn end_round(&mut self, window: &mut Window, nxt: u64) {
+        self.window_end = Some(nxt);
+        self.last_round_min = self.current_round_min.take();
+        self.samples = 0;
+        if let Some(conservative) = &mut self.conservative {
+            conservative.rounds += 1;
+            if conservative.rounds >= CSS_ROUNDS {
+                window.ssthresh = window.cwnd;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{MSS, ack, start};
+    use super::super::super::{Growth, Start};
+    use super::super::{Phase, SlowStart};
+    use super::*;
+    use acklab_base::Instant;
+
+    /// Rounds of slow start: each sends the window and gets `acks` ACKs for it.
+    struct Rounds {
+        phase: Phase,
+        window: Window,
+        una: u64,
+    }
+
+    impl Rounds {
+        fn new(paced: bool) -> Self {
+            let start = Start { slow_start: SlowStart::HystartPlusPlus, paced, ..start(Growth::ByteCounting) };
+            let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
+            Self { phase: Phase::new(&start), window, una: 0 }
+        }
+
+        /// By how many segments the window grows in a round of `acks` ACKs, all with this round-trip time.
+        fn round(&mut self, acks: u64, rtt_ms: u64) -> u64 {
+            let (before, each) = (self.window.cwnd, 16 / acks);
+            let end = self.una + 16 * MSS;
+            for _ in 0..acks {
+                self.una += each * MSS;
+                let nxt = if self.una < end { end } else { end + 16 * MSS };
+                let ack = Ack { una: self.una, nxt, ..ack(Instant::ZERO, each, Duration::from_millis(rtt_ms)) };
+                self.phase.on_ack(&mut self.window, &ack);
+            }
+            (self.window.cwnd - before) / MSS
+        }
+    }
+
+    #[test]
+    fn delay_above_an_eighth_begins_conservative_slow_start() {
+        let mut rounds = Rounds::new(false);
+        assert_eq!(rounds.round(16, 40), 16);
+        assert_eq!(rounds.round(16, 44), 16, "4 ms less than 40 / 8");
+        assert_eq!(rounds.round(16, 50), 10, "8 samples at full growth, 8 at a quarter of it");
+        assert_eq!(rounds.round(16, 50), 4);
+    }
+
+    #[test]
+    fn five_conservative_rounds_end_slow_start() {
+        let mut rounds = Rounds::new(false);
+        rounds.round(16, 20);
+        for round in 0..5 {
+            assert_eq!(rounds.window.ssthresh, u64::MAX, "round {round}");
+            rounds.round(16, 30);
+        }
+        assert_eq!(rounds.window.ssthresh, rounds.window.cwnd, "the partial round was the first of five");
+    }
+
+    #[test]
+    fn delay_that_falls_again_resumes_slow_start() {
+        let mut rounds = Rounds::new(false);
+        rounds.round(16, 20);
+        rounds.round(16, 30);
+        assert_eq!(rounds.round(16, 29), 10, "8 conservative, then as before");
+        assert_eq!(rounds.round(16, 29), 16);
+    }
+
+    #[test]
+    fn an_ack_counts_for_eight_segments_unless_sending_is_paced() {
+        assert_eq!(Rounds::new(false).round(1, 20), 8);
+        assert_eq!(Rounds::new(true).round(1, 20), 16);
+    }
+
+    #[test]
+    fn fewer_than_eight_acks_a_round_blind_it() {
+        let (mut seen, mut thinned) = (Rounds::new(true), Rounds::new(true));
+        for rtt_ms in [20, 40, 80, 160] {
+            seen.round(8, rtt_ms);
+            assert_eq!(thinned.round(4, rtt_ms), 16, "full growth, however long the queue");
+        }
+        assert!(seen.phase.grow_is_conservative());
+        assert!(!thinned.phase.grow_is_conservative());
+    }
+
+    #[test]
+    fn a_later_slow_start_is_the_classic_one() {
+        let mut rounds = Rounds::new(false);
+        rounds.window = Window { cwnd: MSS, ssthresh: 100 * MSS, mss: MSS };
+        assert_eq!(rounds.round(2, 20), 4, "two segments an ACK, as RFC 3465 has it");
+    }
+
+    impl Phase {
+        fn grow_is_conservative(&self) -> bool {
+            matches!(self.exit, super::super::Exit::PlusPlus(hystart) if hystart.conservative.is_some())
+        }
+    }
+}

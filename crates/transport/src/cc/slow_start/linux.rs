@@ -1,0 +1,184 @@
+//! Linux's `HyStart` (`tcp_cubic.c`), after Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011.
+
+use super::super::{Ack, Window};
+use crate::pacing;
+use acklab_base::{Duration, Instant};
+
+/// `hystart_low_window`: segments below which it does not look.
+const LOW_WINDOW: u64 = 16;
+/// `hystart_ack_delta_us`: ACKs closer than this form a train.
+const ACK_DELTA: Duration = Duration::from_millis(2);
+/// `HYSTART_MIN_SAMPLES`.
+const MIN_SAMPLES: u32 = 8;
+/// `HYSTART_DELAY_MIN`.
+const DELAY_MIN: Duration = Duration::from_millis(4);
+/// `HYSTART_DELAY_MAX`.
+const DELAY_MAX: Duration = Duration::from_millis(16);
+/// `sk_gso_max_size` of an ordinary device (`GSO_LEGACY_MAX_SIZE`), in octets.
+const GSO_MAX_SIZE: u64 = 65_536;
+/// The most that `hystart_ack_delay` allows for segmentation offload.
+const ACK_DELAY_MAX: Duration = Duration::from_millis(1);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinuxHystart {
+    /// `sk_pacing_status` is not `SK_PACING_NONE`.
+    paced: bool,
+    delay_min: Option<Duration>,
+    round_start: Instant,
+    last_ack: Instant,
+    /// The round ends when more than this is acknowledged.
+    end: u64,
+    round_min: Option<Duration>,
+    samples: u32,
+    found: bool,
+}
+
+impl LinuxHystart {
+    pub(super) const fn new(paced: bool) -> Self {
+        Self {
+            paced,
+            delay_min: None,
+            round_start: Instant::ZERO,
+            last_ack: Instant::ZERO,
+            end: 0,
+            round_min: None,
+            samples: 0,
+            found: false,
+        }
+    }
+
+    /// `bictcp_reset` and `bictcp_hystart_reset`.
+    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
+        (self.delay_min, self.found) = (None, false);
+        self.begin_round(now, nxt);
+    }
+
+    const fn begin_round(&mut self, now: Instant, nxt: u64) {
+        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
+        (self.round_min, self.samples) = (None, 0);
+    }
+
+    /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a delayed ACK waited is not in it.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let Some(delay) = ack.newest_rtt else { return };
+        let delay_min = self.delay_min.map_or(delay, |min| min.min(delay));
+        self.delay_min = Some(delay_min);
+        if self.found || !window.in_slow_start() {
+            return;
+        }
+        if ack.una > self.end {
+            self.begin_round(ack.now, ack.nxt);
+        }
+        if window.cwnd < LOW_WINDOW * window.mss {
+            return;
+        }
+        let train = self.is_train_long(window, ack, delay_min);
+        let delayed = self.is_delayed(delay, delay_min);
+        if train || delayed {
+            self.found = true;
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    /// A train that lasts for half the path's round trip fills the way there; with pacing, segments may leave up to half a round
+    /// trip late, and it takes a whole one.
+    fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
+        if ack.now.since(self.last_ack) > ACK_DELTA {
+            return false;
+        }
+        self.last_ack = ack.now;
+        let allowed = delay_min + ack_delay(window, ack);
+        let threshold = if self.paced { allowed } else { allowed / 2 };
+        ack.now.since(self.round_start) > threshold
+    }
+
+    fn is_delayed(&mut self, delay: Duration, delay_min: Duration) -> bool {
+        let round_min = self.round_min.map_or(delay, |min| min.min(delay));
+        self.round_min = Some(round_min);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        round_min > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
+    }
+}
+
+/// `hystart_ack_delay`: what segmentation offload may add, the time of four of its largest packets at the pacing rate, which Linux
+/// computes for everyone.
+fn ack_delay(window: &Window, ack: &Ack) -> Duration {
+    let rate = ack.srtt.and_then(|srtt| pacing::rate_of_window(window.cwnd, window.ssthresh, srtt));
+    rate.map_or(Duration::ZERO, |rate| {
+        let nanos = u128::from(4 * GSO_MAX_SIZE * 8) * 1_000_000_000 / u128::from(rate.bits_per_second().max(1));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(ACK_DELAY_MAX)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{MSS, ack};
+    use super::*;
+
+    /// A round of ACKs for two segments each, `gap` apart, and whether it ends slow start. The path takes 20 ms.
+    fn round(hystart: &mut LinuxHystart, acks: u64, gap: Duration, rtt: Duration) -> bool {
+        let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let begin = hystart.round_start + Duration::from_secs(1);
+        let una = hystart.end;
+        for index in 1..=acks {
+            let nxt = una + 1000 * MSS;
+            let ack = Ack { una: una + index * 2 * MSS, nxt, ..ack(begin + gap * index, 2, rtt) };
+            hystart.on_ack(&mut window, &ack);
+        }
+        window.ssthresh == window.cwnd
+    }
+
+    fn warm(paced: bool) -> LinuxHystart {
+        let mut hystart = LinuxHystart::new(paced);
+        assert!(!round(&mut hystart, 5, Duration::from_millis(1), ms(20)));
+        hystart
+    }
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_train_of_half_a_round_trip_ends_it() {
+        // (20 ms + 1 ms for offload) / 2.
+        assert!(!round(&mut warm(false), 11, ms(1), ms(20)), "10 ms after the first");
+        assert!(round(&mut warm(false), 12, ms(1), ms(20)), "11 ms after the first");
+        assert!(!round(&mut warm(true), 21, ms(1), ms(20)), "paced, a whole round trip");
+        assert!(round(&mut warm(true), 23, ms(1), ms(20)));
+    }
+
+    #[test]
+    fn delay_ends_it_after_eight_samples() {
+        assert!(!round(&mut warm(false), 8, ms(1), ms(25)));
+        assert!(round(&mut warm(false), 9, ms(1), ms(25)), "more than 20 + max(4, 20 / 8)");
+        assert!(!round(&mut warm(false), 9, ms(1), ms(24)));
+    }
+
+    #[test]
+    fn below_sixteen_segments_nothing_ends_it() {
+        let mut hystart = warm(false);
+        let mut window = Window { cwnd: 15 * MSS, ssthresh: u64::MAX, mss: MSS };
+        for index in 0..100 {
+            let at = Instant::ZERO + ms(2000 + index);
+            hystart.on_ack(&mut window, &Ack { una: 1, nxt: 1, ..ack(at, 1, ms(200)) });
+        }
+        assert_eq!(window.ssthresh, u64::MAX);
+    }
+
+    #[test]
+    fn acks_thinned_beyond_two_milliseconds_form_no_train() {
+        assert!(round(&mut warm(false), 24, Duration::from_micros(500), ms(20)), "12 ms of ACKs each 0.5 ms");
+        assert!(!round(&mut warm(false), 20, Duration::from_micros(2100), ms(20)), "40 ms of ACKs each 2.1 ms: blind");
+    }
+
+    #[test]
+    fn bunched_acks_hide_delay_until_the_ninth() {
+        assert!(
+            !round(&mut warm(false), 8, ms(1), ms(200)),
+            "8 ACKs a round, a queue of nine round trips, and no exit"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`), which differs from Linux's in five points:
+//!
+//! 1. its samples are the smoothed round-trip time (`TcpSocketBase` hands `m_lastRtt` to `PktsAcked`, on every ACK);
+//! 2. the delay that ends slow start is the shortest round-trip time again, of 4 ms to 1 s, not an eighth of it of 4 to 16 ms;
+//! 3. a train must last for a whole round trip, paced or not;
+//! 4. nine samples decide by the least of the first eight;
+//! 5. a round begins only with an ACK that grows the window.
+
+use super::super::{Ack, Window};
+use acklab_base::{Duration, Instant};
+
+/// `HyStartLowWindow`, in segments.
+const LOW_WINDOW: u64 = 16;
+/// `HyStartMinSamples`.
+const MIN_SAMPLES: u32 = 8;
+/// `HyStartAckDelta`.
+const ACK_DELTA: Duration = Duration::from_millis(2);
+/// `HyStartDelayMin`.
+const DELAY_MIN: Duration = Duration::from_millis(4);
+/// `HyStartDelayMax`.
+const DELAY_MAX: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ns3Hystart {
+    delay_min: Option<Duration>,
+    round_start: Instant,
+    last_ack: Instant,
+    /// The round ends when more than this is acknowledged.
+    end: u64,
+    round_min: Option<Duration>,
+    samples: u32,
+    found: bool,
+}
+
+impl Ns3Hystart {
+    pub(super) const fn new() -> Self {
+        Self {
+            delay_min: None,
+            round_start: Instant::ZERO,
+            last_ack: Instant::ZERO,
+            end: 0,
+            round_min: None,
+            samples: 0,
+            found: false,
+        }
+    }
+
+    /// `CubicReset` and `HystartReset`.
+    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
+        (self.delay_min, self.found) = (None, false);
+        self.begin_round(now, nxt);
+    }
+
+    const fn begin_round(&mut self, now: Instant, nxt: u64) {
+        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
+        (self.round_min, self.samples) = (None, 0);
+    }
+
+    /// `PktsAcked`, then what `IncreaseWindow` does first.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(delay) = ack.srtt {
+            let delay_min = self.delay_min.map_or(delay, |min| min.min(delay));
+            self.delay_min = Some(delay_min);
+            if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW * window.mss && !self.found {
+                self.update(window, ack.now, delay, delay_min);
+            }
+        }
+        if ack.may_grow && window.in_slow_start() && ack.una > self.end {
+            self.begin_round(ack.now, ack.nxt);
+        }
+    }
+
+    fn update(&mut self, window: &mut Window, now: Instant, delay: Duration, delay_min: Duration) {
+        if now.since(self.last_ack) <= ACK_DELTA {
+            self.last_ack = now;
+            self.found |= now.since(self.round_start) > delay_min;
+        }
+        if self.samples < MIN_SAMPLES {
+            self.round_min = Some(self.round_min.map_or(delay, |min| min.min(delay)));
+            self.samples += 1;
+        } else {
+            let threshold = delay_min + delay_min.clamp(DELAY_MIN, DELAY_MAX);
+            self.found |= self.round_min.is_some_and(|round_min| round_min > threshold);
+        }
+        if self.found {
+            window.ssthresh = window.cwnd;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{MSS, ack};
+    use super::*;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// A round of ACKs `gap` apart behind a first one of 20 ms, and whether it ends slow start.
+    fn round(acks: u64, gap: Duration, srtt: Duration) -> bool {
+        let mut hystart = Ns3Hystart::new();
+        let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let begin = Instant::ZERO + Duration::from_secs(1);
+        hystart.on_ack(&mut window, &Ack { una: MSS, nxt: 100 * MSS, ..ack(begin, 1, ms(20)) });
+        for index in 1..=acks {
+            let ack = Ack { una: (1 + index) * MSS, nxt: 100 * MSS, ..ack(begin + gap * index, 1, srtt) };
+            hystart.on_ack(&mut window, &ack);
+        }
+        window.ssthresh == window.cwnd
+    }
+
+    #[test]
+    fn a_train_must_outlast_the_round_trip() {
+        assert!(!round(20, ms(1), ms(20)));
+        assert!(round(21, ms(1), ms(20)));
+        assert!(!round(12, Duration::from_micros(2100), ms(20)), "thinned: 25 ms of ACKs and no train");
+    }
+
+    #[test]
+    fn delay_must_double_and_be_seen_nine_times() {
+        assert!(!round(8, Duration::from_micros(1), ms(41)));
+        assert!(round(9, Duration::from_micros(1), ms(41)));
+        assert!(!round(9, Duration::from_micros(1), ms(40)));
+    }
+}

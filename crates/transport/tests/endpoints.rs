@@ -1,0 +1,55 @@
+//! Sender and receiver against a network that drops, doubles, reorders, delays and forges.
+//!
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-transport --test endpoints` looks longer; `ACKLAB_SEED` looks elsewhere. A failure prints
+//! the seed of its case, which `ACKLAB_CASE` runs alone. The fuzz target `tcp_endpoints` runs the same body on octets that libFuzzer
+//! finds.
+
+#[path = "endpoints/property.rs"]
+mod property;
+
+use acklab_base::random::Seed;
+use property::endpoints_keep_their_promises;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Operations of an ordinary test run.
+const STEPS: u64 = 300_000;
+
+#[expect(clippy::disallowed_methods, reason = "how long to look is not part of what is tested")]
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
+}
+
+/// Octets of one case: short ones stay near the handshake, long ones see recoveries upon recoveries.
+fn octets(seed: u64) -> Vec<u8> {
+    let mut stream = Seed(seed).stream("endpoints");
+    let length = 1 << (6 + stream.below(7));
+    (0..60 + stream.below(length)).map(|_| stream.below(256) as u8).collect()
+}
+
+fn case(seed: u64) -> u64 {
+    let octets = octets(seed);
+    let run = || endpoints_keep_their_promises(&octets);
+    let (steps, digest) = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
+        eprintln!("ACKLAB_CASE={seed}");
+        resume_unwind(cause)
+    });
+    if seed.is_multiple_of(16) {
+        assert_eq!(endpoints_keep_their_promises(&octets), (steps, digest), "ACKLAB_CASE={seed}: the same again");
+    }
+    steps
+}
+
+#[test]
+fn endpoints_keep_their_promises_to_any_network() {
+    if let Some(seed) = variable("ACKLAB_CASE") {
+        case(seed);
+        return;
+    }
+    let (wanted, first) = (variable("ACKLAB_STEPS").unwrap_or(STEPS), variable("ACKLAB_SEED").unwrap_or(0));
+    let (mut steps, mut seed) = (0, first);
+    while steps < wanted {
+        steps += case(seed);
+        seed += 1;
+    }
+    println!("{steps} operations in {} cases", seed - first);
+}

@@ -1,0 +1,149 @@
+//! A connection with any settings.
+
+use super::octets::Octets;
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_transport::cc::{Algorithm, FlightMeasure, Growth};
+use acklab_transport::recovery::{self, Detection, prr, rto};
+use acklab_transport::tcp::config::{Config, Preset, RttClock};
+use acklab_transport::tcp::ecn;
+use acklab_transport::tcp::sender::AfterIdle;
+use acklab_transport::{ack, pacing, source};
+
+/// What the two endpoints are made of.
+pub(crate) struct Setting {
+    pub(crate) config: Config,
+    pub(crate) traffic: source::Config,
+    pub(crate) stop: Option<Instant>,
+    pub(crate) seed: u64,
+}
+
+impl Setting {
+    pub(crate) fn of(octets: &mut Octets<'_>) -> Self {
+        let seed = u64::from(octets.word());
+        let mut config = octets.one_of(&[Preset::Linux, Preset::Rfc, Preset::Ns3]).config();
+        let mss = octets.one_of(&[100, 1, 2, 7, 40, 1448]);
+        config.mss = Bytes(mss);
+        config.initial_window = Segments(1 + octets.below(20) as u32);
+        let window = match octets.below(8) {
+            0 => 1 + octets.below(mss),
+            1 => mss,
+            2 => 2 * mss + octets.below(mss),
+            3 => 70_000 + octets.below(3),
+            _ => mss * (3 + octets.below(60)),
+        };
+        config.receive_buffer = Bytes(window);
+        config.send_buffer = Bytes(if octets.once_in(4) { mss * (1 + octets.below(30)) } else { 4 << 20 });
+        switches(octets, &mut config);
+        policies(octets, &mut config);
+        timers(octets, &mut config);
+        // So much as takes some hundred round trips at the most.
+        let most = mss.min(window) * (1 + octets.below(150));
+        let stop = Instant::ZERO + Duration::from_millis(1 + 5 * octets.below(256));
+        let write = Bytes(1 + octets.below(3 * mss));
+        let rate = Rate::from_bits_per_second(write.get() * 8 * (1 + octets.below(400))).unwrap_or(Rate::from_mbps(1));
+        let (traffic, stop) = match octets.below(8) {
+            0 => (source::Config::Greedy {}, Some(stop)),
+            1 => (source::Config::Constant { rate, write }, Some(stop)),
+            2 => (source::Config::Poisson { rate, write }, Some(stop)),
+            3 => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
+            _ => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, None),
+        };
+        Self { config, traffic, stop, seed }
+    }
+}
+
+/// What is on in one setting of four is off, and the other way round.
+fn switches(octets: &mut Octets<'_>, config: &mut Config) {
+    let flips = octets.word() & octets.word();
+    let flags = [
+        &mut config.sack,
+        &mut config.dsack,
+        &mut config.window_scaling,
+        &mut config.validate_window,
+        &mut config.tail_loss_probe,
+        &mut config.undo,
+        &mut config.limited_transmit,
+        &mut config.ecn_option,
+    ];
+    flags.into_iter().enumerate().for_each(|(bit, flag)| *flag ^= flips >> bit & 1 == 1);
+    if flips >> 30 & 1 == 1 {
+        config.timestamps = None;
+        config.rtt_clock = RttClock::SendTimes;
+    }
+    if flips >> 31 == 1 {
+        config.rtt_clock = RttClock::SendTimes;
+    }
+}
+
+fn policies(octets: &mut Octets<'_>, config: &mut Config) {
+    config.congestion = octets.one_of(&[
+        Algorithm::NewReno,
+        Algorithm::Bbr,
+        Algorithm::Bbr3,
+        Algorithm::Dctcp,
+        Algorithm::Copa,
+        Algorithm::PccAllegro,
+        Algorithm::PccVivace,
+    ]);
+    config.ecn = octets.one_of(&[ecn::Config::Off, ecn::Config::Classic, ecn::Config::Dctcp, ecn::Config::Accurate]);
+    if octets.once_in(3) {
+        config.growth = octets.one_of(&[Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]);
+        config.halves = octets.one_of(&[FlightMeasure::FlightSize, FlightMeasure::Pipe, FlightMeasure::Window]);
+        config.recovery =
+            octets.one_of(&[recovery::Algorithm::Prr, recovery::Algorithm::Classic, recovery::Algorithm::Reno]);
+        config.prr_basis = octets.one_of(&[prr::Basis::FlightSize, prr::Basis::Pipe, prr::Basis::Window]);
+        config.prr_bound = octets.one_of(&[prr::Bound::SafeAck, prr::Bound::RetransmissionAcked]);
+        config.detection = octets.one_of(&[Detection::DupThresh, Detection::Rack]);
+        config.after_idle = octets.one_of(&[AfterIdle::Keep, AfterIdle::Restart, AfterIdle::Decay]);
+        config.pacing = octets.one_of(&[pacing::Config::Controller, pacing::Config::Always, pacing::Config::Never]);
+    }
+    config.ack = acknowledgments(octets, config.ack);
+}
+
+fn acknowledgments(octets: &mut Octets<'_>, preset: ack::Config) -> ack::Config {
+    let segments = 1 + octets.below(12) as u32;
+    let timer = Duration::from_millis(1 + octets.below(300));
+    match octets.below(16) {
+        0..4 => preset,
+        4 => ack::Config::PerPacket {},
+        5 => ack::Config::Linux {},
+        6 | 7 => ack::Config::Delayed { segments, timer, quick: octets.below(3) as u32 },
+        8 => ack::Config::ByteCounting { segments, timer: Some(timer) },
+        9 => ack::Config::Daass { segments, timer },
+        10 => ack::Config::Chrome {
+            packets: segments,
+            after: octets.below(150) as u32,
+            rtt_divisor: 1 + octets.below(8) as u32,
+            max_ack_delay: timer,
+        },
+        11 => ack::Config::Quic { packets: segments, max_ack_delay: timer },
+        12 => ack::Config::AckFrequency {
+            ack_eliciting_threshold: segments - 1,
+            requested_max_ack_delay: timer,
+            reordering_threshold: octets.below(5) as u32,
+        },
+        13 | 14 => ack::Config::Tack {
+            segments,
+            beta: 2 + octets.below(8) as u32,
+            bandwidth_window: 1 + octets.below(12) as u32,
+            rtt_window: Duration::from_secs(1 + octets.below(10)),
+            per_packet_startup: octets.once_in(2),
+        },
+        _ => ack::Config::AckCongestionControl { timer },
+    }
+}
+
+fn timers(octets: &mut Octets<'_>, config: &mut Config) {
+    if octets.once_in(3) {
+        config.rto.min = Duration::from_millis(octets.one_of(&[1, 10, 200, 1000]));
+        config.rto.max = Duration::from_secs(octets.one_of(&[2, 60, 120]));
+        config.rto.floor = octets.one_of(&[rto::Floor::Timeout, rto::Floor::Deviation]);
+        config.rto.restart = octets.one_of(&[
+            rto::Restart::EveryAck,
+            rto::Restart::EveryAckAndHeadRetransmission,
+            rto::Restart::FirstPartialAck,
+        ]);
+        config.timer_slack = Duration::from_millis(octets.one_of(&[0, 8]));
+    }
+}
