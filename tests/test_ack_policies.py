@@ -16,7 +16,7 @@ def module():
     module.QUICK_PATHS = module.SENDERS_ON = "paths.toml:default,nepal"
     module.QUICK_POLICIES = "policies.toml:delayed,L = 16"
     module.CONTROLLERS = module.CONTROLLERS_OF_TRANSFERS = ["newreno"]
-    module.SIZES = {name: module.SIZES[name] for name in ("100 kB", "1 MB")}
+    module.TRANSFERS = "sizes.toml:100 kB,1 MB"
     return module
 
 
@@ -39,6 +39,6 @@ def test_a_share_of_the_study(module, tmp_path):
 
 def test_every_variant_is_a_scenario():
     bench = Bench(find("ack_policies"), find("ack_policies").folder)
-    for file in ("paths.toml", "policies.toml", "senders.toml"):
+    for file in ("paths.toml", "policies.toml", "senders.toml", "sizes.toml"):
         for variant in bench.variants(file).chosen.values():
             bench.source("path.toml").load(list(variant.set))

@@ -53,7 +53,7 @@ def test_only_cells_that_say_something_are_coloured(cells):
     assert list(coloured.z[0]) == [None, pytest.approx(1), None]
     assert list(coloured.z[1]) == [None, None, None]
     assert [value is None for value in grey.z[0]] == [False, True, False]
-    assert coloured.customdata[0][1] == ["ratio 2.000 (2.000 … 2.000), 3 seeds<br>a note<br>acklab run x", "acklab run x"]
+    assert coloured.customdata[0][1] == ["ratio 2.000 (2.000 … 2.000), 3 seeds<br>a note", "acklab run x"]
     assert coloured.meta == {"command": 1}
 
 

@@ -15,13 +15,9 @@ COMMAND = "acklab study ack_policies"
 
 CONTROLLERS = ["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace"]
 CONTROLLERS_OF_TRANSFERS = ["newreno", "cubic", "bbr"]
-SIZES = {
-    # Long enough for the slowest path to finish.
-    "100 kB": {"flow.0.traffic": {"model": "fixed", "size": "100kB"}, "duration": "300s"},
-    "1 MB": {"flow.0.traffic": {"model": "fixed", "size": "1MB"}, "duration": "900s"},
-    "10 MB": {"flow.0.traffic": {"model": "fixed", "size": "10MB"}, "duration": "9000s"},
-}
+TRANSFERS = "sizes.toml:100 kB,1 MB,10 MB"
 SENDERS_ON = "paths.toml:short,geo,vdsl,default"
+SENDERS_SEND = "sizes.toml:1 MB,greedy"
 
 # With --quick: one path of each kind, and policies from often to seldom.
 QUICK_PATHS = "paths.toml:short,geo,vdsl,default,nepal"
@@ -96,7 +92,7 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
             ),
             Figure(
                 figures.ratio_map(
-                    without_baseline(srtt), "path", "policy", "sRTT ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
+                    without_baseline(srtt), "path", "policy", "sRTT ÷ that of the baseline", "congestion", less_is_better=True, notes="note"
                 ),
                 f"Smoothed RTT over that of the baseline: {of}",
                 commands,
@@ -104,7 +100,7 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
             Figure(
                 figures.ratio_map(
                     without_baseline(acks), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
-                    notes="note", commands="command",
+                    notes="note",
                 ),
                 f"Load of the return path, as ACKs sent a data packet over those of the baseline: {of}",
                 commands,
@@ -116,7 +112,7 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
 
 
 def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
-    axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": SIZES, "policy": policies}
+    axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": bench.variants(TRANSFERS), "policy": policies}
     result = bench.sweep(SCENARIO, "transfers", axes)
     cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
     cells = cells.with_columns(panel=pl.col("congestion") + ", " + pl.col("size"))
@@ -127,7 +123,7 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
         items=[
             Figure(
                 figures.ratio_map(
-                    without_baseline(cells), "path", "policy", "time ÷ that of the baseline", "panel", wrap=min(3, 1 + len(SIZES) // 2), less_is_better=True,
+                    without_baseline(cells), "path", "policy", "time ÷ that of the baseline", "panel", wrap=3, less_is_better=True,
                     notes="note", commands="command",
                 ),
                 f"Time to completion over that of the baseline: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where "
@@ -140,11 +136,10 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
 
 
 def _senders(bench: Bench, policies: Variants) -> Section:
-    sizes = {name: sets for name, sets in SIZES.items() if name == "1 MB"}
     axes = {
         "sender": bench.variants("senders.toml"),
         "path": bench.variants(SENDERS_ON),
-        "size": {**sizes, "greedy": {}},
+        "size": bench.variants(SENDERS_SEND),
         "policy": policies,
     }
     result = bench.sweep(SCENARIO, "senders", axes)

@@ -61,7 +61,8 @@ def ratio_map(
                 text=[[_text(cell) for cell in line] for line in shown], texttemplate="%{text}", textfont={"size": 10},
                 customdata=[[_hover(cell, notes, commands) for cell in line] for line in shown],
                 meta={"command": 1} if commands else None, xgap=1, ygap=1, hoverongaps=False,
-                hovertemplate=f"<b>%{{y}} · %{{x}}</b><br>%{{customdata[0]}}<extra>{name or ''}</extra>", **colours, **where,
+                hovertemplate=f"<b>%{{y}} · %{{x}}</b><br>%{{customdata[0]}}<br>%{{customdata[1]}}<extra>{name or ''}</extra>",
+                **colours, **where,
             )  # fmt: skip
         figure.update_xaxes(
             type="category", showgrid=False, tickangle=-45, ticks="", categoryarray=[str(c) for c in columns], **where
@@ -99,7 +100,8 @@ def _text(cell: dict[str, Any] | None) -> str:
     decimals = 2 if mean < 9.95 else 0
     if cell["low"] is None:
         return f"{mean:.{decimals}f}"
-    half = f"{(cell['high'] - cell['low']) / 2:.{decimals}f}".removeprefix("0")
+    width = (cell["high"] - cell["low"]) / 2
+    half = f"{width:.{2 if width < 9.95 else 0}f}".removeprefix("0")
     return f"{mean:.{decimals}f}<br><span style='font-size:8px'>±{half}</span>"
 
 
@@ -112,6 +114,5 @@ def _hover(cell: dict[str, Any] | None, notes: str | None, commands: str | None)
         lines.append(str(cell[notes]))
     if not commands:
         return ["<br>".join(lines), ""]
-    command = str(cell[commands])
-    wrapped = textwrap.wrap(command, 96, break_long_words=False, break_on_hyphens=False)
-    return ["<br>".join([*lines, *wrapped]), command]
+    wrapped = textwrap.wrap(str(cell[commands]), 96, break_long_words=False, break_on_hyphens=False)
+    return ["<br>".join(lines), "<br>".join(wrapped)]

@@ -36,7 +36,7 @@ function tell(plot, point) {
     command.className = "command";
     figure.querySelector("figcaption").after(command);
   }
-  command.textContent = point.customdata[place];
+  command.textContent = point.customdata[place].replaceAll("<br>", " ");
 }
 
 function draw() {
