@@ -123,6 +123,11 @@ fn values_of_other_types() {
         ),
         ("packets = [5, 9]", "packets = «5»", "link.1.reverse.loss.packets: found 5, expected a list"),
         (
+            "probability = 0.0625",
+            "probability = «-1.0»",
+            "link.0.forward.duplicate.probability: found -1.0, expected a number from 0 to 1",
+        ),
+        (
             "probability = 0.125",
             "probability = «1.25»",
             "link.0.forward.reorder.probability: found 1.25, expected a number from 0 to 1",

@@ -236,8 +236,9 @@ impl Network {
             assert!(left < MOST_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
-        // A window of one segment may be paced over a round trip, as long as that was when it left, and probes go before.
-        self.most_wait = self.most_wait.max(self.sender.rtt().srtt().unwrap_or_default() * 4);
+        // A window of one segment may be paced over a round trip, which is no longer than the connection; probes may go before it.
+        let round_trip = self.sender.rtt().srtt().unwrap_or_default().max(self.now.since(Instant::ZERO));
+        self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
