@@ -37,9 +37,40 @@ fn explore() {
     for (name, sets) in [
         ("sack rfc", vec!["flow.0.ack={policy=\"per-packet\"}"]),
         ("sack b=2", vec!["flow.0.growth=per-ack", "flow.0.ack={policy=\"delayed\",segments=2,timer=\"10ms\"}"]),
-        ("newreno nosack", vec!["flow.0.sack=false","flow.0.undo=false","flow.0.recovery=classic","flow.0.detection=dup-thresh", "flow.0.limited_transmit=false", "flow.0.ack={policy=\"per-packet\"}"]),
-        ("reno nosack b=1", vec!["flow.0.sack=false","flow.0.undo=false","flow.0.recovery=reno","flow.0.detection=dup-thresh", "flow.0.limited_transmit=false", "flow.0.ack={policy=\"per-packet\"}"]),
-        ("reno nosack b=2", vec!["flow.0.sack=false","flow.0.undo=false","flow.0.recovery=reno","flow.0.detection=dup-thresh", "flow.0.limited_transmit=false","flow.0.growth=per-ack", "flow.0.ack={policy=\"delayed\",segments=2,timer=\"200ms\"}"]),
+        (
+            "newreno nosack",
+            vec![
+                "flow.0.sack=false",
+                "flow.0.undo=false",
+                "flow.0.recovery=classic",
+                "flow.0.detection=dup-thresh",
+                "flow.0.limited_transmit=false",
+                "flow.0.ack={policy=\"per-packet\"}",
+            ],
+        ),
+        (
+            "reno nosack b=1",
+            vec![
+                "flow.0.sack=false",
+                "flow.0.undo=false",
+                "flow.0.recovery=reno",
+                "flow.0.detection=dup-thresh",
+                "flow.0.limited_transmit=false",
+                "flow.0.ack={policy=\"per-packet\"}",
+            ],
+        ),
+        (
+            "reno nosack b=2",
+            vec![
+                "flow.0.sack=false",
+                "flow.0.undo=false",
+                "flow.0.recovery=reno",
+                "flow.0.detection=dup-thresh",
+                "flow.0.limited_transmit=false",
+                "flow.0.growth=per-ack",
+                "flow.0.ack={policy=\"delayed\",segments=2,timer=\"200ms\"}",
+            ],
+        ),
     ] {
         let b = if name.contains("b=2") { 2.0f64 } else { 1.0 };
         for p in [0.001f64, 0.003, 0.01, 0.03] {
@@ -64,7 +95,12 @@ fn explore() {
             let qq = q(p, w);
             let padhye = ((1.0 - p) / p + w / 2.0 + qq) / (rtt * (b / 2.0 * w + 1.0) + qq * g * t0 / (1.0 - p));
             let td = ((1.0 - p) / p + w / 2.0) / (rtt * (b / 2.0 * w + 1.0));
-            println!("{name:16} p={p} rtt {rtt:.4} rate {mean:.1} C={c:.3} mathis {:.3} padhye {:.3} td {:.3} rtos {rtos} rtx {srto}", c / (1.5 / b).sqrt(), mean / padhye, mean / td);
+            println!(
+                "{name:16} p={p} rtt {rtt:.4} rate {mean:.1} C={c:.3} mathis {:.3} padhye {:.3} td {:.3} rtos {rtos} rtx {srto}",
+                c / (1.5 / b).sqrt(),
+                mean / padhye,
+                mean / td
+            );
         }
     }
 }
