@@ -667,9 +667,9 @@ fn json_is_refused_by_path() {
 fn the_whole_message() {
     let refusal = read(&edited("interval = \"5ms\"", "intervall = \"5ms\""), &[]).unwrap_err();
     let expected = r#"
-studies/x.toml:23:10: link.0.reverse.gate.intervall: unknown key; did you mean `interval`?
+studies/x.toml:24:10: link.0.reverse.gate.intervall: unknown key; did you mean `interval`?
    |
-23 | gate = { intervall = "5ms", quota = 10 }
+24 | gate = { intervall = "5ms", quota = 10 }
    |          ^^^^^^^^^
    = known keys: interval, quota"#;
     assert_eq!(refusal.to_string(), expected.trim_start());

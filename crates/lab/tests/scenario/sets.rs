@@ -163,5 +163,5 @@ fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();
     assert_eq!(refusal.path(), "measure.until");
     assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
-    assert_eq!(refusal.place(), "studies/x.toml:66:9");
+    assert_eq!(refusal.place(), "studies/x.toml:67:9");
 }
