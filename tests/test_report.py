@@ -5,9 +5,11 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import plotly.graph_objects as go
+import polars as pl
 import pytest
 
 from acklab import figures
@@ -87,23 +89,37 @@ def test_comparison_leaves_out_what_has_no_ratio():
     assert list(drawn.data[0].y) == ["a <title>"]
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def drawn_by_a_browser(page: Path) -> str:
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom")
+    words = ["chromium", *options, f"file://{page}"]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+needs_a_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+
+
+@needs_a_browser
 def test_figures_draw_in_a_browser(tmp_path: Path):
     (tmp_path / "s").mkdir()
     DOCUMENT.write(tmp_path / "s")
-    page = write_report(tmp_path)
-    words = [
-        "chromium",
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-        f"file://{page}",
-    ]
-    dom = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
+    dom = drawn_by_a_browser(write_report(tmp_path))
     assert dom.count('class="main-svg"') >= 1
     assert 'data-ground="' in dom
+
+
+@needs_a_browser
+def test_a_click_on_a_cell_tells_its_command(tmp_path: Path):
+    command = f"acklab run 'a b' {'--set x=1 ' * 20}--seed 1"
+    cell = {"x": "a", "y": "b", "mean": 2.0, "low": 1.5, "high": 2.7, "count": 3, "command": command}
+    figure = figures.ratio_map(pl.DataFrame([cell]), "x", "y", "ratio", commands="command")
+    (tmp_path / "s").mkdir()
+    document = replace(DOCUMENT, sections=(Section("Cells", items=[Figure(figure, "cells")]),))
+    document.write(tmp_path / "s")
+    page = write_report(tmp_path)
+    point = "{ data: plot.data[0], customdata: plot.data[0].customdata[0][0] }"
+    click = f"const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }});"
+    page.write_text(f"{page.read_text()}<script>setTimeout(() => {{ {click} }}, 1000);</script>")
+    assert f'<code class="command">{command}</code>' in drawn_by_a_browser(page)
 
 
 def test_gauges_are_well_formed():

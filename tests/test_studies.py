@@ -7,7 +7,7 @@ import pytest
 
 from acklab.errors import RunError, StoreError, UsageError
 from acklab.runner import run
-from acklab.studies import Study, discover, find, run_study
+from acklab.studies import Bench, Study, discover, find, run_study
 from acklab.studies.metric import Metric
 from acklab.verdict import Finding, judge, tolerated
 
@@ -68,6 +68,30 @@ def test_a_study_is_run_over_its_seeds_and_judged(fake, study, tmp_path):
     assert kept["claims"][1]["id"] == "test.drops"
     run_study(study, tmp_path / "out", quiet=True)
     assert fake.runs == 8
+
+
+def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
+    (study.folder / "kinds.toml").write_text('[slow]\nset = ["flow.0.congestion=cubic"]\n')
+    head, first, _ = CLAIMS.split("[[claim]]")
+    ratio = f"{head}[[claim]]{first.replace('14.05', '1')}"
+    ratio += 'variants = ["kinds.toml:slow"]\nset = ["flow.0.mss=1000B"]\nrelative_to = { variants = [] }\n'
+    (study.folder / "claims.toml").write_text(ratio)
+    (finding,) = run_study(find("test"), tmp_path / "out", quiet=True).findings
+    own, other = finding.command.splitlines()
+    assert own == "acklab run studies/test/one.toml --set flow.0.congestion=cubic --set flow.0.mss=1000B --seed 42"
+    assert other == "acklab run studies/test/one.toml --set flow.0.mss=1000B --seed 42"
+    throughputs = [
+        [point.result(tmp_path / "out" / "test").flows["mean_throughput_l4"][0] for point in points]
+        for points in Bench(study, tmp_path / "out" / "test", quiet=True).replicas(
+            [("one.toml", ["flow.0.congestion=cubic", "flow.0.mss=1000B"]), ("one.toml", ["flow.0.mss=1000B"])]
+        )
+    ]
+    ratios = [above / below for above, below in zip(*throughputs, strict=True)]
+    assert finding.measured == pytest.approx(sum(ratios) / 4)
+    assert finding.as_written == ratios[0]
+    (study.folder / "claims.toml").write_text(ratio + 'direction = { higher_than = "one.toml" }\n')
+    with pytest.raises(StoreError, match="direction of a ratio"):
+        find("test")
 
 
 def test_quick_takes_fewer_seeds(fake, study, tmp_path):
@@ -144,7 +168,7 @@ def test_findings_survive_a_round_trip():
 
 def test_the_studies_of_this_project_are_well_formed():
     studies = {study.name: study for study in discover()}
-    assert {"ack_compression", "parity"} <= set(studies)
+    assert {"ack_compression", "ack_policies", "parity"} <= set(studies)
     for study in studies.values():
         assert study.readme.startswith("# ")
         for claim in study.file.claim:

@@ -4,7 +4,7 @@ Values that are missing or not a number are left out.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,31 @@ def intervals(frame: pl.DataFrame, by: Sequence[str], value: str, confidence: fl
         schema={**schema, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "count": pl.Int64},
         orient="row",
     )
+
+
+def ratios(
+    frame: pl.DataFrame,
+    by: Sequence[str],
+    value: str,
+    baseline: Mapping[str, object],
+    pair: str = "seed",
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """The value of each combination of the columns `by` over that of a baseline, run by run: geometric mean and interval.
+
+    `baseline` names some of the columns `by` and what they hold in the baseline; the others, and `pair`, are the same on both sides,
+    so what runs of one seed have in common falls out. Mean and interval are those of the logarithms: a half and a double are equally
+    far from 1, and 0.9 with its interval is the inverse of what exchanging the two sides would give. Pairs of which one is zero or
+    missing have no ratio and are left out. Gives what `intervals` gives.
+    """
+    same = [name for name in by if name not in baseline]
+    reference = frame.filter(*(pl.col(name) == held for name, held in baseline.items()))
+    reference = reference.select(*same, pair, pl.col(value).cast(pl.Float64).alias("_below"))
+    paired = frame.join(reference, on=[*same, pair], how="left", maintain_order="left")
+    positive = (pl.col(value) > 0) & (pl.col("_below") > 0)
+    paired = paired.with_columns(_log=pl.when(positive).then((pl.col(value) / pl.col("_below")).log()))
+    logs = intervals(paired, by, "_log", confidence)
+    return logs.with_columns(pl.col("mean", "low", "high").exp())
 
 
 def jain(shares: Iterable[float]) -> float:

@@ -54,7 +54,10 @@ def sweep(
         Path, typer.Option(metavar="DIR", help="Keep the results there; points that are there are not run again.")
     ] = Path("out/sweep"),
     grid: Annotated[
-        list[str] | None, typer.Option("--grid", metavar="KEY=A,B,C", help="Values of a key; repeat it for more keys.")
+        list[str] | None,
+        typer.Option(
+            "--grid", metavar="KEY=A,B,C", help="Values of a key, or variants from a file: NAME=@FILE; repeat it for more."
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, counted up from that of the scenario.")] = 1,
     set_: Sets = None,

@@ -7,6 +7,7 @@ operating_point  over time; against what is in flight; in the plane of throughpu
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
 sweep            a value over two keys of a grid
+ratio            ratios to a baseline over the axes of a grid
 comparison       ours beside what was published
 """
 
@@ -14,6 +15,7 @@ from acklab.figures.comparison import comparison
 from acklab.figures.distribution import distribution
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
 from acklab.figures.packets import packet_numbers
+from acklab.figures.ratio import ratio_map
 from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
@@ -25,4 +27,5 @@ __all__ = [
     "operating_point",
     "packet_numbers",
     "profiles",
+    "ratio_map",
 ]

@@ -22,6 +22,18 @@ SEQUENTIAL = [
 ]
 """One hue path from light to dark, so that it survives a grey print."""
 
+DIVERGING = [
+    [0.0, "#B24A00"],
+    [0.25, "#E8A06A"],
+    [0.5, "#F7F5F0"],
+    [0.75, "#76B4D6"],
+    [1.0, "#00588F"],
+]
+"""Worse to better around a neutral middle, in two hues that everybody tells apart."""
+
+UNDECIDED = "#D9DDE3"
+"""Cells of which the interval says nothing."""
+
 _INK = "#5B6577"
 _GRID = "rgba(128, 138, 155, 0.20)"
 _FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

@@ -1,6 +1,6 @@
 """What the `study.py` of a study works with: runs and sweeps of its scenarios, kept beside its claims."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from acklab.errors import RunError
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides
 from acklab.studies.definition import Study
-from acklab.sweeps import Grid, Plan, Point, SweepResult, execute, sweep
-from acklab.sweeps.grid import variations
+from acklab.sweeps import Grid, Plan, Point, SweepResult, Variants, execute, sweep
+from acklab.sweeps.grid import Axes, variations
 from acklab.terminal import progress_bar
 from acklab.verdict import Finding
 
@@ -36,6 +36,13 @@ class Bench:
         """One of the scenario files of the study. Raises ScenarioError."""
         return Source.of(self.study.scenario(scenario))
 
+    def variants(self, text: str) -> Variants:
+        """Variants from one of the files of the study: `paths.toml`, or some of them by name: `paths.toml:short,lossy`.
+
+        Raises UsageError.
+        """
+        return Variants.parse(str(self.study.scenario(text)))
+
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[list[Point]]:
         """Runs scenario files with overrides over all seeds; gives the points of each. Raises RunError if one fails."""
         vary = variations(self.study.file.vary)
@@ -58,7 +65,7 @@ class Bench:
         self,
         scenario: str,
         name: str,
-        grid: Mapping[str, Iterable[object]],
+        grid: Axes,
         *,
         seeds: int | None = None,
         vary: Mapping[str, str] | None = None,

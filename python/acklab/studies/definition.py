@@ -45,6 +45,14 @@ class Direction(_Strict):
             raise ValueError("expected one of lower_than and higher_than")
 
 
+class Reference(_Strict):
+    """The run that a ratio is taken to; what it does not name is as in the claim."""
+
+    scenario: str | None = None
+    variants: tuple[str, ...] | None = None
+    set: tuple[str, ...] | None = None
+
+
 class Claim(_Strict):
     """One published number."""
 
@@ -58,11 +66,20 @@ class Claim(_Strict):
     tolerance: str
     """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way."""
     scenario: str
+    variants: tuple[str, ...] = ()
+    """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
     metric: Annotated[str, AfterValidator(_metric)]
+    relative_to: Reference | None = None
+    """Where the published number is a ratio: the metric is divided by that of this run, seed by seed."""
     direction: Direction | None = None
     note: str = ""
     """Why ours differs, if it does."""
+
+    def model_post_init(self, _context: Any) -> None:
+        """Refuses to hold a ratio against what is none."""
+        if self.relative_to is not None and self.direction is not None and isinstance(self.direction.bound, str):
+            raise ValueError("expected a number as the direction of a ratio, found a scenario")
 
     @field_validator("tolerance", mode="before")
     @classmethod

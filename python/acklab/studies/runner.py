@@ -1,17 +1,20 @@
 """Reruns a study and writes down what came out."""
 
 import importlib.util
+import math
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from acklab import core, store
 from acklab.errors import AcklabError, RunError
 from acklab.report.document import Document, Section
 from acklab.result import Result
-from acklab.statistics import Interval, mean_interval
+from acklab.statistics import mean_interval
 from acklab.studies.bench import Bench
 from acklab.studies.definition import Claim, Study
 from acklab.studies.metric import Metric
@@ -57,35 +60,54 @@ def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int |
 
 def _judge_claims(bench: Bench) -> list[Finding]:
     claims = bench.study.file.claim
-    wanted: dict[_Key, None] = {(claim.scenario, claim.set): None for claim in claims}
-    for claim in claims:
-        if claim.direction is not None and isinstance(claim.direction.bound, str):
-            wanted[(claim.direction.bound, ())] = None
+    wanted: dict[_Key, None] = {key: None for claim in claims for key in _runs(bench, claim)}
     points = dict(zip(wanted, bench.replicas(list(wanted)), strict=True))
     read: dict[_Key, list[Result]] = {}
 
-    def measure(key: _Key, metric: Metric) -> tuple[Interval, float]:
+    def measure(key: _Key, metric: Metric) -> list[float]:
         if key not in read:
             read[key] = [point.result(bench.folder) for point in points[key]]
-        values = [metric.of(result) for result in read[key]]
-        return mean_interval(values), values[0]
+        return [metric.of(result) for result in read[key]]
 
-    return [_finding(bench.study, claim, points, measure) for claim in claims]
+    return [_finding(bench, claim, points, measure) for claim in claims]
+
+
+def _runs(bench: Bench, claim: Claim) -> list[_Key]:
+    """What has to be run for a claim: its own scenario, then those that it is held against."""
+    keys = [_key(bench, claim.scenario, claim.variants, claim.set)]
+    if (over := claim.relative_to) is not None:
+        variants = claim.variants if over.variants is None else over.variants
+        keys.append(_key(bench, over.scenario or claim.scenario, variants, claim.set if over.set is None else over.set))
+    if claim.direction is not None and isinstance(claim.direction.bound, str):
+        keys.append((claim.direction.bound, ()))
+    return keys
+
+
+def _key(bench: Bench, scenario: str, variants: Sequence[str], sets: Sequence[str]) -> _Key:
+    laid = [variant for text in variants for variant in bench.variants(text).chosen.values()]
+    return scenario, (*(change for variant in laid for change in variant.set), *sets)
 
 
 def _finding(
-    study: Study,
+    bench: Bench,
     claim: Claim,
     points: Mapping[_Key, Sequence[Point]],
-    measure: Callable[[_Key, Metric], tuple[Interval, float]],
+    measure: Callable[[_Key, Metric], list[float]],
 ) -> Finding:
+    study = bench.study
     metric = Metric.parse(claim.metric)
-    key = (claim.scenario, claim.set)
-    interval, as_written = measure(key, metric)
+    key, *others = _runs(bench, claim)
+    values = measure(key, metric)
+    commands = [points[key][0].command]
+    if claim.relative_to is not None:
+        below = measure(others[0], metric)
+        values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
+        commands.append(points[others[0]][0].command)
+    interval = mean_interval(values)
     holds: bool | None = None
     if claim.direction is not None:
         bound = claim.direction.bound
-        limit = measure((bound, ()), metric)[0].mean if isinstance(bound, str) else bound
+        limit = mean_interval(measure(others[0], metric)).mean if isinstance(bound, str) else bound
         holds = interval.mean < limit if claim.direction.lower_than is not None else interval.mean > limit
     return Finding(
         id=f"{study.name}.{claim.id}",
@@ -98,29 +120,40 @@ def _finding(
         high=interval.high,
         tolerance=claim.tolerance,
         verdict=judge(claim.published, interval.mean, claim.tolerance, holds),
-        as_written=as_written,
+        as_written=values[0],
         seeds=interval.count,
         metric=claim.metric,
-        command=points[key][0].command,
+        command="\n".join(commands),
         note=claim.note,
         group=claim.group,
     )
 
 
-def _sections(bench: Bench) -> Sequence[Section]:
-    """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
-    path = bench.study.folder / "study.py"
+def load_module(study: Study) -> ModuleType | None:
+    """The `study.py` of a study, if it has one; what lies beside it is imported as from a package: `from .other import …`."""
+    path = study.folder / "study.py"
     if not path.is_file():
-        return ()
-    spec = importlib.util.spec_from_file_location(f"acklab_study_{bench.study.name}", path)
+        return None
+    name = f"acklab_study_{study.name}"
+    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(study.folder)])
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _sections(bench: Bench) -> Sequence[Section]:
+    """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
     try:
-        spec.loader.exec_module(module)
-        return cast(Sequence[Section], module.sections(bench))
+        module = load_module(bench.study)
+        return () if module is None else cast(Sequence[Section], module.sections(bench))
     except AcklabError:
         raise
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
+        path = bench.study.folder / "study.py"
         raise RunError(f"{path}: {type(error).__name__}: {error} ({place.filename}, line {place.lineno})") from error

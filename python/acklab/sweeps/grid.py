@@ -1,55 +1,104 @@
-"""What a sweep varies: values by key, and values drawn anew for each seed."""
+"""What a sweep varies: values by key, named variants, and values drawn anew for each seed."""
 
 import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from acklab.errors import UsageError
 from acklab.scenario import literal
+from acklab.sweeps.variants import Variants
+
+Axes = Mapping[str, Iterable[object] | Mapping[str, object] | Variants]
+"""What to vary, by axis: values of the key of that name, or named variants."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of a grid: its choices by name, each with the overrides that make it."""
+
+    choices: Mapping[str, tuple[str, ...]]
+    text: str
+    """As it is written after `--grid name=`."""
+
+    @classmethod
+    def of_values(cls, key: str, values: Sequence[str]) -> "Axis":
+        """Values of one key of the scenario."""
+        return cls({value: (f"{key}={value}",) for value in values}, ",".join(values))
+
+    @classmethod
+    def of_variants(cls, variants: Variants) -> "Axis":
+        """Named variants."""
+        return cls({name: variant.set for name, variant in variants.chosen.items()}, f"@{variants}")
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values by key of the scenario, as text; the first key changes slowest."""
+    """What a sweep varies: values of keys of the scenario, or named variants; the first axis changes slowest."""
 
-    values: Mapping[str, tuple[str, ...]]
+    axes: Mapping[str, Axis]
 
     @classmethod
-    def of(cls, grid: "Mapping[str, Iterable[object]] | Sequence[str] | Grid") -> "Grid":
+    def of(cls, grid: "Axes | Sequence[str] | Grid") -> "Grid":
         """A grid from {"flow.0.congestion": ["newreno", "cubic"]} or from ["flow.0.congestion=newreno,cubic"].
 
-        Raises UsageError for a key without values, a key given twice, a value given twice.
+        Variants are given as {"path": {"short": {"link.btl.forward.delay": "1ms"}}}, or as the file that holds them in
+        ["path=@paths.toml"]. Raises UsageError for an axis without choices, one given twice, a choice given twice.
         """
         if isinstance(grid, Grid):
             return grid
-        pairs: list[tuple[str, tuple[str, ...]]]
-        if isinstance(grid, Mapping):
-            pairs = [(key, tuple(literal(value) for value in values)) for key, values in grid.items()]
-        else:
-            pairs = [_parse(text) for text in grid]
-        seen: dict[str, tuple[str, ...]] = {}
-        for key, values in pairs:
-            if not values:
-                raise UsageError(f"grid {key!r}: found no value, expected at least one")
-            if key == "seed":
+        pairs = list(grid.items()) if isinstance(grid, Mapping) else [_parse(text) for text in grid]
+        axes: dict[str, Axis] = {}
+        for name, given in pairs:
+            if name in axes:
+                raise UsageError(f"grid {name!r}: found the key twice, expected all its values after one key")
+            if name == "seed":
                 raise UsageError("grid 'seed': expected any other key; a number of seeds is an option of its own (--seeds)")
-            if key in seen:
-                raise UsageError(f"grid {key!r}: found the key twice, expected all its values after one key")
-            if len({*values}) < len(values):
-                raise UsageError(f"grid {key!r}: found a value twice in {', '.join(values)}")
-            seen[key] = values
-        return cls(seen)
+            axes[name] = _axis(name, given)
+            if not axes[name].choices:
+                raise UsageError(f"grid {name!r}: found no value, expected at least one")
+        return cls(axes)
+
+    @property
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """Names of the choices by axis."""
+        return {name: tuple(axis.choices) for name, axis in self.axes.items()}
+
+    def sets(self, combination: Sequence[str]) -> list[str]:
+        """The overrides of one combination."""
+        axes = zip(self.axes.values(), combination, strict=True)
+        return [change for axis, choice in axes for change in axis.choices[choice]]
+
+    @property
+    def words(self) -> list[str]:
+        """As it is written on the command line."""
+        return [word for name, axis in self.axes.items() for word in ("--grid", f"{name}={axis.text}")]
+
+    def document(self) -> dict[str, dict[str, object]]:
+        """As plain values."""
+        return {
+            name: {"text": axis.text, "choices": {choice: list(sets) for choice, sets in axis.choices.items()}}
+            for name, axis in self.axes.items()
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Mapping[str, Any]]) -> "Grid":
+        """What `document` gave."""
+        axes = {}
+        for name, axis in document.items():
+            axes[name] = Axis({choice: tuple(sets) for choice, sets in axis["choices"].items()}, axis["text"])
+        return cls(axes)
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
         """Every combination of values, in the order of the keys."""
-        return itertools.product(*self.values.values())
+        return itertools.product(*(axis.choices for axis in self.axes.values()))
 
     def columns(self, taken: Iterable[str]) -> dict[str, str]:
         """A short name for each key: the last words of its path that tell it from the others and from the columns `taken`."""
         reserved = set(taken)
-        words = {key: key.split(".") for key in self.values}
+        words = {key: key.split(".") for key in self.axes}
         names: dict[str, str] = {}
         for key, path in words.items():
             named = [word for word in path if not word.isdigit()]
@@ -67,10 +116,23 @@ class Grid:
         return names
 
 
-def _parse(text: str) -> tuple[str, tuple[str, ...]]:
+def _axis(name: str, given: "Iterable[object] | Mapping[str, object] | Variants") -> Axis:
+    if isinstance(given, Variants):
+        return Axis.of_variants(given)
+    if isinstance(given, Mapping):
+        return Axis.of_variants(Variants.of(name, given))
+    values = [literal(value) for value in given]
+    if len({*values}) < len(values):
+        raise UsageError(f"grid {name!r}: found a value twice in {', '.join(values)}")
+    return Axis.of_values(name, values)
+
+
+def _parse(text: str) -> tuple[str, Iterable[object] | Variants]:
     key, equals, values = text.partition("=")
     if not equals or not key.strip():
         raise UsageError(f"grid {text!r}: expected key=value,value,… such as flow.0.congestion=newreno,cubic")
+    if values.startswith("@"):
+        return key.strip(), Variants.parse(values[1:])
     return key.strip(), tuple(value for value in split_values(values) if value)
 
 

@@ -43,7 +43,7 @@ class Plan:
         points: list[tuple[Point, Mapping[str, str]]] = []
         for combination in grid.combinations():
             values = dict(zip(grid.values, combination, strict=True))
-            changes = [*sets, *(f"{key}={value}" for key, value in values.items())]
+            changes = [*sets, *grid.sets(combination)]
             for order, seed in enumerate(chosen):
                 # The first seed runs the scenario as it is written.
                 chance = [f"{variation.key}={variation.draw(seed)}" for variation in vary] if order else []
@@ -53,9 +53,7 @@ class Plan:
     @property
     def command(self) -> str:
         """The command that repeats the sweep, without the folder."""
-        words = ["acklab", "sweep", self.source.name]
-        for key, values in self.grid.values.items():
-            words += ["--grid", f"{key}={','.join(values)}"]
+        words = ["acklab", "sweep", self.source.name, *self.grid.words]
         for change in self.sets:
             words += ["--set", change]
         for variation in self.vary:

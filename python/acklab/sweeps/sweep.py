@@ -1,6 +1,6 @@
 """A grid of values times a set of seeds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from acklab import core, store
 from acklab.errors import StoreError, UsageError
 from acklab.scenario import Overrides, Source, overrides
 from acklab.sweeps.execution import Watcher, execute
-from acklab.sweeps.grid import Grid, variations
+from acklab.sweeps.grid import Axes, Grid, variations
 from acklab.sweeps.merging import merge
 from acklab.sweeps.plan import Plan
+from acklab.sweeps.variants import Variants
 from acklab.terminal import progress_bar
 
 SWEEP_FILE = "sweep.json"
@@ -32,6 +33,8 @@ class SweepResult:
     columns: Mapping[str, str]
     """Name of the column by key of the grid."""
     seeds: tuple[int, ...]
+    command: str
+    """The command that repeats the sweep, without the folder."""
     commands: tuple[str, ...]
     """The command that repeats each point, by point."""
     failures: tuple[tuple[str, str], ...] = field(default=())
@@ -74,7 +77,7 @@ class SweepResult:
 def sweep(
     scenario: str | Path | Mapping[str, Any] | Source,
     *,
-    grid: Mapping[str, Iterable[object]] | Sequence[str] | Grid = (),
+    grid: Axes | Sequence[str] | Grid = (),
     seeds: int | Sequence[int] = 1,
     out: str | Path,
     set: Overrides = (),
@@ -86,7 +89,8 @@ def sweep(
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
-    `grid` gives values by key. `seeds` is a number of seeds, counted up from that of the scenario, or the seeds themselves. `vary`
+    `grid` gives values by key, or named variants with their overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}`
+    or `{"path": Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the scenario, or the seeds themselves. `vary`
     gives values that are drawn anew for each seed but the first, such as `{"flow.0.start": "0ms..5ms"}`. Results are kept in the
     folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended.
 
@@ -97,8 +101,13 @@ def sweep(
     source = Source.of(scenario, None if base is None else Path(base))
     directory = Path(out)
     plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary))
+    # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
         store.write_text(directory / source.name, source.text)
+    if isinstance(grid, Mapping):
+        for name, given in grid.items():
+            if isinstance(given, Mapping):
+                store.write_json(directory / f"{name}.json", Variants.of(name, given).document())
     with progress_bar(quiet or watch is not None) as bar:
         outcome = execute([point for point, _ in plan.points], directory, jobs, watch or bar)
     columns = _columns(plan, directory)
@@ -111,6 +120,7 @@ def sweep(
         grid=plan.grid,
         columns=columns,
         seeds=plan.seeds,
+        command=plan.command,
         commands=tuple(point.command for point, _ in plan.points),
         failures=tuple((point.command, message) for point, message in outcome.failed),
     )
@@ -123,9 +133,10 @@ def load_sweep(directory: str | Path) -> SweepResult:
     try:
         return SweepResult(
             directory=Path(directory),
-            grid=Grid({key: tuple(values) for key, values in document["grid"].items()}),
+            grid=Grid.from_document(document["grid"]),
             columns=document["columns"],
             seeds=tuple(document["seeds"]),
+            command=document["command"],
             commands=tuple(point["command"] for point in document["points"]),
             failures=tuple((point["command"], point["error"]) for point in document["points"] if "error" in point),
         )
@@ -154,7 +165,7 @@ def _write_summary(directory: Path, plan: Plan, columns: Mapping[str, str], fail
     document = {
         "scenario": plan.source.name,
         "command": plan.command,
-        "grid": {key: list(values) for key, values in plan.grid.values.items()},
+        "grid": plan.grid.document(),
         "columns": dict(columns),
         "seeds": list(plan.seeds),
         "revision": core.revision(),

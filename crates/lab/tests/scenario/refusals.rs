@@ -160,12 +160,12 @@ fn values_of_other_types() {
         (
             r#"policy = "delayed""#,
             r#"policy = «"delaid"»"#,
-            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control"; did you mean `delayed`?"#,
+            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom"; did you mean `delayed`?"#,
         ),
         (
             r#"policy = "delayed""#,
             "policy = «2»",
-            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control""#,
+            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom""#,
         ),
         (
             r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
@@ -558,7 +558,7 @@ fn what_is_missing() {
             "policy = \"delayed\", ",
             "",
             "ack = {",
-            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\"",
+            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\", \"custom\"",
         ),
         (
             ", size = \"3MB\"",
@@ -667,9 +667,9 @@ fn json_is_refused_by_path() {
 fn the_whole_message() {
     let refusal = read(&edited("interval = \"5ms\"", "intervall = \"5ms\""), &[]).unwrap_err();
     let expected = r#"
-studies/x.toml:23:10: link.0.reverse.gate.intervall: unknown key; did you mean `interval`?
+studies/x.toml:24:10: link.0.reverse.gate.intervall: unknown key; did you mean `interval`?
    |
-23 | gate = { intervall = "5ms", quota = 10 }
+24 | gate = { intervall = "5ms", quota = 10 }
    |          ^^^^^^^^^
    = known keys: interval, quota"#;
     assert_eq!(refusal.to_string(), expected.trim_start());

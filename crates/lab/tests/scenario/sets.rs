@@ -114,6 +114,10 @@ fn a_seed_takes_the_place_of_the_scenarios_own() {
 #[test]
 fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
+        (
+            "flow.0.congestion=cubik",
+            "found \"cubik\", expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }; did you mean `cubic`?",
+        ),
         ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (
             "link.btl.forward.rate=16",
@@ -159,5 +163,5 @@ fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();
     assert_eq!(refusal.path(), "measure.until");
     assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
-    assert_eq!(refusal.place(), "studies/x.toml:66:9");
+    assert_eq!(refusal.place(), "studies/x.toml:67:9");
 }

@@ -3,6 +3,7 @@
 use super::setting::Setting;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::sender::Phase;
 use acklab_transport::tcp::{Receiver, Sender};
@@ -80,10 +81,13 @@ impl Network {
         // RFC 5681, §4.2; TACK waits for a share of the round trip, however long that is.
         let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
+        let built_in = "only what is built in is drawn";
+        let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).expect(built_in);
+        let policy = ack::Policy::new(config.ack).expect(built_in);
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
-            receiver: Receiver::new(config, flow.reverse(), seed, "f"),
+            sender: Sender::new(config, controller, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
+            receiver: Receiver::new(config, policy, flow.reverse(), seed, "f"),
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),

@@ -25,6 +25,20 @@ function paint() {
   for (const plot of document.querySelectorAll(".plot.js-plotly-plot")) Plotly.relayout(plot, ink());
 }
 
+function tell(plot, point) {
+  // A trace whose points have a command each says where in their data it stands.
+  const place = point.data.meta?.command;
+  if (place === undefined || !point.customdata?.[place]) return;
+  const figure = plot.closest("figure");
+  let command = figure.querySelector(":scope > .command");
+  if (!command) {
+    command = document.createElement("code");
+    command.className = "command";
+    figure.querySelector("figcaption").after(command);
+  }
+  command.textContent = point.customdata[place].replaceAll("<br>", " ");
+}
+
 function draw() {
   root.dataset.ground = ground();
   for (const plot of document.querySelectorAll(".plot")) {
@@ -33,7 +47,10 @@ function draw() {
       plot.style.width = "900px";
     }
     const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
-    Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => Plotly.relayout(plot, ink()));
+    Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => {
+      Plotly.relayout(plot, ink());
+      plot.on("plotly_click", (event) => tell(plot, event.points[0]));
+    });
   }
 }
 

@@ -1,0 +1,118 @@
+"""Ratios to a baseline over the axes of a grid: what gains, what loses, and what cannot be told."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from acklab.figures.theme import DIVERGING, UNDECIDED, finish
+
+_ROW = 31
+_LABELS = 96
+"""Height in pixels of a line of cells, and of the names below a panel."""
+
+
+def ratio_map(
+    cells: pl.DataFrame,
+    x: str,
+    y: str,
+    title: str,
+    panel: str | None = None,
+    *,
+    wrap: int = 2,
+    less_is_better: bool = False,
+    most: float = 2.0,
+    notes: str | None = None,
+    commands: str | None = None,
+) -> go.Figure:
+    """Ratios with their intervals, as `acklab.statistics.ratios` gives them, over two columns; one panel for each value of `panel`.
+
+    Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most` and 1/`most`; cells whose interval
+    includes 1, or that have none, are grey. The second line of a cell is half the width of its interval. `notes` and `commands` name
+    columns of text: what else hovering shows, and the command that repeats the cell, which the report also shows on a click.
+    """
+    panels = cells[panel].unique(maintain_order=True).to_list() if panel else [None]
+    columns, lines = (cells[name].unique(maintain_order=True).to_list() for name in (x, y))
+    rows = math.ceil(len(panels) / wrap)
+    height = rows * (_ROW * len(lines) + _LABELS) + 70
+    figure = make_subplots(
+        rows=rows, cols=min(wrap, len(panels)), shared_yaxes=True, horizontal_spacing=0.02,
+        vertical_spacing=(_LABELS / (height - 70)) if rows > 1 else 0, subplot_titles=[str(name or "") for name in panels],
+    )  # fmt: skip
+    for index, name in enumerate(panels):
+        part = cells if panel is None else cells.filter(pl.col(panel) == name)
+        known = {(cell[x], cell[y]): cell for cell in part.to_dicts()}
+        grid = [[known.get((column, line)) for column in columns] for line in lines]
+        where = {"row": index // wrap + 1, "col": index % wrap + 1}
+        for decided in (False, True):
+            shown = [[cell if cell is not None and is_decided(cell) == decided else None for cell in line] for line in grid]
+            if not any(cell for line in shown for cell in line):
+                continue
+            colours = (
+                {"coloraxis": "coloraxis"} if decided else {"colorscale": [[0, UNDECIDED], [1, UNDECIDED]], "showscale": False}
+            )
+            figure.add_heatmap(
+                x=[str(column) for column in columns], y=[str(line) for line in lines],
+                z=[[_level(cell, less_is_better) for cell in line] for line in shown],
+                text=[[_text(cell) for cell in line] for line in shown], texttemplate="%{text}", textfont={"size": 10},
+                customdata=[[_hover(cell, notes, commands) for cell in line] for line in shown],
+                meta={"command": 1} if commands else None, xgap=1, ygap=1, hoverongaps=False,
+                hovertemplate=f"<b>%{{y}} · %{{x}}</b><br>%{{customdata[0]}}<br>%{{customdata[1]}}<extra>{name or ''}</extra>",
+                **colours, **where,
+            )  # fmt: skip
+        figure.update_xaxes(
+            type="category", showgrid=False, tickangle=-45, ticks="", categoryarray=[str(c) for c in columns], **where
+        )
+        figure.update_yaxes(
+            type="category", showgrid=False, ticks="", autorange="reversed", categoryarray=[str(line) for line in lines], **where
+        )
+    edge = math.log2(most)
+    ticks = [value for value in (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0) if 1 / most <= value <= most]
+    sign = -1 if less_is_better else 1
+    bar = {
+        "title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0, "len": 360, "lenmode": "pixels",
+        "y": 1, "yanchor": "top", "tickvals": [sign * math.log2(value) for value in ticks], "ticktext": [f"{value:g}" for value in ticks],
+    }  # fmt: skip
+    figure.update_layout(coloraxis={"colorscale": DIVERGING, "cmin": -edge, "cmax": edge, "colorbar": bar})
+    return finish(figure, height)
+
+
+def is_decided(cell: dict[str, Any]) -> bool:
+    """Whether the interval of a ratio lies wholly on one side of 1."""
+    return cell["low"] is not None and (cell["low"] > 1 or cell["high"] < 1)
+
+
+def _level(cell: dict[str, Any] | None, less_is_better: bool) -> float | None:
+    """What the colour of a cell stands for: doublings, upwards if that is better."""
+    if cell is None or cell["mean"] is None:
+        return None
+    return math.log2(cell["mean"]) * (-1 if less_is_better else 1)
+
+
+def _text(cell: dict[str, Any] | None) -> str:
+    if cell is None or cell["mean"] is None:
+        return ""
+    mean = cell["mean"]
+    decimals = 2 if mean < 9.95 else 0
+    if cell["low"] is None:
+        return f"{mean:.{decimals}f}"
+    width = (cell["high"] - cell["low"]) / 2
+    half = f"{width:.{2 if width < 9.95 else 0}f}".removeprefix("0")
+    return f"{mean:.{decimals}f}<br><span style='font-size:8px'>±{half}</span>"
+
+
+def _hover(cell: dict[str, Any] | None, notes: str | None, commands: str | None) -> Sequence[str]:
+    if cell is None or cell["mean"] is None:
+        return ["", ""]
+    within = "" if cell["low"] is None else f" ({cell['low']:.3f} … {cell['high']:.3f})"
+    lines = [f"ratio {cell['mean']:.3f}{within}, {cell['count']} seeds"]
+    if notes:
+        lines.append(str(cell[notes]))
+    if not commands:
+        return ["<br>".join(lines), ""]
+    wrapped = textwrap.wrap(str(cell[commands]), 96, break_long_words=False, break_on_hyphens=False)
+    return ["<br>".join(lines), "<br>".join(wrapped)]

@@ -1,0 +1,170 @@
+"""Figures and tables of the study: three sweeps of the same policies and paths, and what is to be learnt from them."""
+
+import polars as pl
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult, Variants
+
+from .cells import cells_of, tally, without_baseline
+from .reasons import why
+
+SCENARIO = "path.toml"
+COMMAND = "acklab study ack_policies"
+
+CONTROLLERS = ["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace"]
+CONTROLLERS_OF_TRANSFERS = ["newreno", "cubic", "bbr"]
+TRANSFERS = "sizes.toml:100 kB,1 MB,10 MB"
+SENDERS_ON = "paths.toml:short,geo,vdsl,default"
+SENDERS_SEND = "sizes.toml:1 MB,greedy"
+
+# With --quick: one path of each kind, and policies from often to seldom.
+QUICK_PATHS = "paths.toml:short,geo,vdsl,default,nepal"
+QUICK_POLICIES = "policies.toml:per-packet,delayed,L = 16,tack"
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    paths = bench.variants(QUICK_PATHS if bench.quick else "paths.toml")
+    policies = bench.variants(QUICK_POLICIES if bench.quick else "policies.toml")
+    greedy = bench.sweep(SCENARIO, "greedy", {"flow.0.congestion": CONTROLLERS, "path": paths, "policy": policies})
+    cells = cells_of(greedy, ["congestion", "path", "policy"], "mean_throughput_l7")
+    return [
+        _setting(bench, paths, policies),
+        _goodput(greedy, cells),
+        why(cells),
+        _transfers(bench, paths, policies),
+        _senders(bench, policies),
+    ]
+
+
+def _setting(bench: Bench, paths: Variants, policies: Variants) -> Section:
+    rows = []
+    for name, variant in paths.chosen.items():
+        scenario = bench.source(SCENARIO).load(list(variant.set))
+        forward, back = (next(link for link in scenario["link"] if link["name"] == "btl")[way] for way in ("forward", "reverse"))
+        rate, return_rate = (
+            link.get("rate") or link["trace"]["file"].split("_")[1].removesuffix(".trace") for link in (forward, back)
+        )
+        loss = (forward.get("loss") or {}).get("probability", 0)
+        queue = forward["queue"]["limit"].removesuffix("packets")
+        k = _mbps(rate) / _mbps(return_rate) * 52 / 1500
+        row = [name, rate, return_rate, forward["delay"], f"{100 * loss:g}", queue, f"{k:.2f}"]
+        rows.append([*row, "; ".join(text for text in (variant.source, variant.note) if text)])
+    head = ["path", "rate", "return", "one-way delay", "loss [%]", "queue [packets]", "k", "source"]
+    listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
+    return Section(
+        "Paths and policies",
+        "k is the normalised bandwidth ratio of RFC 3449, section 2.1: if the receiver acknowledges more often than every k packets, the "
+        "return link is full before the forward link is. Data packets are of 1500 octets, ACKs of 52.",
+        items=[Table(head, rows, "Paths"), Table(["policy", "an ACK", "source"], listed, "Policies", numeric_from=3)],
+    )
+
+
+def _mbps(rate: str) -> float:
+    for unit, factor in (("Gbps", 1e3), ("Mbps", 1.0), ("kbps", 1e-3)):
+        if rate.endswith(unit):
+            return float(rate.removesuffix(unit)) * factor
+    raise ValueError(f"found the rate {rate!r}")
+
+
+def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
+    seeds = len(result.seeds)
+    commands = [COMMAND, f"{result.command} --out {result.directory}"]
+    srtt = cells_of(result, ["congestion", "path", "policy"], "mean_srtt_l4")
+    acks = cells_of(result, ["congestion", "path", "policy"], "acks_per_packet")
+    of = f"geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
+    known = [cell for cell in without_baseline(cells).to_dicts() if cell["mean"] is not None]
+    better = sum(cell["low"] is not None and cell["low"] > 1 for cell in known)
+    worse = sum(cell["high"] is not None and cell["high"] < 1 for cell in known)
+    chance = 0.025 * len(known)
+    return Section(
+        "Goodput",
+        f"A greedy sender. Of {len(known)} cells {better} gain and {worse} lose against an ACK for every second segment, at 95 %; where "
+        f"nothing differed, chance alone would give about {chance:.0f} of each.",
+        items=[
+            Figure(
+                figures.ratio_map(without_baseline(cells), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"),
+                f"Goodput over that of an ACK for every second segment: {of}. Pointing at a cell shows what else was measured (the baseline in "
+                "brackets) and the command that repeats its first seed; a click writes the command below the figure.",
+                commands,
+            ),
+            Figure(
+                figures.ratio_map(
+                    without_baseline(srtt), "path", "policy", "sRTT ÷ that of the baseline", "congestion", less_is_better=True, notes="note"
+                ),
+                f"Smoothed RTT over that of the baseline: {of}",
+                commands,
+            ),
+            Figure(
+                figures.ratio_map(
+                    without_baseline(acks), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
+                    notes="note",
+                ),
+                f"Load of the return path, as ACKs sent a data packet over those of the baseline: {of}",
+                commands,
+            ),
+            tally(cells, ["congestion"], "Goodput by controller, over all paths and policies but the baseline"),
+            tally(cells, ["policy"], "Goodput by policy, over all paths and controllers"),
+        ],
+    )  # fmt: skip
+
+
+def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
+    axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": bench.variants(TRANSFERS), "policy": policies}
+    result = bench.sweep(SCENARIO, "transfers", axes)
+    cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
+    cells = cells.with_columns(panel=pl.col("congestion") + ", " + pl.col("size"))
+    return Section(
+        "Time to completion",
+        "Transfers as long as those of the slides of PANRG at IETF 106. In the first round trips an ACK that waits for segments which cannot "
+        "come before it is answered holds up the sender until the timer of the receiver.",
+        items=[
+            Figure(
+                figures.ratio_map(
+                    without_baseline(cells), "path", "policy", "time ÷ that of the baseline", "panel", wrap=3, less_is_better=True,
+                    notes="note", commands="command",
+                ),
+                f"Time to completion over that of the baseline: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where "
+                "the interval includes 1; blue is sooner",
+                [COMMAND, f"{result.command} --out {result.directory}"],
+            ),
+            tally(cells, ["size", "policy"], "Time to completion by size and policy, over all paths and controllers", less_is_better=True),
+        ],
+    )  # fmt: skip
+
+
+def _senders(bench: Bench, policies: Variants) -> Section:
+    axes = {
+        "sender": bench.variants("senders.toml"),
+        "path": bench.variants(SENDERS_ON),
+        "size": bench.variants(SENDERS_SEND),
+        "policy": policies,
+    }
+    result = bench.sweep(SCENARIO, "senders", axes)
+    shared = ["sender", "size", "path", "policy"]
+    goodput = cells_of(result, shared, "mean_throughput_l7").filter(pl.col("size") == "greedy")
+    time = cells_of(result, shared, "flow_completion_time_l4").filter(pl.col("size") == "1 MB")
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds"
+    commands = [COMMAND, f"{result.command} --out {result.directory}"]
+    shown = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
+    return Section(
+        "The clock of the sender",
+        "The same NewReno, but for what its window grows by and whether it is paced. A window that grows by the ACK grows as much slower as "
+        "there are fewer ACKs; one that grows by what an ACK covers does not, but answers each ACK with a burst of that size unless it is paced.",
+        items=[
+            Figure(
+                figures.ratio_map(without_baseline(time), "path", "policy", "time ÷ that of the baseline", less_is_better=True, **shown),
+                f"Time to completion of 1 MB over that of the baseline of the same sender: {of}",
+                commands,
+            ),
+            Figure(
+                figures.ratio_map(without_baseline(goodput), "path", "policy", "goodput ÷ that of the baseline", **shown),
+                f"Goodput of a greedy sender over that of the baseline of the same sender: {of}",
+                commands,
+            ),
+            tally(time, ["sender", "policy"], "Time to completion of 1 MB by sender and policy, over these paths", less_is_better=True),
+            tally(goodput, ["sender", "policy"], "Goodput by sender and policy, over these paths"),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,44 @@
+"""The study of ACK policies runs: a share of it that takes seconds."""
+
+import pytest
+
+from acklab.report import Figure, Table
+from acklab.studies import Bench, find
+from acklab.studies.runner import load_module
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+@pytest.fixture
+def module():
+    module = load_module(find("ack_policies"))
+    module.QUICK_PATHS = module.SENDERS_ON = "paths.toml:default,nepal"
+    module.QUICK_POLICIES = "policies.toml:delayed,L = 16"
+    module.CONTROLLERS = module.CONTROLLERS_OF_TRANSFERS = ["newreno"]
+    module.TRANSFERS = "sizes.toml:100 kB,1 MB"
+    return module
+
+
+def test_a_share_of_the_study(module, tmp_path):
+    bench = Bench(find("ack_policies"), tmp_path, quick=True, quiet=True)
+    sections = module.sections(bench)
+    assert [section.title for section in sections][1:4] == [
+        "Goodput",
+        "Where it gains, where it hurts, and why",
+        "Time to completion",
+    ]
+    drawn = [item for section in sections for item in section.items if isinstance(item, Figure)]
+    assert all(figure.commands for figure in drawn)
+    hover = next(cell for trace in drawn[0].figure.data for line in trace.customdata for cell in line if cell[0])
+    assert "goodput" in hover[0]
+    assert hover[1].startswith("acklab run ")
+    paths = next(item for item in sections[0].items if isinstance(item, Table))
+    assert [row[0] for row in paths.rows] == ["default", "nepal"]
+
+
+def test_every_variant_is_a_scenario():
+    bench = Bench(find("ack_policies"), find("ack_policies").folder)
+    for file in ("paths.toml", "policies.toml", "senders.toml", "sizes.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("path.toml").load(list(variant.set))
