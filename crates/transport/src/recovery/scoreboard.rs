@@ -502,6 +502,18 @@ mod tests {
     }
 
     #[test]
+    fn reports_of_a_receiver_that_let_go_of_the_oldest_are_void() {
+        let mut board = board(4);
+        board.sack([range(1, 2)].into_iter());
+        assert!(!board.forget_reneged(), "the oldest is not reported");
+        board.advance(100);
+        assert!(board.forget_reneged());
+        board.mark_all_lost();
+        assert_eq!((board.sacked(), board.lost(), board.next_pending()), (0, 300, Some(100..200)));
+        assert_eq!(board.sack([range(2, 2)].into_iter()).0, 100, "what is reported anew counts");
+    }
+
+    #[test]
     fn by_time_what_was_out_too_long_is_lost() {
         let us = |us| Instant::ZERO + Duration::from_micros(us);
         let mut board = Scoreboard::default();
