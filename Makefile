@@ -4,7 +4,8 @@
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
 # make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
-# make fuzz   octets that nobody would send, for ten minutes (nightly Rust, cargo-fuzz)
+# make fuzz   endpoints in a hostile network, ten million operations; with nightly Rust and cargo-fuzz also what libFuzzer finds in twenty minutes
+# make closed-forms  controllers against formulas of the literature, at length
 # A target does nothing that is done already.
 
 SHELL := /bin/sh
@@ -16,7 +17,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile validate fuzz figure clean
+.PHONY: all install demo test test-rust test-python lint format bench profile validate closed-forms fuzz figure clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -74,8 +75,14 @@ validate:
 	for path in plain gate filter; do $(PYTHON) validation/linux/emulate.py --return $$path || exit; done
 
 fuzz:
-	mkdir -p fuzz/corpus/tcp_decode
+	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
+	@command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
+	mkdir -p fuzz/corpus/tcp_decode fuzz/corpus/tcp_endpoints
 	cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
+	cargo +nightly fuzz run tcp_endpoints fuzz/corpus/tcp_endpoints -- -max_len=4096 -max_total_time=600
+
+closed-forms:
+	cargo test --package acklab-lab --test closed_forms --quiet -- --include-ignored --nocapture
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

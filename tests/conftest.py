@@ -6,7 +6,22 @@ import pytest
 
 BUILT = any((Path(__file__).parents[1] / "python" / "acklab").glob("_core*.so"))
 if not BUILT:
-    sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", Cancel=object)  # type: ignore
+    names = [
+        "Ack",
+        "Arrival",
+        "At",
+        "Cancel",
+        "ControllerStart",
+        "Hold",
+        "Ledger",
+        "Now",
+        "PolicyStart",
+        "RateSample",
+        "Sent",
+        "Window",
+    ]
+    stand_ins = {name: type(name, (), {}) for name in names}
+    sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
 from fake_core import FakeCore  # noqa: E402

@@ -66,7 +66,7 @@ class FakeCore:
             raise ScenarioError(f"{name}: duration: found {document['duration']!r}, expected a duration such as 15ms")
         return json.dumps(document, sort_keys=True)
 
-    def run(self, text, name, sets, base, seed=None, captures=None, cancel=None):
+    def run(self, text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None):
         scenario = json.loads(self.load(text, name, [*sets, *([] if seed is None else [f"seed={seed}"])]))
         with self.lock:
             self.runs += 1

@@ -43,6 +43,14 @@ def test_page(page, desk):
             assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
 
 
+def test_rust_is_of_the_example():
+    example = (ROOT / "crates" / "lab" / "examples" / "own_strategy.rs").read_text(encoding="utf-8")
+    shown = blocks(ROOT / "docs" / "guide" / "strategies.md", "rust")
+    assert shown
+    for text in shown:
+        assert text in example
+
+
 def test_links_lead_somewhere():
     for page in [*PAGES, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):

@@ -8,6 +8,7 @@
 run, load_result    one run, and its tables from a folder
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
+strategies          ACK policies and congestion controllers of your own
 statistics          means with intervals over seeds, fairness, distributions
 figures             Plotly figures in one style
 report              one HTML file that needs no network
@@ -16,12 +17,13 @@ studies             published numbers beside ours
 
 from typing import Any
 
-from acklab import core, errors
+from acklab import core, errors, strategies
 from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 from acklab.result import Result, load_result
 from acklab.runner import run
 from acklab.scenario import Overrides, Source, overrides
+from acklab.strategies import AckPolicy, At, CongestionController, Hold, Now
 from acklab.sweeps import SweepResult, load_sweep, sweep
 
 __version__ = core.version()
@@ -33,9 +35,14 @@ def check(scenario: Any, *, set: Overrides = ()) -> dict[str, Any]:
 
 
 __all__ = [
+    "AckPolicy",
     "AcklabError",
+    "At",
     "Cancel",
     "Cancelled",
+    "CongestionController",
+    "Hold",
+    "Now",
     "Result",
     "RunError",
     "ScenarioError",
@@ -48,5 +55,6 @@ __all__ = [
     "load_sweep",
     "run",
     "schema",
+    "strategies",
     "sweep",
 ]

@@ -1,6 +1,7 @@
-"""The compiled core: text in, Arrow tables out."""
+"""The compiled core: text in, Arrow tables out, calls back to strategies."""
 
-from typing import Protocol, final
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, final
 
 class Table(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -25,6 +26,310 @@ class RunResult:
     @property
     def tables(self) -> dict[str, Table]: ...
 
+@final
+class PolicyStart:
+    """What an ACK policy is given at its birth."""
+
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment, in octets."""
+    @property
+    def seed(self) -> int:
+        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+
+@final
+class Arrival:
+    """What one segment meant to the receiver."""
+
+    @property
+    def kind(self) -> Literal["in-order", "out-of-order", "fills-gap", "duplicate"]:
+        """It continued the stream; lies beyond a gap; continued the stream with a gap beyond it; brought nothing new."""
+    @property
+    def closes_gap(self) -> bool:
+        """For "fills-gap": whether all that waited is in order now."""
+
+@final
+class Ledger:
+    """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last."""
+
+    @property
+    def segments(self) -> int:
+        """Segments that continued the stream since the last ACK."""
+    @property
+    def bytes(self) -> int:
+        """Octets that continued the stream since the last ACK."""
+    @property
+    def since(self) -> int | None:
+        """Arrival of the first of these, in nanoseconds; None if there are none."""
+    @property
+    def newest(self) -> int:
+        """Arrival of the newest data of all, in nanoseconds."""
+    @property
+    def full_size(self) -> int:
+        """Payload of the largest segment so far, in octets."""
+    @property
+    def arrived_segments(self) -> int:
+        """Segments with data that have arrived since the last ACK, in order or not."""
+    @property
+    def arrived_bytes(self) -> int:
+        """Octets of these."""
+    @property
+    def total_segments(self) -> int:
+        """Segments with data that have ever arrived."""
+    @property
+    def total_bytes(self) -> int:
+        """Octets of these."""
+    @property
+    def last(self) -> tuple[int, int]:
+        """The segment that arrived last."""
+    @property
+    def highest(self) -> tuple[int, int]:
+        """The segment that lies highest in the stream."""
+    @property
+    def reported(self) -> tuple[int, int]:
+        """The one that did so when the last ACK left."""
+    @property
+    def next(self) -> int:
+        """Stream offset of the next octet expected: rcv.nxt."""
+    @property
+    def beyond(self) -> list[tuple[int, int]]:
+        """What lies beyond gaps: ranges that do not touch, in order, all above `next`."""
+    @property
+    def has_sack(self) -> bool:
+        """Whether ACKs report what lies beyond gaps (RFC 2018)."""
+    @property
+    def handshake_rtt(self) -> int | None:
+        """The round trip of the handshake, in nanoseconds. This and the next two are measured for policies with an `rtt_window`."""
+    @property
+    def srtt(self) -> int | None:
+        """The receiver's running estimate of the round trip, in nanoseconds: shorter samples at once, longer ones by an eighth."""
+    @property
+    def min_rtt(self) -> int | None:
+        """The shortest round trip of the last `rtt_window`, in nanoseconds."""
+    @property
+    def delivery_rate(self) -> int | None:
+        """The largest rate at which data arrived in the last `bandwidth_window` round trips, in bits per second."""
+
+@final
+class Now:
+    """Acknowledge at once."""
+
+    def __init__(self, why: str) -> None: ...
+    @property
+    def why(self) -> str:
+        """The reason, as the table `acks` will have it."""
+
+@final
+class At:
+    """Acknowledge at a time, in nanoseconds since the start of the run, if nothing has made it happen before."""
+
+    def __init__(self, at: int, why: str) -> None: ...
+    @property
+    def at(self) -> int:
+        """The time, in nanoseconds since the start of the run."""
+    @property
+    def why(self) -> str:
+        """The reason, as the table `acks` will have it."""
+
+@final
+class Hold:
+    """Acknowledge with what follows."""
+
+    def __init__(self) -> None: ...
+
+@final
+class ControllerStart:
+    """What a congestion controller is given at its birth."""
+
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment, in octets."""
+    @property
+    def initial_window(self) -> int:
+        """Initial window, in octets."""
+    @property
+    def growth(self) -> Literal["per-ack", "per-segment", "byte-counting"]:
+        """What a window grows by in the stack that the scenario describes."""
+    @property
+    def paced(self) -> bool:
+        """Whether sending is paced even if the controller names no rate."""
+    @property
+    def seed(self) -> int:
+        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+
+@final
+class Window:
+    """The congestion window, in octets."""
+
+    cwnd: int
+    """Congestion window."""
+    ssthresh: int
+    """Slow-start threshold; 2**64 - 1 before the first reduction."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment."""
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the threshold."""
+
+@final
+class Ack:
+    """One ACK. Sizes are octets, times nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """When it came."""
+    @property
+    def acked_bytes(self) -> int:
+        """What it acknowledged cumulatively, as far as it counts for growth."""
+    @property
+    def acked_segments(self) -> int:
+        """The same in full-sized segments; what is left of a segment is carried to the next ACK."""
+    @property
+    def delivered(self) -> int:
+        """What it newly acknowledged, cumulatively or selectively."""
+    @property
+    def total_delivered(self) -> int:
+        """Delivered since the connection began, this included."""
+    @property
+    def lost(self) -> int:
+        """What it made count as lost."""
+    @property
+    def marked(self) -> int:
+        """Of what it delivered, what the network had marked Congestion Experienced, if the receiver tells that."""
+    @property
+    def in_flight(self) -> int:
+        """Believed in flight after it."""
+    @property
+    def prior_in_flight(self) -> int:
+        """Believed in flight before it."""
+    @property
+    def una(self) -> int:
+        """Stream offset of the oldest octet that is not acknowledged."""
+    @property
+    def nxt(self) -> int:
+        """Stream offset of the next octet never sent."""
+    @property
+    def rtt(self) -> int | None:
+        """Its round-trip time, if it gave one."""
+    @property
+    def newest_rtt(self) -> int | None:
+        """Since the newest transmission left that it delivers, unless that is one of something sent before. Not counted is what earlier segments waited for it."""
+    @property
+    def srtt(self) -> int | None:
+        """Smoothed round-trip time, if there was a measurement."""
+    @property
+    def min_rtt(self) -> int | None:
+        """The shortest round-trip time of the connection."""
+    @property
+    def rate(self) -> RateSample | None:
+        """What it tells of the rate of delivery, for controllers that want it."""
+    @property
+    def state(self) -> Literal["open", "disorder", "reduced", "recovery", "loss"]:
+        """Where congestion control stands."""
+    @property
+    def has_sack(self) -> bool:
+        """Whether the receiver acknowledges selectively."""
+    @property
+    def window_limited(self) -> bool:
+        """Whether the window held back sending just before it came."""
+    @property
+    def departure(self) -> int:
+        """When pacing lets the next segment leave: `now`, if it does not hold it."""
+    @property
+    def may_grow(self) -> bool:
+        """Whether the window may grow by it: not in a fast recovery, and not while something else than the window holds back sending."""
+
+@final
+class RateSample:
+    """What one ACK tells of the rate of delivery (draft-ietf-ccwg-bbr, section 4.1). Sizes are octets, times nanoseconds."""
+
+    @property
+    def bits_per_second(self) -> int:
+        """The rate, in bits per second."""
+    @property
+    def delivered(self) -> int:
+        """Delivered over the interval."""
+    @property
+    def interval(self) -> int:
+        """The interval."""
+    @property
+    def prior_delivered(self) -> int:
+        """Delivered in all when the newest transmission left."""
+    @property
+    def tx_in_flight(self) -> int:
+        """In flight when the newest transmission left."""
+    @property
+    def lost(self) -> int:
+        """Marked lost since it left."""
+    @property
+    def is_app_limited(self) -> bool:
+        """The rate may have been the application's."""
+    @property
+    def is_retransmission(self) -> bool:
+        """Whether the newest transmission was one of something sent before."""
+    @property
+    def rtt(self) -> int:
+        """From the newest transmission's departure to now."""
+
+@final
+class Sent:
+    """A transmission. Sizes are octets, times nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """When it left."""
+    @property
+    def bytes(self) -> int:
+        """Its payload."""
+    @property
+    def in_flight(self) -> int:
+        """Believed in flight, this included."""
+    @property
+    def end(self) -> int:
+        """The stream offset behind it."""
+    @property
+    def is_retransmission(self) -> bool:
+        """Whether it has left before."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the rate of sending is the application's at present. Known only to controllers that want the delivery rate."""
+
+@final
+class Lost:
+    """A transmission that was marked lost. Sizes are octets, times nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """When it was marked."""
+    @property
+    def sent_at(self) -> int:
+        """When it left."""
+    @property
+    def start(self) -> int:
+        """The stream offset of its first octet."""
+    @property
+    def end(self) -> int:
+        """The stream offset behind its last octet."""
+    @property
+    def total_delivered(self) -> int:
+        """Delivered since the connection began, the present ACK included."""
+    @property
+    def total_lost(self) -> int:
+        """Marked lost since the connection began, this included. This and what follows only for controllers that want the delivery rate."""
+    @property
+    def tx_in_flight(self) -> int:
+        """In flight when it left, itself included."""
+    @property
+    def prior_delivered(self) -> int:
+        """Delivered in all when it left."""
+    @property
+    def prior_lost(self) -> int:
+        """Marked lost in all when it left."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application had nothing more to send when it left."""
+
 VERSION: str
 REVISION: str
 
@@ -37,5 +342,6 @@ def run(
     seed: int | None = None,
     captures: str | None = None,
     cancel: Cancel | None = None,
+    strategies: dict[str, Callable[[Any], Any]] | None = None,
 ) -> RunResult: ...
 def schema() -> str: ...

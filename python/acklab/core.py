@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,20 @@ import pyarrow as pa
 from acklab import _core
 
 Cancel = _core.Cancel
+
+# What strategies written in Python are given, and what they answer.
+Ack = _core.Ack
+Arrival = _core.Arrival
+At = _core.At
+ControllerStart = _core.ControllerStart
+Hold = _core.Hold
+Ledger = _core.Ledger
+Lost = _core.Lost
+Now = _core.Now
+PolicyStart = _core.PolicyStart
+RateSample = _core.RateSample
+Sent = _core.Sent
+Window = _core.Window
 
 
 def version() -> str:
@@ -49,14 +63,23 @@ def run(
     base: Path,
     captures: Path | None = None,
     cancel: Cancel | None = None,
+    strategies: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """Runs a scenario without holding the interpreter lock.
+    """Runs a scenario without holding the interpreter lock, but for calls of `strategies`.
 
     `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all.
     Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
-    Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
+    Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
     """
-    result = _core.run(text, name, list(sets), str(base), captures=None if captures is None else str(captures), cancel=cancel)
+    result = _core.run(
+        text,
+        name,
+        list(sets),
+        str(base),
+        captures=None if captures is None else str(captures),
+        cancel=cancel,
+        strategies=None if strategies is None else dict(strategies),
+    )
     tables = {table: pa.table(batch) for table, batch in result.tables.items()}
     return json.loads(result.scenario), tables
 

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::packet::Packet;
 use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Flow, Scenario, Series};
+use crate::strategies::{self, Strategies};
 use crate::taps::{Place, Taps};
 use crate::topology::{self, Direction};
 use crate::world::{Ends, World};
@@ -98,7 +99,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
-        flows.push(ends(scenario, index as u32, &plan));
+        flows.push(ends(scenario, &options.strategies, index as u32, &plan)?);
         routes.push(route);
         plans.push(plan);
     }
@@ -163,9 +164,21 @@ fn plan(scenario: &Scenario, flow: Flow, route: &[Direction], links: &[Link<Pack
     }
 }
 
-fn ends(scenario: &Scenario, index: u32, plan: &FlowPlan) -> Ends {
+fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPlan) -> Result<Ends, Error> {
     let (seed, flow, tcp) = (Seed(scenario.seed), &plan.flow, plan.tcp);
     let id = FlowId::data(index);
+    let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
+        flow: flow.name.clone(),
+        key,
+        name: name.to_owned(),
+        expected: strategies::expected(known),
+    };
+    let controller = strategies
+        .controller(tcp.congestion, &tcp.controller_start(seed, &flow.name))
+        .ok_or_else(|| missing("congestion.custom", tcp.congestion.name(), &strategies.controller_names()))?;
+    let policy = strategies
+        .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))
+        .ok_or_else(|| missing("ack.name", tcp.ack.name(), &strategies.policy_names()))?;
     let start = Instant::ZERO + flow.start;
     let stop = flow.stop.map(|stop| Instant::ZERO + stop);
     let asked = |series| scenario.measure.series.contains(&series);
@@ -179,11 +192,11 @@ fn ends(scenario: &Scenario, index: u32, plan: &FlowPlan) -> Ends {
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
     let bin = scenario.measure.bin.unwrap_or(default_bin);
     let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    Ends::new(
-        Sender::new(tcp, id, flow.traffic, start, stop, seed, &flow.name),
-        Receiver::new(tcp, id.reverse(), seed, &flow.name),
+    Ok(Ends::new(
+        Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
+        Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
         FlowProbe::new(tcp.mss.get(), bin, burst_gap, records),
-    )
+    ))
 }
 
 fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {

@@ -25,6 +25,18 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
+    /// A flow names a strategy that the run is not given.
+    #[error("flow \"{flow}\": {key}: found \"{name}\", expected {expected}")]
+    NoStrategy {
+        /// The flow's name.
+        flow: String,
+        /// The flow's key that names it.
+        key: &'static str,
+        /// The name.
+        name: String,
+        /// The names that there are, in words.
+        expected: String,
+    },
     /// A trace file cannot be read.
     #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]
     ReadTrace {

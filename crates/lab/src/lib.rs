@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`scenario`] | the scenario language: a typed document, read, checked and explained |
 //! | [`run()`] | one run of a scenario |
+//! | [`Strategies`] | ACK policies and controllers of your own, for a run |
 //! | [`Table`] | what a run yields: typed tables with units, as Arrow |
 //! | [`capture`] | what passes a point, as pcapng |
 
@@ -16,6 +17,7 @@ mod results;
 mod run;
 pub mod scenario;
 mod statistics;
+mod strategies;
 mod table;
 mod taps;
 mod topology;
@@ -23,4 +25,5 @@ mod world;
 
 pub use error::Error;
 pub use run::{Results, RunOptions, run};
+pub use strategies::Strategies;
 pub use table::Table;

@@ -102,7 +102,7 @@ pub(crate) struct Totals {
     pub(crate) acks_sent: u64,
     /// Data packets that arrived marked.
     pub(crate) marked: u64,
-    pub(crate) acks_by_reason: [u64; acklab_transport::ack::Reason::ALL.len()],
+    pub(crate) acks_by_reason: [u64; acklab_transport::ack::Reason::COUNT],
     pub(crate) received: u64,
     pub(crate) delivered: u64,
     pub(crate) written: u64,

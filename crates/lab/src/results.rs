@@ -35,22 +35,22 @@ pub(crate) fn tables(
         flows::table(&flows),
         links::table(world, plan, links, from, until),
         network::table(&flows, links),
-        acks(&flows),
+        acks(world, &flows),
     ];
     tables.extend(series::tables(world, plan, scenario));
     tables
 }
 
 /// How many ACKs were sent for which reason.
-fn acks(flows: &[flows::FlowResult<'_>]) -> Table {
+fn acks(world: &World, flows: &[flows::FlowResult<'_>]) -> Table {
     let rows = || {
-        flows.iter().flat_map(|flow| {
-            let counts = Reason::ALL.into_iter().zip(flow.totals.acks_by_reason);
-            counts.filter(|(_, count)| *count > 0).map(move |(reason, count)| (flow, reason, count))
+        world.flows.iter().zip(flows).flat_map(|(ends, flow)| {
+            let counts = flow.totals.acks_by_reason.into_iter().enumerate().filter(|(_, count)| *count > 0);
+            counts.map(move |(index, count)| (flow, ends.receiver.reason_name(Reason::of_index(index)), count))
         })
     };
     Table::new("acks")
         .text("flow", rows().map(|(flow, ..)| flow.name().to_owned()))
-        .text("reason", rows().map(|(_, reason, _)| reason.name().to_owned()))
+        .text("reason", rows().map(|(_, reason, _)| reason.to_owned()))
         .count("count", "packets", rows().map(|(.., count)| count))
 }

@@ -4,6 +4,7 @@ use crate::build::{self, Plan};
 use crate::error::Error;
 use crate::results;
 use crate::scenario::Scenario;
+use crate::strategies::Strategies;
 use crate::table::Table;
 use crate::world::World;
 use acklab_base::Instant;
@@ -18,6 +19,8 @@ pub struct RunOptions {
     pub base: PathBuf,
     /// The folder that captures are written into; without it, none is.
     pub captures: Option<PathBuf>,
+    /// Strategies that the scenario names and that are not built in.
+    pub strategies: Strategies,
 }
 
 /// What a run yields.
@@ -31,13 +34,17 @@ pub struct Results {
     pub hops: u64,
 }
 
-/// Run `scenario` to its end. `goes_on` is asked now and then whether to continue.
+/// Run `scenario` to its end. `goes_on` is asked now and then whether to continue; after every wake-up if a strategy is not built in,
+/// for then it may know of a failure after which nothing counts.
 ///
 /// # Errors
-/// If a trace cannot be read, a capture cannot be written, or `goes_on` said no.
+/// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` said no.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     let (mut world, plan) = build::build(scenario, options)?;
     let mut driver = Driver::new(&mut world);
+    if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
+        driver.ask_always();
+    }
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = build::window(scenario);
 

@@ -14,7 +14,7 @@
 //! | `sets` | values from outside |
 //! | `schema` | the JSON Schema of the types |
 //! | `check` | the document against the schema |
-//! | `validate` | what types cannot say |
+//! | `validate` | what types cannot say, and whether the run knows the strategies that are named |
 //! | `refuse`, `snippet` | the message to a person |
 
 mod check;
@@ -32,6 +32,7 @@ pub use measure::{Capture, Measure, Series};
 pub use refuse::Refusal;
 pub use schema::schema;
 
+use crate::strategies::Strategies;
 use acklab_base::Duration;
 use acklab_path::link;
 use document::Node;
@@ -155,6 +156,30 @@ impl Scenario {
 /// # Errors
 /// If it is no scenario, with the place of the first fault, what was found there and what was expected.
 pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Result<Scenario, Refusal> {
+    read(text, name, sets, seed, None)
+}
+
+/// As [`load`], for a run that is given these strategies: a scenario that names others is refused.
+///
+/// # Errors
+/// Those of [`load`], and a name that `strategies` do not have.
+pub fn load_for(
+    text: &str,
+    name: &str,
+    sets: &[String],
+    seed: Option<u64>,
+    strategies: &Strategies,
+) -> Result<Scenario, Refusal> {
+    read(text, name, sets, seed, Some(strategies))
+}
+
+fn read(
+    text: &str,
+    name: &str,
+    sets: &[String],
+    seed: Option<u64>,
+    strategies: Option<&Strategies>,
+) -> Result<Scenario, Refusal> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut document =
         document::parse(text).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
@@ -162,13 +187,16 @@ pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Resul
     if let Some(seed) = seed {
         document.set_seed(seed);
     }
-    read(&mut document).map_err(|problem| problem.refusal(&document, name, text, sets))
+    accept(&mut document, strategies).map_err(|problem| problem.refusal(&document, name, text, sets))
 }
 
-fn read(document: &mut Node) -> Result<Scenario, Problem> {
+fn accept(document: &mut Node, strategies: Option<&Strategies>) -> Result<Scenario, Problem> {
     check::check(document, &schema::SCHEMA)?;
     let scenario: Scenario =
         serde_json::from_value(document.to_json()).map_err(|error| Problem::key(&[], error.to_string()))?;
     validate::validate(&scenario)?;
+    if let Some(strategies) = strategies {
+        validate::strategies(&scenario, strategies)?;
+    }
     Ok(scenario)
 }

@@ -30,6 +30,10 @@ pub struct Counters {
     pub lost: u64,
     /// Octets of those.
     pub bytes_lost: Bytes,
+    /// Packets that the wire carried twice.
+    pub duplicated: u64,
+    /// Octets of those.
+    pub bytes_duplicated: Bytes,
     /// Packets that came out at the far end.
     pub packets_out: u64,
     /// Octets of those.
@@ -100,6 +104,13 @@ impl Tally {
             counters.served += 1;
             counters.bytes_on_wire += on_wire;
             counters.waited += waited;
+        }
+    }
+
+    pub(crate) fn duplicates(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.duplicated += 1;
+            counters.bytes_duplicated += size;
         }
     }
 

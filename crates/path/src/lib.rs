@@ -5,7 +5,8 @@
 //! ```text
 //!            queue             gate            server              channel
 //! accept → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
-//!          [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder  ]
+//!          [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]
+//!                                                             [ duplicate      ]
 //! ```
 //!
 //! | module | holds |
@@ -15,10 +16,12 @@
 //! | [`gate`] | the ACK gate: so many packets at each multiple of an interval |
 //! | [`server`] | how long a packet takes: a rate, a schedule of rates, a recorded trace |
 //! | [`loss`] | which packets the wire loses |
+//! | [`duplicate`] | which packets arrive twice |
 //! | [`jitter`] | which packets it delays further |
 //! | [`counters`] | what went in, what came out, how long the queue was |
 
 pub mod counters;
+pub mod duplicate;
 pub mod gate;
 pub mod jitter;
 pub mod link;

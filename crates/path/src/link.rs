@@ -1,6 +1,7 @@
 //! One direction of a wire as a machine.
 
 use crate::counters::{Counters, Tally};
+use crate::duplicate::{self, Duplicate};
 use crate::gate::{self, Gate};
 use crate::jitter::{self, Arrivals};
 use crate::loss::{self, Loss};
@@ -44,6 +45,9 @@ pub struct Config {
     /// Packets that are lost after they have been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<loss::Config>,
+    /// Packets that arrive twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<duplicate::Config>,
     /// Extra delay that keeps order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<jitter::Config>,
@@ -115,14 +119,23 @@ struct Channel<D> {
     flying: VecDeque<(Instant, D)>,
     arrivals: Arrivals,
     loss: Option<Loss>,
+    duplicate: Option<Duplicate>,
     can_overtake: bool,
 }
 
-impl<D: Datagram> Channel<D> {
+impl<D: Datagram + Clone> Channel<D> {
     fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
             return tally.loses(sent, packet.wire_len());
         }
+        if self.duplicate.as_mut().is_some_and(Duplicate::strikes) {
+            tally.duplicates(sent, packet.wire_len());
+            self.carry(sent, packet.clone());
+        }
+        self.carry(sent, packet);
+    }
+
+    fn carry(&mut self, sent: Instant, packet: D) {
         let arrival = self.arrivals.arrival(sent);
         if self.can_overtake {
             let place = self.flying.partition_point(|(at, _)| *at <= arrival);
@@ -133,7 +146,7 @@ impl<D: Datagram> Channel<D> {
     }
 }
 
-impl<D: Datagram> Link<D> {
+impl<D: Datagram + Clone> Link<D> {
     /// A link of this configuration, called `name`. `server` is what `config.rate`, `steps` or `trace` describe: reading a trace
     /// is not a matter of the link.
     #[must_use]
@@ -147,6 +160,7 @@ impl<D: Datagram> Link<D> {
                 config.reorder.map(|reorder| (reorder, stream("reorder"))),
             ),
             loss: config.loss.clone().map(|loss| Loss::new(loss, stream("loss"))),
+            duplicate: config.duplicate.map(|duplicate| Duplicate::new(duplicate, stream("duplicate"))),
             can_overtake: config.reorder.is_some(),
         };
         Self {
@@ -197,9 +211,9 @@ impl<D: Datagram> Link<D> {
     /// Takes a packet that is on the wire before it arrives, and tells when it will.
     ///
     /// What comes out of a FIFO is settled when a packet goes in. Where a link is the only one to feed the next, its packets may so be
-    /// handed on at once, with the instant of their arrival. Nothing, if the queue is no FIFO or packets may overtake each other.
+    /// handed on at once, with the instant of their arrival. Nothing, if the queue is no FIFO, or packets may overtake each other or arrive twice.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
-        if self.channel.can_overtake || !matches!(self.queue, Queue::Fifo(_)) {
+        if self.channel.can_overtake || self.channel.duplicate.is_some() || !matches!(self.queue, Queue::Fifo(_)) {
             return None;
         }
         let (arrival, packet) = self.channel.flying.pop_front()?;
@@ -245,7 +259,7 @@ impl<D: Datagram> Link<D> {
     }
 }
 
-impl<D: Datagram> Machine for Link<D> {
+impl<D: Datagram + Clone> Machine for Link<D> {
     type Datagram = D;
 
     fn accept(&mut self, now: Instant, mut packet: D) {

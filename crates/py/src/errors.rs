@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 import_exception!(acklab.errors, Cancelled);
 import_exception!(acklab.errors, RunError);
 import_exception!(acklab.errors, ScenarioError);
+import_exception!(acklab.errors, UsageError);
 
 /// A scenario that was refused.
 pub(crate) fn refused(why: &Refusal) -> PyErr {
@@ -18,9 +19,11 @@ pub(crate) fn refused(why: &Refusal) -> PyErr {
 pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {
-        Error::NoRoute { .. } | Error::ReadTrace { .. } | Error::Trace { .. } | Error::Schedule { .. } => {
-            ScenarioError::new_err(message)
-        }
+        Error::NoRoute { .. }
+        | Error::NoStrategy { .. }
+        | Error::ReadTrace { .. }
+        | Error::Trace { .. }
+        | Error::Schedule { .. } => ScenarioError::new_err(message),
         Error::Stopped => Cancelled::new_err(message),
         _ => RunError::new_err(message),
     }

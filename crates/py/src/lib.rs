@@ -1,10 +1,12 @@
-//! The Python module `acklab._core`: text in, Arrow tables out, and no behaviour of its own.
+//! The Python module `acklab._core`: text in, Arrow tables out, calls back to strategies written in Python, and no behaviour of its
+//! own.
 
 use pyo3::prelude::*;
 
 mod cancel;
 mod errors;
 mod run;
+mod strategies;
 
 /// The compiled core of acklab.
 #[pymodule]
@@ -16,6 +18,12 @@ mod _core {
     use super::cancel::Cancel;
     #[pymodule_export]
     use super::run::{RunResult, load, run, schema};
+    #[pymodule_export]
+    use super::strategies::controller::ControllerStart;
+    #[pymodule_export]
+    use super::strategies::facts::{Ack, Lost, RateSample, Sent, Window};
+    #[pymodule_export]
+    use super::strategies::policy::{Arrival, At, Hold, Ledger, Now, PolicyStart};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

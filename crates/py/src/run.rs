@@ -2,6 +2,7 @@
 
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
+use crate::strategies::{Fault, strategies as named};
 use acklab_lab::{RunOptions, scenario};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,10 +37,11 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
 
 /// Run a scenario without holding the interpreter.
 ///
-/// `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all. Raises
-/// `ScenarioError`, `RunError`, and `Cancelled` once `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all. `strategies` are
+/// classes by the name that the scenario calls them; the interpreter is held while they are called. Raises `ScenarioError`,
+/// `RunError`, what a strategy raises, and `Cancelled` once `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None))]
+#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -50,10 +52,13 @@ pub(crate) fn run(
     seed: Option<u64>,
     captures: Option<PathBuf>,
     cancel: Option<&Cancel>,
+    strategies: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<RunResult> {
-    let scenario = scenario::load(text, name, &sets, seed).map_err(|why| refused(&why))?;
+    let fault = Fault::default();
+    let strategies = named(strategies, &fault)?;
+    let scenario = scenario::load_for(text, name, &sets, seed, &strategies).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
-    let options = RunOptions { base, captures };
+    let options = RunOptions { base, captures, strategies };
     let mut signal = None;
     let mut looked = Instant::now();
     let outcome = py.detach(|| {
@@ -62,11 +67,14 @@ pub(crate) fn run(
                 looked = Instant::now();
                 signal = Python::attach(|py| py.check_signals()).err();
             }
-            signal.is_none() && !flag.load(Ordering::Relaxed)
+            signal.is_none() && !fault.found() && !flag.load(Ordering::Relaxed)
         })
     });
     if let Some(signal) = signal {
         return Err(signal);
+    }
+    if let Some(raised) = fault.take(py) {
+        return Err(raised);
     }
     let results = outcome.map_err(|why| failed(name, &why))?;
     let tables = PyDict::new(py);

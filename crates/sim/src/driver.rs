@@ -53,6 +53,7 @@ pub struct Driver {
     now: Instant,
     deadlines: Deadlines,
     wakes: u64,
+    wakes_between_questions: u32,
 }
 
 impl Driver {
@@ -60,9 +61,19 @@ impl Driver {
     #[must_use]
     pub fn new(world: &mut impl World) -> Self {
         let machines = world.machines();
-        let mut driver = Self { now: Instant::ZERO, deadlines: Deadlines::new(machines), wakes: 0 };
+        let mut driver = Self {
+            now: Instant::ZERO,
+            deadlines: Deadlines::new(machines),
+            wakes: 0,
+            wakes_between_questions: WAKES_BETWEEN_QUESTIONS,
+        };
         (0..machines as u32).for_each(|machine| driver.drain(world, MachineId(machine)));
         driver
+    }
+
+    /// From now on, ask after every wake-up whether to go on.
+    pub const fn ask_always(&mut self) {
+        self.wakes_between_questions = 1;
     }
 
     /// How often a machine was woken.
@@ -84,7 +95,7 @@ impl Driver {
             self.drain(world, machine);
             self.wakes += 1;
             unasked += 1;
-            if unasked == WAKES_BETWEEN_QUESTIONS {
+            if unasked >= self.wakes_between_questions {
                 unasked = 0;
                 if !goes_on() {
                     return Outcome::Stopped;

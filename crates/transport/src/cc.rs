@@ -2,7 +2,7 @@
 //!
 //! A [`CongestionControl`] moves a [`Window`]. It is told of each ACK and asked for a slow-start threshold when there was
 //! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
-//! of [`Controller`].
+//! of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
 
 mod bbr;
 mod bbr3;
@@ -17,6 +17,7 @@ mod vegas;
 
 pub use slow_start::SlowStart;
 
+use crate::custom::{Custom, Name};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Sample, Stamp};
 use crate::recovery::fate::Fate;
@@ -49,12 +50,14 @@ pub enum Algorithm {
     PccAllegro,
     /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
     PccVivace,
+    /// One of your own, which the run is given, by what it is called there.
+    Custom(#[schemars(length(max = 32), example = &"mine")] Name),
 }
 
 impl Algorithm {
     /// Its name, as scenarios spell it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::NewReno => "newreno",
             Self::Cubic => "cubic",
@@ -65,6 +68,7 @@ impl Algorithm {
             Self::Copa => "copa",
             Self::PccAllegro => "pcc-allegro",
             Self::PccVivace => "pcc-vivace",
+            Self::Custom(name) => name,
         }
     }
 
@@ -318,7 +322,7 @@ pub trait CongestionControl {
 }
 
 /// A controller at work.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Controller {
     /// RFC 5681.
     NewReno(newreno::NewReno),
@@ -338,13 +342,15 @@ pub enum Controller {
     PccAllegro(pcc::Allegro),
     /// PCC Vivace.
     PccVivace(pcc::Vivace),
+    /// One that is not built in.
+    Custom(Custom<dyn CongestionControl + Send>),
 }
 
 impl Controller {
-    /// The controller of this name.
+    /// The controller of this name, if it is built in.
     #[must_use]
-    pub fn new(algorithm: Algorithm, start: &Start) -> Self {
-        match algorithm {
+    pub fn new(algorithm: Algorithm, start: &Start) -> Option<Self> {
+        Some(match algorithm {
             Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
             Algorithm::Cubic => Self::Cubic(cubic::Cubic::new(start)),
             Algorithm::Vegas => Self::Vegas(vegas::Vegas::new(start)),
@@ -354,7 +360,8 @@ impl Controller {
             Algorithm::Copa => Self::Copa(copa::Copa::new(start)),
             Algorithm::PccAllegro => Self::PccAllegro(pcc::Allegro::new(start)),
             Algorithm::PccVivace => Self::PccVivace(pcc::Vivace::new(start)),
-        }
+            Algorithm::Custom(_) => return None,
+        })
     }
 }
 
@@ -371,6 +378,7 @@ macro_rules! each {
             Self::Copa($controller) => $call,
             Self::PccAllegro($controller) => $call,
             Self::PccVivace($controller) => $call,
+            Self::Custom($controller) => $call,
         }
     };
 }

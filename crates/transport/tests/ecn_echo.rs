@@ -27,7 +27,8 @@ fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
 /// The ACKs of segments that come in order, a millisecond apart, marked or not.
 fn acks(agreed: ecn::Config, policy: ack::Config, marks: &[bool]) -> Vec<Segment> {
     let config = Config { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
-    let mut receiver = Receiver::new(config, FlowId::data(0).reverse(), Seed(1), "echo");
+    let policy = ack::Policy::new(config.ack).expect("it is built in");
+    let mut receiver = Receiver::new(config, policy, FlowId::data(0).reverse(), Seed(1), "echo");
     let offer = match agreed {
         ecn::Config::Off => Flags::NONE,
         ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,

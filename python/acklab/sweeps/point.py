@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
-from acklab.errors import ScenarioError
+from acklab.errors import ScenarioError, UsageError
 from acklab.result import Result
 from acklab.runner import run_source
 from acklab.scenario import Source, with_seed
@@ -26,8 +26,9 @@ class Point:
 
     @classmethod
     def of(cls, source: Source, sets: Sequence[str], seed: int) -> "Point":
-        """Checks the scenario of the point and computes its digest. Raises ScenarioError."""
+        """Checks the scenario of the point and computes its digest. Raises ScenarioError, UsageError."""
         scenario = source.load(with_seed(sets, seed))
+        _refuse_custom(scenario, source)
         return cls(source, tuple(sets), seed, digest(scenario, source.base))
 
     @property
@@ -53,6 +54,18 @@ class Point:
         files = table_files(self.folder(store))
         first = next(iter(files.values()))
         return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
+
+
+def _refuse_custom(scenario: dict[str, Any], source: Source) -> None:
+    for index, flow in enumerate(scenario.get("flow") or []):
+        ack, congestion = flow.get("ack"), flow.get("congestion")
+        for key, table, word in (("ack.name", ack, "name"), ("congestion.custom", congestion, "custom")):
+            if isinstance(table, dict) and word in table:
+                raise UsageError(
+                    f"{source.name}: flow.{index}.{key}: found the strategy {table[word]!r}, expected built-in ones: a sweep keeps each "
+                    "point under all that its result depends on, and cannot tell what a strategy of yours depends on; call acklab.run "
+                    "for each point instead"
+                )
 
 
 def digest(scenario: dict[str, Any], base: Path) -> str:

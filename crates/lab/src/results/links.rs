@@ -34,6 +34,7 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
         .count("total_marked_l2", "packets", count(|counters| counters.marked))
         .count("total_filtered_acks_l2", "packets", count(|counters| counters.filtered))
         .count("total_wire_losses_l1", "packets", count(|counters| counters.lost))
+        .count("total_wire_duplicates_l1", "packets", count(|counters| counters.duplicated))
         .count("total_packets_in_l2", "packets", count(|counters| counters.packets_in))
         .count("total_packets_out_l2", "packets", count(|counters| counters.packets_out))
         .count("total_bytes_in_l2", "B", count(|counters| counters.bytes_in.get()))
@@ -42,4 +43,5 @@ pub(super) fn table(world: &World, plan: &Plan, links: &[Counters], from: Instan
         .count("total_bytes_marked_l2", "B", count(|counters| counters.bytes_marked.get()))
         .count("total_bytes_filtered_l2", "B", count(|counters| counters.bytes_filtered.get()))
         .count("total_bytes_lost_l1", "B", count(|counters| counters.bytes_lost.get()))
+        .count("total_bytes_duplicated_l1", "B", count(|counters| counters.bytes_duplicated.get()))
 }

@@ -25,7 +25,10 @@ impl Check {
             return self.quantity(&node.value, quantity);
         }
         if let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) {
-            return self.tagged(node, kinds);
+            return match kinds.as_slice() {
+                [names, table] if names.get("enum").is_some() => self.name_or_table(node, names, table),
+                _ => self.tagged(node, kinds),
+            };
         }
         if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
             return self.choice(&node.value, choices);
@@ -33,7 +36,7 @@ impl Check {
         match schema.get("type").and_then(Json::as_str) {
             Some("object") => self.table(node, schema),
             Some("array") => self.array(node, schema),
-            Some("string") => self.expect(matches!(node.value, Value::Text(_)), || "text in quotes".to_owned()),
+            Some("string") => self.text(&node.value, schema),
             Some("boolean") => self.expect(matches!(node.value, Value::Boolean(_)), || "true or false".to_owned()),
             Some("integer") => self.integer(&node.value, schema),
             Some("number") => self.number(&node.value, schema),
@@ -68,6 +71,31 @@ impl Check {
                 Err(Problem::expected(&self.path, expected))
             }
             _ => Err(Problem::expected(&self.path, one_of(&known))),
+        }
+    }
+
+    fn text(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
+        let most = schema.get("maxLength").and_then(Json::as_u64);
+        let is_so = matches!(value, Value::Text(text) if most.is_none_or(|most| text.len() as u64 <= most));
+        self.expect(is_so, || match (value, most) {
+            (Value::Text(_), Some(most)) => format!("at most {most} characters"),
+            _ => "text in quotes".to_owned(),
+        })
+    }
+
+    /// One of several names, or a table where a name is not enough.
+    fn name_or_table(&mut self, node: &mut Node, names: &Json, table: &Json) -> Result<(), Problem> {
+        if matches!(node.value, Value::Table(_)) {
+            return self.table(node, table);
+        }
+        let names: Vec<&str> = names["enum"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let expected = format!("{}, or a table such as {{ {} }}", one_of(&names), shown(table));
+        match &node.value {
+            Value::Text(text) if names.contains(&text.as_str()) => Ok(()),
+            Value::Text(text) => {
+                Err(Problem::expected(&self.path, format!("{expected}{}", suggestion(text, names.iter().copied()))))
+            }
+            _ => Err(Problem::expected(&self.path, expected)),
         }
     }
 
@@ -257,6 +285,14 @@ fn one_of(names: &[&str]) -> String {
         [first, last] => format!("{first} or {last}"),
         _ => format!("one of {}", names.join(", ")),
     }
+}
+
+/// The members of a table that this schema shows, as TOML writes them.
+fn shown(table: &Json) -> String {
+    let members = properties(table).into_iter().flatten();
+    let members: Vec<String> =
+        members.filter_map(|(key, schema)| Some(format!("{key} = {}", example(schema)?))).collect();
+    members.join(", ")
 }
 
 fn keys(known: Option<&Map<String, Json>>) -> String {

@@ -3,6 +3,7 @@
 use super::NAME;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
+use acklab_transport::custom::Name;
 use acklab_transport::recovery::{prr, rack, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
 use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
@@ -247,6 +248,19 @@ impl Flow {
             },
             ack: self.ack.unwrap_or(preset.ack),
         }
+    }
+
+    /// The strategies that it names and that are not built in: the key of each, and its name.
+    pub(crate) fn custom_names(&self) -> impl Iterator<Item = (&'static str, Name)> {
+        let policy = match self.ack {
+            Some(ack::Config::Custom { name }) => Some(("ack.name", name)),
+            _ => None,
+        };
+        let controller = match self.congestion {
+            Some(cc::Algorithm::Custom(name)) => Some(("congestion.custom", name)),
+            _ => None,
+        };
+        policy.into_iter().chain(controller)
     }
 
     /// The same flow with its name, if it is only one, and every setting of its connection written out. `before` flows come before

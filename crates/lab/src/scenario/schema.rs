@@ -79,22 +79,42 @@ fn forget_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// One list of names instead of one schema for each name.
+/// One list of names instead of one schema for each name. Where a table may stand instead, the list is the first of two kinds.
 fn list_choices(object: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = object.get("oneOf") else { return };
-    let Some(names) = choices.iter().map(|choice| choice.get("const")).collect::<Option<Vec<_>>>() else { return };
-    let (mut values, mut docs) = (Vec::new(), Vec::new());
-    for (name, choice) in names.into_iter().zip(choices) {
+    let (mut values, mut docs, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+    for choice in choices {
+        let Some(name) = choice.get("const") else {
+            tables.push(choice.clone());
+            continue;
+        };
         let aliases = choice.get("x-acklab-aliases").and_then(Value::as_array);
         for value in std::iter::once(name).chain(aliases.into_iter().flatten()) {
             values.push(value.clone());
             docs.push(choice.get("description").cloned().unwrap_or_default());
         }
     }
+    if values.is_empty() {
+        return;
+    }
     object.shift_remove("oneOf");
-    object.insert("type".to_owned(), "string".into());
-    object.insert("enum".to_owned(), values.into());
-    object.insert("x-taplo".to_owned(), json!({ "docs": { "enumValues": docs } }));
+    let list = json!({ "type": "string", "enum": values, "x-taplo": { "docs": { "enumValues": docs } } });
+    match (tables.is_empty(), list) {
+        (true, Value::Object(list)) => object.extend(list),
+        (_, list) => {
+            tables.iter_mut().for_each(describe_only_key);
+            tables.insert(0, list);
+            object.insert("oneOf".to_owned(), tables.into());
+        }
+    }
+}
+
+/// The one key of a table that stands for a name with something to it means what the table means.
+fn describe_only_key(table: &mut Value) {
+    let description = table["description"].clone();
+    for property in table["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        property["description"] = description.clone();
+    }
 }
 
 /// A description's lines are broken for those who read the source.

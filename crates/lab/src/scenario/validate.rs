@@ -6,6 +6,7 @@ mod network;
 
 use super::refuse::{Problem, suggestion};
 use super::{Scenario, Series};
+use crate::strategies::{self, Strategies};
 use acklab_base::Duration;
 use network::Network;
 use std::collections::BTreeSet;
@@ -33,6 +34,20 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     flows::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)
+}
+
+/// Checks that `strategies` have all that are not built in.
+pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        for (key, name) in flow.custom_names() {
+            let known = if key == "ack.name" { strategies.policy_names() } else { strategies.controller_names() };
+            if !known.contains(&name.as_str()) {
+                let expected = format!("{}{}", strategies::expected(&known), suggestion(&name, known.iter().copied()));
+                return Err(Problem::at(format!("flow.{index}.{key}"), expected));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Is this a name as [`NAME`](super::NAME) describes it?

@@ -25,6 +25,17 @@ pub(crate) fn anything() -> impl Strategy<Value = Text> {
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
+/// Anything on the way there, and up to half of the ACKs lost on the way back.
+pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
+    let lossy = (direction(), 0.1..0.5).prop_map(|(reverse, share): (String, f64)| {
+        let kept: String =
+            reverse.lines().filter(|line| !line.starts_with("loss")).map(|line| format!("{line}\n")).collect();
+        format!("{kept}loss = {{ model = \"independent\", probability = {share:.3} }}\n")
+    });
+    let flows = vec(flow().prop_map(|flow| Flow { is_reverse: false, ..flow }), 1..=2);
+    (0u64..1000, (direction(), lossy), flows).prop_map(|(seed, link, flows)| scenario(seed, &[link], &flows))
+}
+
 /// One flow over a path that keeps order and takes packets away in the queues of its data only.
 pub(crate) fn in_order() -> impl Strategy<Value = Text> {
     let forward = (rate(100_000), delay(), 4u64..40).prop_map(|(rate, delay, limit)| {
@@ -135,15 +146,20 @@ fn reorder() -> impl Strategy<Value = String> {
         .prop_map(|(share, ms): (f64, u64)| format!("reorder = {{ probability = {share:.3}, by = \"{ms}ms\" }}"))
 }
 
+fn duplicate() -> impl Strategy<Value = String> {
+    (0.0..0.3).prop_map(|share: f64| format!("duplicate = {{ probability = {share:.3} }}"))
+}
+
 fn direction() -> impl Strategy<Value = String> {
     let serves = prop_oneof![5 => rate(100_000), 1 => steps()];
-    let rest = (weighted(0.2, loss()), weighted(0.15, jitter()), weighted(0.15, reorder()));
+    let rest =
+        (weighted(0.2, loss()), weighted(0.15, jitter()), weighted(0.15, reorder()), weighted(0.15, duplicate()));
     let device = weighted(0.2, (1u32..4).prop_map(|places| format!("device_queue = {places}")));
     let overhead = weighted(0.3, (1u32..40).prop_map(|octets| format!("overhead = \"{octets}B\"")));
     let delay = weighted(0.8, delay().prop_map(|delay| format!("delay = \"{delay}us\"")));
     (weighted(0.85, serves), delay, overhead, queue(), device, weighted(0.2, gate()), rest).prop_map(
-        |(serves, delay, overhead, queue, device, gate, (loss, jitter, reorder))| {
-            lines(&[serves, delay, overhead, Some(queue), device, gate, loss, jitter, reorder])
+        |(serves, delay, overhead, queue, device, gate, (loss, jitter, reorder, duplicate))| {
+            lines(&[serves, delay, overhead, Some(queue), device, gate, loss, jitter, reorder, duplicate])
         },
     )
 }
@@ -191,17 +207,30 @@ fn stack() -> impl Strategy<Value = Stack> {
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
     let congestion = (
-        select(vec!["newreno", "cubic", "vegas"]),
+        select(vec!["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace"]),
         select(vec!["reference", "linux", "ns3"]),
         select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart"]),
     );
     let congestion = congestion.prop_map(|(name, dialect, slow_start)| {
         format!("congestion = \"{name}\"\ncongestion_dialect = \"{dialect}\"\nslow_start = \"{slow_start}\"")
     });
+    let choice = |key: &'static str, words: Vec<&'static str>| {
+        weighted(0.2, select(words).prop_map(move |word| format!("{key} = \"{word}\"")))
+    };
+    let more = (
+        choice("pacing", vec!["always", "never"]),
+        choice("detection", vec!["rack", "dup-thresh"]),
+        choice("after_idle", vec!["keep", "restart", "decay"]),
+        choice("halves", vec!["flight-size", "pipe", "window"]),
+        weighted(0.1, any::<bool>().prop_map(|on| format!("undo = {on}"))),
+        weighted(0.1, any::<bool>().prop_map(|on| format!("tail_loss_probe = {on}"))),
+        weighted(0.1, Just("dsack = false".to_owned())),
+    );
+    let more = more.prop_map(|(a, b, c, d, e, f, g)| lines(&[a, b, c, d, e, f, g]));
     let words = (
         weighted(0.6, congestion),
         weighted(0.4, growth.prop_map(|growth| format!("growth = \"{growth}\""))),
-        weighted(0.3, select(vec!["prr", "classic"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
+        weighted(0.3, select(vec!["prr", "classic", "reno"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
         weighted(0.3, restart.prop_map(|restart| format!("rto_restart = \"{restart}\""))),
         weighted(0.6, ack),
     );
@@ -215,7 +244,9 @@ fn stack() -> impl Strategy<Value = Stack> {
         "congestion = \"dctcp\"\n",
         "congestion = \"dctcp\"\necn = \"accurate\"\n",
     ]);
-    (preset, mss, 1u64..250, 1u32..20, switch(), switch(), switch(), switch(), (words, marks)).prop_map(
+    // Now and then hardly more than a segment.
+    let window = prop_oneof![9 => (1u64..250).prop_map(|segments| segments * 10), 1 => 10u64..30];
+    (preset, mss, window, 1u32..20, switch(), switch(), switch(), switch(), (words, marks, more)).prop_map(
         |(
             preset,
             mss,
@@ -225,12 +256,12 @@ fn stack() -> impl Strategy<Value = Stack> {
             timestamps,
             scaling,
             limited,
-            ((congestion, growth, recovery, restart, ack), marks),
+            ((congestion, growth, recovery, restart, ack), marks, more),
         )| {
             let said = |key: &str, switch: Option<bool>| switch.map(|on| format!("{key} = {on}"));
             let text = lines(&[
                 Some(format!("preset = \"{preset}\"\nmss = \"{mss}B\"\ninitial_window = \"{initial}segments\"")),
-                Some(format!("receive_buffer = \"{}B\"", window * mss + window % 7)),
+                Some(format!("receive_buffer = \"{}B\"", window * mss / 10 + window % 7)),
                 said("sack", sack),
                 said("timestamps", timestamps),
                 said("window_scaling", scaling),
@@ -241,7 +272,7 @@ fn stack() -> impl Strategy<Value = Stack> {
                 restart,
                 ack,
             ]);
-            Stack { mss, text: format!("{text}{marks}") }
+            Stack { mss, text: format!("{text}{marks}{more}") }
         },
     )
 }
@@ -251,13 +282,20 @@ fn flow() -> impl Strategy<Value = Flow> {
         4 => (1u64..300, 0u64..1000).prop_map(|(segments, rest)| (Some((segments, rest)), 0)),
         1 => (50u64..500).prop_map(|stop| (None, stop)),
     ];
-    (stack(), traffic, weighted(0.5, 0u64..40), any::<bool>()).prop_map(|(stack, (fixed, stop), start, is_reverse)| {
+    let endless = prop_oneof![
+        Just("{ model = \"greedy\" }".to_owned()),
+        (select(vec!["constant", "poisson"]), 20u64..5000, 1u64..4000).prop_map(|(model, kbps, write)| {
+            format!("{{ model = \"{model}\", rate = \"{kbps}kbps\", write = \"{write}B\" }}")
+        }),
+    ];
+    let rest = (weighted(0.5, 0u64..40), any::<bool>());
+    (stack(), traffic, endless, rest).prop_map(|(stack, (fixed, stop), endless, (start, is_reverse))| {
         let traffic = match fixed {
             Some((segments, rest)) => {
                 let size = segments * stack.mss + rest % stack.mss;
                 format!("traffic = {{ model = \"fixed\", size = \"{size}B\" }}")
             }
-            None => format!("traffic = {{ model = \"greedy\" }}\nstop = \"{stop}ms\""),
+            None => format!("traffic = {endless}\nstop = \"{stop}ms\""),
         };
         let start = start.map(|start| format!("start = \"{start}ms\""));
         Flow { is_reverse, text: format!("{}{}", stack.text, lines(&[Some(traffic), start])) }

@@ -123,6 +123,11 @@ fn values_of_other_types() {
         ),
         ("packets = [5, 9]", "packets = «5»", "link.1.reverse.loss.packets: found 5, expected a list"),
         (
+            "probability = 0.0625",
+            "probability = «-1.0»",
+            "link.0.forward.duplicate.probability: found -1.0, expected a number from 0 to 1",
+        ),
+        (
             "probability = 0.125",
             "probability = «1.25»",
             "link.0.forward.reorder.probability: found 1.25, expected a number from 0 to 1",
@@ -155,12 +160,12 @@ fn values_of_other_types() {
         (
             r#"policy = "delayed""#,
             r#"policy = «"delaid"»"#,
-            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control"; did you mean `delayed`?"#,
+            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom"; did you mean `delayed`?"#,
         ),
         (
             r#"policy = "delayed""#,
             "policy = «2»",
-            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control""#,
+            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "tack", "ack-congestion-control", "custom""#,
         ),
         (
             r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
@@ -553,7 +558,7 @@ fn what_is_missing() {
             "policy = \"delayed\", ",
             "",
             "ack = {",
-            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\"",
+            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\", \"custom\"",
         ),
         (
             ", size = \"3MB\"",

@@ -114,6 +114,10 @@ fn a_seed_takes_the_place_of_the_scenarios_own() {
 #[test]
 fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
+        (
+            "flow.0.congestion=cubik",
+            "found \"cubik\", expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }; did you mean `cubic`?",
+        ),
         ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (
             "link.btl.forward.rate=16",

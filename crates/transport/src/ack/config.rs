@@ -1,6 +1,7 @@
 //! The policies and their settings, as scenarios spell them.
 
-use super::{Delivery, Ledger, RoundTrip};
+use super::Ledger;
+use crate::custom::Name;
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,12 @@ pub enum Config {
         #[serde(default = "two_hundred_milliseconds")]
         timer: Duration,
     },
+    /// One of your own, which the run is given.
+    Custom {
+        /// What it is called there.
+        #[schemars(length(max = 32), example = &"mine")]
+        name: Name,
+    },
 }
 
 /// The shortest round trip of the receivers that keep it for ever.
@@ -153,7 +160,7 @@ const fn two_hundred_milliseconds() -> Duration {
 impl Config {
     /// The name of the policy, as scenarios spell it.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::PerPacket {} => "per-packet",
             Self::Delayed { .. } => "delayed",
@@ -165,23 +172,20 @@ impl Config {
             Self::AckFrequency { .. } => "ack-frequency",
             Self::Tack { .. } => "tack",
             Self::AckCongestionControl { .. } => "ack-congestion-control",
+            Self::Custom { name } => name,
         }
     }
 
-    /// An empty ledger that measures what the policy goes by, and nothing else.
+    /// An empty ledger that measures what a built-in policy goes by, and nothing else.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
-        let (rtt_window, delivery) = match *self {
-            Self::Linux {} | Self::Daass { .. } | Self::Chrome { .. } => (Some(FOR_EVER), None),
+        let ledger = Ledger::default();
+        match *self {
+            Self::Linux {} | Self::Daass { .. } | Self::Chrome { .. } => ledger.with_round_trip(FOR_EVER),
             Self::Tack { beta, bandwidth_window, rtt_window, .. } => {
-                (Some(rtt_window), Some(Delivery::new(beta, bandwidth_window)))
+                ledger.with_round_trip(rtt_window).with_delivery(beta, bandwidth_window)
             }
-            _ => (None, None),
-        };
-        Ledger {
-            round_trip: rtt_window.map(|window| Box::new(RoundTrip::new(window))),
-            delivery: delivery.map(Box::new),
-            ..Ledger::default()
+            _ => ledger,
         }
     }
 }

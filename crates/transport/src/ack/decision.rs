@@ -46,10 +46,17 @@ pub enum Reason {
     Fin,
     /// Part of the handshake.
     Handshake,
+    /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
+    Custom(u8),
 }
 
 impl Reason {
-    /// All reasons, in the order of their index.
+    /// A custom policy has at most so many reasons of its own; those beyond count as the last.
+    pub const MOST_CUSTOM: usize = 16;
+    /// So many reasons there are in all.
+    pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
+
+    /// All reasons but those of custom policies, in the order of their index.
     pub const ALL: [Self; 15] = [
         Self::EverySegment,
         Self::SegmentCount,
@@ -68,7 +75,37 @@ impl Reason {
         Self::Handshake,
     ];
 
-    /// Its name, as it stands in the `acks` table.
+    /// The reason of this index.
+    #[must_use]
+    pub fn of_index(index: usize) -> Self {
+        Self::ALL.get(index).copied().unwrap_or(Self::Custom(index.saturating_sub(Self::ALL.len()) as u8))
+    }
+
+    /// Its place among counts by reason: first those that everyone may have, then a policy's own.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::EverySegment => 0,
+            Self::SegmentCount => 1,
+            Self::ByteCount => 2,
+            Self::Timer => 3,
+            Self::Periodic => 4,
+            Self::SlowStart => 5,
+            Self::QuickAck => 6,
+            Self::OutOfOrder => 7,
+            Self::FillsGap => 8,
+            Self::Duplicate => 9,
+            Self::CompressedSack => 10,
+            Self::MarkChange => 11,
+            Self::MarkCount => 12,
+            Self::Fin => 13,
+            Self::Handshake => 14,
+            Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
+            Self::Custom(_) => Self::COUNT - 1,
+        }
+    }
+
+    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have [better ones](super::Policy::reason_name).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,6 +124,20 @@ impl Reason {
             Self::MarkCount => "mark-count",
             Self::Fin => "fin",
             Self::Handshake => "handshake",
+            Self::Custom(_) => "custom",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_its_index() {
+        for index in 0..Reason::COUNT {
+            assert_eq!(Reason::of_index(index).index(), index);
+        }
+        assert_eq!(Reason::Custom(200).index(), Reason::COUNT - 1, "the last counts for those beyond");
     }
 }

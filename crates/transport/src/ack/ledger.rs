@@ -3,7 +3,7 @@
 use super::Reason;
 use super::delivery::Delivery;
 use super::round_trip::RoundTrip;
-use acklab_base::Instant;
+use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
 /// What one segment meant to the receiver.
@@ -83,6 +83,19 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// This, and round-trip times, whose minimum is that of the last `window`.
+    #[must_use]
+    pub fn with_round_trip(self, window: Duration) -> Self {
+        Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
+    }
+
+    /// This, and the delivery rate: the largest of the last `round_trips` round trips, of which each has `intervals`, one at least.
+    /// It needs [round-trip times](Self::with_round_trip).
+    #[must_use]
+    pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
+        Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }
+    }
+
     /// The segment `range` has arrived and continued the stream by `advanced` octets.
     pub fn enter(&mut self, now: Instant, range: Range<u64>, advanced: u64) {
         let octets = range.end - range.start;

@@ -44,7 +44,7 @@ proptest! {
     /// more than it acknowledged and a segment or two.
     #[test]
     fn windows_stay_sane((algorithm, start) in setting(), steps in proptest::collection::vec(step(), 1..400)) {
-        let mut controller = Controller::new(algorithm, &start);
+        let mut controller = Controller::new(algorithm, &start).expect("it is built in");
         let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
         let (mut now, mut una) = (Instant::ZERO + Duration::from_secs(1), 0);
         let mut undo = None;

@@ -6,6 +6,7 @@
 use super::ecn;
 use super::sender::AfterIdle;
 use crate::{ack, cc, pacing, recovery};
+use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use recovery::{prr, rack, rto};
@@ -120,6 +121,29 @@ pub struct Config {
     pub rto: rto::Config,
     /// When the receiver acknowledges.
     pub ack: ack::Config,
+}
+
+impl Config {
+    /// What the controller of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
+        let mss = self.mss.get();
+        cc::Start {
+            mss,
+            initial_window: u64::from(self.initial_window.0) * mss,
+            growth: self.growth,
+            slow_start: self.slow_start,
+            dialect: self.congestion_dialect,
+            paced: self.pacing == pacing::Config::Always,
+            random: seed.stream(&format!("flow/{flow}/congestion")),
+        }
+    }
+
+    /// What the ACK policy of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
+        ack::Start { mss: self.mss.get(), random: seed.stream(&format!("flow/{flow}/ack")) }
+    }
 }
 
 impl Preset {

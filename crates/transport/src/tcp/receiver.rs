@@ -25,8 +25,8 @@ pub struct Counters {
     pub duplicates: u64,
     /// Segments with data that arrived marked Congestion Experienced.
     pub marked: u64,
-    /// ACKs sent, by [`Reason`], in the order of [`Reason::ALL`].
-    pub acks: [u64; Reason::ALL.len()],
+    /// ACKs sent, by the [index](Reason::index) of their reason.
+    pub acks: [u64; Reason::COUNT],
 }
 
 impl Counters {
@@ -38,7 +38,7 @@ impl Counters {
 }
 
 /// One end of a connection: the one that is opened and acknowledges.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Receiver {
     config: Config,
     flow: FlowId,
@@ -87,7 +87,7 @@ struct Connection {
 impl Receiver {
     /// A receiver that listens. `flow` is the direction of its ACKs; `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, flow: FlowId, seed: Seed, name: &str) -> Self {
+    pub fn new(config: Config, policy: Policy, flow: FlowId, seed: Seed, name: &str) -> Self {
         let buffer = config.receive_buffer.get();
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
@@ -99,8 +99,8 @@ impl Receiver {
             connection: None,
             stream: Reassembly::default(),
             duplicate: None,
-            ledger: config.ack.ledger(),
-            policy: Policy::new(config.ack),
+            ledger: policy.ledger(&config.ack),
+            policy,
             split: None,
             told: Instant::ZERO,
             due: None,
@@ -131,6 +131,12 @@ impl Receiver {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// The name of a reason among [its counts](Counters::acks).
+    #[must_use]
+    pub fn reason_name(&self, reason: Reason) -> &str {
+        self.policy.reason_name(reason)
     }
 
     /// When the newest data arrived of which the ACK sent last tells.
@@ -259,8 +265,9 @@ impl Receiver {
     }
 
     fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
-        self.counters.acks[Reason::Handshake as usize] += 1;
-        self.syn_ack_sent_at = (self.counters.acks[Reason::Handshake as usize] == 1).then_some(now);
+        let sent = &mut self.counters.acks[Reason::Handshake.index()];
+        *sent += 1;
+        self.syn_ack_sent_at = (*sent == 1).then_some(now);
         Segment {
             flow: self.flow,
             ecn: self.config.ecn.handshake_codepoint(),
@@ -283,7 +290,7 @@ impl Receiver {
     }
 
     fn ack(&mut self, now: Instant, connection: &mut Connection, reason: Reason) -> Segment {
-        self.counters.acks[reason as usize] += 1;
+        self.counters.acks[reason.index()] += 1;
         self.delayed = None;
         self.ledger.settle();
         self.policy.on_ack_sent(now);

@@ -15,9 +15,9 @@ pub(in crate::tcp) use output::announced_mss;
 use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
-use crate::cc::{self, CongestionControl, Controller, Window};
+use crate::cc::{CongestionControl, Controller, Window};
 use crate::event::Event;
-use crate::pacing::{self, Pacer};
+use crate::pacing::Pacer;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::Prr;
@@ -75,7 +75,7 @@ pub struct Counters {
 }
 
 /// One end of a connection: the one that opens it and sends.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sender {
     config: Config,
     flow: FlowId,
@@ -140,8 +140,13 @@ pub struct Sender {
 impl Sender {
     /// A sender that opens its connection at `start` and sends nothing new from `stop` on. `name` names its random streams.
     #[must_use]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a connection is this many things, and there is one place that makes them"
+    )]
     pub fn new(
         config: Config,
+        controller: Controller,
         flow: FlowId,
         traffic: source::Config,
         start: Instant,
@@ -152,18 +157,6 @@ impl Sender {
         let mss = config.mss.get();
         let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
         let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
-        let controller = Controller::new(
-            config.congestion,
-            &cc::Start {
-                mss,
-                initial_window: u64::from(config.initial_window.0) * mss,
-                growth: config.growth,
-                slow_start: config.slow_start,
-                dialect: config.congestion_dialect,
-                paced: config.pacing == pacing::Config::Always,
-                random: stream("congestion"),
-            },
-        );
         let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
         Self {
             config,

@@ -3,6 +3,7 @@
 use super::setting::Setting;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::sender::Phase;
 use acklab_transport::tcp::{Receiver, Sender};
@@ -80,10 +81,13 @@ impl Network {
         // RFC 5681, §4.2; TACK waits for a share of the round trip, however long that is.
         let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
+        let built_in = "only what is built in is drawn";
+        let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).expect(built_in);
+        let policy = ack::Policy::new(config.ack).expect(built_in);
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
-            receiver: Receiver::new(config, flow.reverse(), seed, "f"),
+            sender: Sender::new(config, controller, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
+            receiver: Receiver::new(config, policy, flow.reverse(), seed, "f"),
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),
@@ -166,7 +170,7 @@ impl Network {
     }
 
     pub(crate) fn pass(&mut self, time: Duration) {
-        self.now = self.now + time;
+        self.now += time;
         self.wake();
     }
 
@@ -232,8 +236,9 @@ impl Network {
             assert!(left < MOST_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
-        // A window of one segment may be paced over a round trip, as long as that was when it left, and probes go before.
-        self.most_wait = self.most_wait.max(self.sender.rtt().srtt().unwrap_or_default() * 4);
+        // A window of one segment may be paced over a round trip, which is no longer than the connection; probes may go before it.
+        let round_trip = self.sender.rtt().srtt().unwrap_or_default().max(self.now.since(Instant::ZERO));
+        self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);

@@ -3,7 +3,7 @@
 use super::octets::Octets;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, Rate};
-use acklab_transport::cc::{Algorithm, FlightMeasure, Growth};
+use acklab_transport::cc::{Algorithm, Dialect, FlightMeasure, Growth, SlowStart};
 use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
@@ -79,6 +79,8 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
 fn policies(octets: &mut Octets<'_>, config: &mut Config) {
     config.congestion = octets.one_of(&[
         Algorithm::NewReno,
+        Algorithm::Cubic,
+        Algorithm::Vegas,
         Algorithm::Bbr,
         Algorithm::Bbr3,
         Algorithm::Dctcp,
@@ -86,6 +88,13 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
         Algorithm::PccAllegro,
         Algorithm::PccVivace,
     ]);
+    config.slow_start = octets.one_of(&[
+        SlowStart::Classic,
+        SlowStart::HystartPlusPlus,
+        SlowStart::LinuxHystart,
+        SlowStart::Ns3Hystart,
+    ]);
+    config.congestion_dialect = octets.one_of(&[Dialect::Reference, Dialect::Linux, Dialect::Ns3]);
     config.ecn = octets.one_of(&[ecn::Config::Off, ecn::Config::Classic, ecn::Config::Dctcp, ecn::Config::Accurate]);
     if octets.once_in(3) {
         config.growth = octets.one_of(&[Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]);

@@ -3,7 +3,8 @@
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowId, Instant, Machine};
-use acklab_transport::ack;
+use acklab_transport::ack::{self, Policy};
+use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Receiver, Sender, ecn};
 use acklab_wire::tcp::{
@@ -41,9 +42,12 @@ struct Player<'a> {
 /// Plays a script. A failure begins with the number of its line.
 pub(crate) fn play(script: &Script) -> Result<(), String> {
     let (flow, seed) = (FlowId::data(0), Seed(1));
+    let built_in = "timelines are of what is built in";
+    let start = script.config.controller_start(seed, "timeline");
     let subject = match script.machine {
         Kind::Sender => Subject::Sender(Box::new(Sender::new(
             script.config,
+            Controller::new(script.config.congestion, &start).expect(built_in),
             flow,
             script.traffic,
             Instant::ZERO,
@@ -51,7 +55,10 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
             seed,
             "timeline",
         ))),
-        Kind::Receiver => Subject::Receiver(Box::new(Receiver::new(script.config, flow.reverse(), seed, "timeline"))),
+        Kind::Receiver => {
+            let policy = Policy::new(script.config.ack).expect(built_in);
+            Subject::Receiver(Box::new(Receiver::new(script.config, policy, flow.reverse(), seed, "timeline")))
+        }
     };
     let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
     if let Some(answered) = script.handshake {

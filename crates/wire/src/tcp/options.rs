@@ -164,8 +164,12 @@ impl Options {
     /// other way.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
-        let (aligned, dense) = (self.aligned_len(), self.dense_len());
-        if aligned > Self::ROOM && dense <= Self::ROOM { dense } else { aligned }
+        let aligned = self.aligned_len();
+        if aligned <= Self::ROOM {
+            return aligned;
+        }
+        let dense = self.dense_len();
+        if dense <= Self::ROOM { dense } else { aligned }
     }
 
     /// As stacks lay them out: each of timestamps and SACK behind two NOPs, SACK-permitted sharing the two of the timestamps on a SYN,

@@ -178,6 +178,9 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
     if tcp.dsack && !tcp.sack {
         return Err(Problem::says(at("dsack"), "what comes twice is reported by SACK, and SACK is switched off"));
     }
+    for (key, custom) in flow.custom_names() {
+        name(&at(key), &custom)?;
+    }
     acknowledgement(&at("ack"), &tcp.ack)
 }
 
@@ -186,7 +189,7 @@ fn acknowledgement(path: &str, ack: &ack::Config) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     let delay = |key: &str, delay: Duration| above_zero(&at(key), delay);
     match *ack {
-        ack::Config::PerPacket {} | ack::Config::Linux {} => Ok(()),
+        ack::Config::PerPacket {} | ack::Config::Linux {} | ack::Config::Custom { .. } => Ok(()),
         ack::Config::Delayed { timer, .. } | ack::Config::Daass { timer, .. } => delay("timer", timer),
         ack::Config::ByteCounting { timer, .. } => timer.map_or(Ok(()), |timer| delay("timer", timer)),
         ack::Config::Chrome { max_ack_delay, .. } | ack::Config::Quic { max_ack_delay, .. } => {

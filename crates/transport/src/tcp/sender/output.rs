@@ -1,5 +1,6 @@
 //! What leaves, and when it may.
 
+use super::super::config::Dialect;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, Sent};
 use crate::pacing;
@@ -61,12 +62,14 @@ impl Sender {
         {
             return self.retransmit(now, segment, room);
         }
-        if forced {
-            self.forced = 0;
-            // ns-3's DoRetransmit: with nothing else to send, the head once more.
-            let head = self.board.head()?;
+        // ns-3's DoRetransmit: with nothing else to send, the head once more.
+        if forced
+            && self.config.dialect == Dialect::Ns3
+            && let Some(head) = self.board.head()
+        {
             return self.retransmit(now, head, room);
         }
+        self.forced = 0;
         self.note_application_limit(room);
         if self.is_shut_out() {
             // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at growing intervals.

@@ -269,6 +269,7 @@ impl Sender {
 
     fn note_recovered(&mut self, now: Instant) {
         self.duplicates = 0;
+        self.forced = 0;
         self.enter(now, CongestionState::Open);
         self.rack.on_recovered();
         self.counters.recoveries += 1;

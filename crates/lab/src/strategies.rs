@@ -1,0 +1,89 @@
+//! Strategies of your own: ACK policies and congestion controllers that scenarios name and that are not built in.
+
+use acklab_transport::ack::{self, AckPolicy, Policy};
+use acklab_transport::cc::{self, CongestionControl, Controller};
+use acklab_transport::custom::Custom;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+type MakePolicy = dyn Fn(&ack::Start) -> Box<dyn AckPolicy + Send> + Send + Sync;
+type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
+
+/// What makes each strategy, by the name that scenarios call it: `ack = { policy = "custom", name = "mine" }` or
+/// `congestion = { custom = "mine" }`. Each flow has one of its own.
+#[derive(Clone, Default)]
+pub struct Strategies {
+    policies: BTreeMap<String, Arc<MakePolicy>>,
+    controllers: BTreeMap<String, Arc<MakeController>>,
+}
+
+impl Strategies {
+    /// These, and the ACK policy that `make` makes.
+    #[must_use]
+    pub fn with_policy<P: AckPolicy + Send + 'static>(
+        mut self,
+        name: &str,
+        make: impl Fn(&ack::Start) -> P + Send + Sync + 'static,
+    ) -> Self {
+        self.policies.insert(name.to_owned(), Arc::new(move |start| Box::new(make(start))));
+        self
+    }
+
+    /// These, and the controller that `make` makes.
+    #[must_use]
+    pub fn with_controller<C: CongestionControl + Send + 'static>(
+        mut self,
+        name: &str,
+        make: impl Fn(&cc::Start) -> C + Send + Sync + 'static,
+    ) -> Self {
+        self.controllers.insert(name.to_owned(), Arc::new(move |start| Box::new(make(start))));
+        self
+    }
+
+    /// The policy of this configuration, built in or not.
+    pub(crate) fn policy(&self, config: ack::Config, start: &ack::Start) -> Option<Policy> {
+        match config {
+            ack::Config::Custom { name } => {
+                Some(Policy::Custom(Custom::new(name, self.policies.get(name.as_str())?(start))))
+            }
+            _ => Policy::new(config),
+        }
+    }
+
+    /// The controller of this name, built in or not.
+    pub(crate) fn controller(&self, algorithm: cc::Algorithm, start: &cc::Start) -> Option<Controller> {
+        match algorithm {
+            cc::Algorithm::Custom(name) => {
+                Some(Controller::Custom(Custom::new(name, self.controllers.get(name.as_str())?(start))))
+            }
+            _ => Controller::new(algorithm, start),
+        }
+    }
+
+    pub(crate) fn policy_names(&self) -> Vec<&str> {
+        self.policies.keys().map(String::as_str).collect()
+    }
+
+    pub(crate) fn controller_names(&self) -> Vec<&str> {
+        self.controllers.keys().map(String::as_str).collect()
+    }
+}
+
+impl fmt::Debug for Strategies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Strategies")
+            .field("policies", &self.policy_names())
+            .field("controllers", &self.controller_names())
+            .finish()
+    }
+}
+
+/// What is said of a name that is none of these.
+pub(crate) fn expected(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "the name of a strategy that the run is given, and it is given none".to_owned();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!("the name of a strategy that the run is given: {}", names.join(", "))
+}

@@ -1,0 +1,161 @@
+//! Strategies that are not built in: the example, and what is said of names that a run does not know.
+
+#[path = "../examples/own_strategy.rs"]
+mod own_strategy;
+
+use acklab_base::{Duration, Instant};
+use acklab_lab::scenario::{Scenario, load, load_for};
+use acklab_lab::{Error, Results, RunOptions, Strategies, run};
+use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+
+const SCENARIO: &str = r#"
+duration = "3s"
+seed = 3
+link = [{ name = "btl", from = "a", to = "b", forward = { rate = "8Mbps", delay = "5ms", loss = { model = "independent", probability = 0.01 } }, reverse = { delay = "5ms" } }]
+flow = [{ from = "a", to = "b", preset = "rfc", count = 2, ack = { policy = "custom", name = "mine" } }]
+"#;
+
+/// RFC 5681, §4.2, as the built-in policy has it.
+struct Delayed;
+
+impl AckPolicy for Delayed {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
+        match arrival {
+            Arrival::InOrder if ledger.segments >= 2 => Decision::Now(Reason::SegmentCount),
+            Arrival::InOrder => {
+                Decision::At(ledger.since.unwrap_or(ledger.newest) + Duration::from_millis(200), Reason::Timer)
+            }
+            Arrival::OutOfOrder => Decision::Now(Reason::OutOfOrder),
+            Arrival::FillsGap { .. } => Decision::Now(Reason::FillsGap),
+            Arrival::Duplicate => Decision::Now(Reason::Duplicate),
+        }
+    }
+}
+
+fn mine() -> Strategies {
+    Strategies::default().with_policy("mine", |_| Delayed)
+}
+
+fn read(text: &str, sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    load(text, "x.toml", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+#[test]
+fn the_example_does_what_it_says() {
+    let numbers = |report: &str| -> Vec<f64> {
+        report
+            .lines()
+            .next()
+            .into_iter()
+            .flat_map(|line| line.split(' '))
+            .filter_map(|word| word.parse().ok())
+            .collect()
+    };
+    let linux = own_strategy::report(&["flow.0.ack.policy=linux".to_owned()]).unwrap();
+    let [throughput, srtt] = numbers(&linux)[..] else { panic!("{linux}") };
+    assert!(throughput > 14.0 && srtt < 30.0 + 8.0 * 0.75, "some four segments of 0.75 ms wait: {linux}");
+
+    let report = own_strategy::report(&[]).unwrap();
+    let [throughput, srtt] = numbers(&report)[..] else { panic!("{report}") };
+    assert!(throughput < 10.0 && srtt > 30.0 + 7.0, "ACKs wait for 7.5 ms, as if there were a queue: {report}");
+    let mut lines = report.lines().skip(1);
+    assert_eq!(lines.next(), Some("handshake: 1 ACKs"));
+    let periods =
+        lines.next().and_then(|line| line.strip_prefix("period: ")?.strip_suffix(" ACKs")?.parse::<u32>().ok());
+    assert!(periods.is_some_and(|periods| (1200..=1334).contains(&periods)), "10 s at an ACK every 7.5 ms: {report}");
+}
+
+#[test]
+fn a_mirror_of_the_delayed_policy_is_the_same() {
+    let tables = |scenario: &Scenario| {
+        let options = RunOptions { strategies: mine(), ..RunOptions::default() };
+        let Results { tables, wakes, hops } = run(scenario, &options, || true).unwrap();
+        let tables: Vec<_> = tables.into_iter().map(|table| table.into_arrow().unwrap()).collect();
+        (tables, wakes, hops)
+    };
+    let custom = tables(&read(SCENARIO, &[]));
+    let mut built_in = tables(&read(SCENARIO, &["flow.0.ack.policy=delayed"]));
+    let name = built_in.0[0].schema().index_of("ack_policy").unwrap();
+    assert_ne!(custom.0[0], built_in.0[0], "the name differs");
+    let mut columns = built_in.0[0].columns().to_vec();
+    columns[name] = custom.0[0].column(name).clone();
+    built_in.0[0] = arrow_array::RecordBatch::try_new(built_in.0[0].schema(), columns).unwrap();
+    assert_eq!(custom, built_in);
+}
+
+#[test]
+fn after_each_wake_up_the_run_is_asked_whether_to_go_on() {
+    let (mut asked, scenario) = (0, read(SCENARIO, &[]));
+    let options = RunOptions { strategies: mine(), ..RunOptions::default() };
+    let outcome = run(&scenario, &options, || {
+        asked += 1;
+        asked < 10
+    });
+    assert!(matches!(outcome, Err(Error::Stopped)));
+    assert_eq!(asked, 10);
+}
+
+#[test]
+fn a_run_refuses_names_that_it_does_not_know() {
+    let refused = |set: &str, strategies: Strategies| {
+        let options = RunOptions { strategies, ..RunOptions::default() };
+        run(&read(SCENARIO, &[set]), &options, || true).map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("flow.0.ack.name=yours", mine()),
+        "flow \"flow_1\": ack.name: found \"yours\", expected the name of a strategy that the run is given: \"mine\""
+    );
+    assert_eq!(
+        refused("flow.0.congestion={ custom = \"mine\" }", mine()),
+        "flow \"flow_1\": congestion.custom: found \"mine\", expected the name of a strategy that the run is given, and it is given none"
+    );
+}
+
+#[test]
+fn a_name_that_is_not_known_is_refused_in_its_place() {
+    let refused = |text: &str| load_for(text, "x.toml", &[], None, &mine()).unwrap_err().to_string();
+    let refusal = refused(&SCENARIO.replace("\"mine\"", "\"mien\""));
+    assert!(
+        refusal.starts_with(
+            "x.toml:5:94: flow.0.ack.name: found \"mien\", expected the name of a strategy that the run is given: \"mine\"; did you mean `mine`?\n"
+        ),
+        "{refusal}"
+    );
+    let refusal = refused(&SCENARIO.replace("ack =", "congestion = { custom = \"mine\" }, ack ="));
+    assert!(
+        refusal.starts_with(
+            "x.toml:5:84: flow.0.congestion.custom: found \"mine\", expected the name of a strategy that the run is given, and it is given none\n"
+        ),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn what_is_no_name_is_refused_without_a_run() {
+    let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
+    let table = "expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }";
+    assert_eq!(refused("flow.0.congestion=mine"), format!("found \"mine\", {table}"));
+    assert_eq!(refused("flow.0.congestion=3"), format!("found 3, {table}"));
+    assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), "unknown key; did you mean `custom`?");
+    assert_eq!(refused("flow.0.congestion={ custom = 3 }"), "found 3, expected text in quotes");
+    assert_eq!(refused("flow.0.congestion={}"), "the key `custom` is missing; expected custom = \"mine\", for example");
+    assert_eq!(
+        refused("flow.0.ack.name=a name"),
+        "found \"a name\", expected a name of letters, digits, `_` and `-` that begins with a letter or `_`"
+    );
+    let long = "x".repeat(33);
+    assert_eq!(
+        refused(&format!("flow.0.ack.name={long}")),
+        format!("found \"{long}\", expected at most 32 characters")
+    );
+}
+
+#[test]
+fn the_canonical_form_keeps_the_names() {
+    let scenario = read(SCENARIO, &["flow.0.congestion={ custom = \"mine\" }"]);
+    let canonical = scenario.canonical_json();
+    assert_eq!(canonical["flow"][0]["ack"], serde_json::json!({ "policy": "custom", "name": "mine" }));
+    assert_eq!(canonical["flow"][0]["congestion"], serde_json::json!({ "custom": "mine" }));
+    assert_eq!(read(&canonical.to_string(), &[]).canonical_json(), canonical);
+}

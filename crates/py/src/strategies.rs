@@ -1,0 +1,90 @@
+//! Strategies written in Python: the lab calls back, and holds the interpreter only for that.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `policy` | an ACK policy, and what it decides |
+//! | `controller` | a congestion controller |
+//! | `facts` | what a controller is told, and the window that it moves |
+//!
+//! What a callback raises ends the run: it is kept, nothing more is asked of Python, and [`Fault::found`] tells the run to stop.
+
+pub(crate) mod controller;
+pub(crate) mod facts;
+pub(crate) mod policy;
+
+use crate::errors::UsageError;
+use acklab_base::random::Stream;
+use acklab_lab::Strategies;
+use controller::PythonController;
+use policy::PythonPolicy;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, OnceLock};
+
+/// The first exception that a callback of a run raised.
+#[derive(Clone, Default)]
+pub(crate) struct Fault(Arc<OnceLock<PyErr>>);
+
+impl Fault {
+    /// Is there one?
+    pub(crate) fn found(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// What was raised, as it was raised.
+    pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
+        self.0.get().map(|error| error.clone_ref(py))
+    }
+
+    /// What `call` yields with the interpreter, or nothing if it fails or something has failed before.
+    fn unless<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+        if self.found() {
+            return None;
+        }
+        // Of several errors the first counts.
+        Python::attach(call).map_err(|error| self.0.set(error)).ok()
+    }
+}
+
+/// The strategies of a run. Whether a factory makes a policy or a controller is known only when a scenario names it as one.
+pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
+    let mut strategies = Strategies::default();
+    for (name, factory) in factories.into_iter().flatten() {
+        let name: String = name.extract()?;
+        if !factory.is_callable() {
+            let found = factory.get_type().fully_qualified_name()?;
+            return Err(UsageError::new_err(format!("strategies[\"{name}\"]: found {found}, expected a class")));
+        }
+        let factory = Arc::new(factory.unbind());
+        let policy = (Arc::clone(&factory), fault.clone(), name.clone());
+        let controller = (factory, fault.clone(), name.clone());
+        strategies = strategies
+            .with_policy(&name, move |start| PythonPolicy::new(&policy.0, &policy.2, start, &policy.1))
+            .with_controller(&name, move |start| {
+                PythonController::new(&controller.0, &controller.2, start, &controller.1)
+            });
+    }
+    Ok(strategies)
+}
+
+/// The method of this name, which `kind` of strategy must have.
+fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -> PyResult<Py<PyAny>> {
+    if let Some(method) = strategy.getattr_opt(method)? {
+        return Ok(method.unbind());
+    }
+    let found = strategy.get_type().fully_qualified_name()?;
+    Err(UsageError::new_err(format!("strategies[\"{name}\"]: found {found} without `{method}`, expected {kind}")))
+}
+
+/// The method of this name, if the class has one of its own: what `base` does is nothing and need not be called.
+fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<Option<Py<PyAny>>> {
+    let Some(own) = strategy.getattr_opt(method)? else { return Ok(None) };
+    let inherited = strategy.py().import("acklab.strategies")?.getattr(base)?.getattr(method)?;
+    let is_own = own.getattr_opt("__func__")?.is_none_or(|function| !function.is(&inherited));
+    Ok(is_own.then(|| own.unbind()))
+}
+
+/// A number for the seed of a strategy's own chance.
+fn seed(random: &Stream) -> u64 {
+    random.clone().below(u64::MAX)
+}

@@ -1,0 +1,318 @@
+//! What a congestion controller written in Python is told.
+
+use acklab_base::Duration;
+use acklab_transport::cc;
+use acklab_transport::recovery::CongestionState;
+use acklab_transport::recovery::delivery_rate::Sample;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// The congestion window, in octets.
+#[pyclass(module = "acklab.strategies")]
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    #[pyo3(get, set)]
+    pub(super) cwnd: u64,
+    #[pyo3(get, set)]
+    pub(super) ssthresh: u64,
+    #[pyo3(get)]
+    pub(super) mss: u64,
+}
+
+#[pymethods]
+impl Window {
+    #[getter]
+    const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// One ACK.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Ack(pub(super) cc::Ack);
+
+#[pymethods]
+impl Ack {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn acked_bytes(&self) -> u64 {
+        self.0.acked.bytes
+    }
+
+    #[getter]
+    const fn acked_segments(&self) -> u64 {
+        self.0.acked.segments
+    }
+
+    #[getter]
+    const fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    const fn total_delivered(&self) -> u64 {
+        self.0.total_delivered
+    }
+
+    #[getter]
+    const fn lost(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    const fn marked(&self) -> u64 {
+        self.0.marked
+    }
+
+    #[getter]
+    const fn in_flight(&self) -> u64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    const fn prior_in_flight(&self) -> u64 {
+        self.0.prior_in_flight
+    }
+
+    #[getter]
+    const fn una(&self) -> u64 {
+        self.0.una
+    }
+
+    #[getter]
+    const fn nxt(&self) -> u64 {
+        self.0.nxt
+    }
+
+    #[getter]
+    fn rtt(&self) -> Option<u64> {
+        self.0.rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn newest_rtt(&self) -> Option<u64> {
+        self.0.newest_rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn srtt(&self) -> Option<u64> {
+        self.0.srtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn min_rtt(&self) -> Option<u64> {
+        self.0.min_rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn rate(&self) -> Option<RateSample> {
+        self.0.rate.map(RateSample)
+    }
+
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        state_name(py, self.0.state)
+    }
+
+    #[getter]
+    const fn has_sack(&self) -> bool {
+        self.0.has_sack
+    }
+
+    #[getter]
+    const fn window_limited(&self) -> bool {
+        self.0.window_limited
+    }
+
+    #[getter]
+    const fn departure(&self) -> u64 {
+        self.0.departure.as_nanos()
+    }
+
+    #[getter]
+    const fn may_grow(&self) -> bool {
+        self.0.may_grow
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// What one ACK tells of the rate of delivery.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct RateSample(Sample);
+
+#[pymethods]
+impl RateSample {
+    #[getter]
+    const fn bits_per_second(&self) -> u64 {
+        self.0.bits_per_second()
+    }
+
+    #[getter]
+    const fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    const fn interval(&self) -> u64 {
+        self.0.interval.as_nanos()
+    }
+
+    #[getter]
+    const fn prior_delivered(&self) -> u64 {
+        self.0.prior_delivered
+    }
+
+    #[getter]
+    const fn tx_in_flight(&self) -> u64 {
+        self.0.tx_in_flight
+    }
+
+    #[getter]
+    const fn lost(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.is_app_limited
+    }
+
+    #[getter]
+    const fn is_retransmission(&self) -> bool {
+        self.0.is_retransmission
+    }
+
+    #[getter]
+    const fn rtt(&self) -> u64 {
+        self.0.rtt.as_nanos()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// A transmission.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Sent(pub(super) cc::Sent);
+
+#[pymethods]
+impl Sent {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    #[getter]
+    const fn in_flight(&self) -> u64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    const fn end(&self) -> u64 {
+        self.0.end
+    }
+
+    #[getter]
+    const fn is_retransmission(&self) -> bool {
+        self.0.is_retransmission
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.is_app_limited
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// A transmission that was marked lost.
+#[pyclass(module = "acklab.strategies", frozen)]
+pub(crate) struct Lost(pub(super) cc::Lost);
+
+#[pymethods]
+impl Lost {
+    #[getter]
+    const fn now(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    #[getter]
+    const fn sent_at(&self) -> u64 {
+        self.0.sent_at.as_nanos()
+    }
+
+    #[getter]
+    const fn start(&self) -> u64 {
+        self.0.start
+    }
+
+    #[getter]
+    const fn end(&self) -> u64 {
+        self.0.end
+    }
+
+    #[getter]
+    const fn total_delivered(&self) -> u64 {
+        self.0.total_delivered
+    }
+
+    #[getter]
+    const fn total_lost(&self) -> u64 {
+        self.0.total_lost
+    }
+
+    #[getter]
+    const fn tx_in_flight(&self) -> u64 {
+        self.0.stamp.in_flight
+    }
+
+    #[getter]
+    const fn prior_delivered(&self) -> u64 {
+        self.0.stamp.delivered
+    }
+
+    #[getter]
+    const fn prior_lost(&self) -> u64 {
+        self.0.stamp.lost
+    }
+
+    #[getter]
+    const fn is_app_limited(&self) -> bool {
+        self.0.stamp.is_app_limited
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Its name, as Python has it.
+pub(super) fn state_name(py: Python<'_>, state: CongestionState) -> &Bound<'_, PyString> {
+    match state {
+        CongestionState::Open => intern!(py, "open"),
+        CongestionState::Disorder => intern!(py, "disorder"),
+        CongestionState::Reduced => intern!(py, "reduced"),
+        CongestionState::Recovery => intern!(py, "recovery"),
+        CongestionState::Loss => intern!(py, "loss"),
+    }
+}
