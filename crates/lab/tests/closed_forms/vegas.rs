@@ -1,0 +1,29 @@
+//! Vegas: between α and β segments of a flow wait in the queue (Brakmo and Peterson, JSAC 13(8), 1995, §III-B), however fast the line.
+//!
+//! Of several flows this holds for those that know the path without a queue, which one that begins late or beside others does not (Mo
+//! et al., INFOCOM 1999).
+
+use crate::bench::{SHARED, run};
+
+const ALPHA: f64 = 2.0;
+const BETA: f64 = 4.0;
+
+#[test]
+fn two_to_four_segments_wait() {
+    for rate in [5, 20, 80] {
+        let sets = [
+            "flow.0.congestion=vegas".to_owned(),
+            "flow.0.ack={ policy = \"per-packet\" }".to_owned(),
+            "flow.1.start=59s".to_owned(),
+            "measure.until=59s".to_owned(),
+            format!("link.2.forward.rate={rate}Mbps"),
+        ];
+        let tables = run(SHARED, 1, &sets);
+        let bottleneck =
+            tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap_or_default();
+        let queue = tables.numbers("links", "mean_qdisc_length_l2")[bottleneck];
+        println!("Vegas, {rate} Mbps: {queue:.2} segments wait");
+        // Linux divides whole numbers: less than five is four (`tcp_vegas_cong_avoid`).
+        assert!((ALPHA..BETA + 1.0).contains(&queue), "{queue} at {rate} Mbps");
+    }
+}
