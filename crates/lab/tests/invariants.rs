@@ -147,7 +147,7 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
                 // The FIN takes an octet of its own, a segment at the most, and this series does not tell if it was sent again.
                 let outstanding = (*end - number + 1.0).max(0.0);
                 prop_assert!(
-                    in_flight <= outstanding + (again + 1.0).min(outstanding) + TOLERANCE,
+                    in_flight <= outstanding + (*again + 1.0).min(outstanding) + TOLERANCE,
                     "{flow}: {in_flight} in flight of {outstanding} outstanding"
                 );
             }
