@@ -100,3 +100,14 @@ def tally(cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_bette
         rows.append([*map(str, key), f"{mean:.3f}", str(better), str(worse), str(len(known)), f"{worst['mean']:.2f}: {place}"])
     head = [*by, "mean ratio", "better", "worse", "of", "worst"]
     return Table(head, rows, caption, numeric_from=len(by))
+
+
+def across(cells: pl.DataFrame, column: str, caption: str) -> Table:
+    """The geometric mean of the ratios for each policy, a column for each value of `column`, over all the rest."""
+    shown = without_baseline(cells)
+    names = shown[column].unique(maintain_order=True).to_list()
+    rows = []
+    for (policy,), group in shown.group_by(["policy"], maintain_order=True):
+        means = (group.filter(pl.col(column) == name)["mean"].drop_nulls().log().mean() for name in names)
+        rows.append([str(policy), *("–" if mean is None else f"{math.exp(mean):.3f}" for mean in means)])
+    return Table(["policy", *names], rows, caption)

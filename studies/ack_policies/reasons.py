@@ -26,14 +26,15 @@ def why(cells: pl.DataFrame) -> Section:
         for cell in group:
             for reason, _ in _reasons(cell) or [("none of these", "")]:
                 reasons.setdefault(reason, [0, 0])[index] += 1
-    counted = [[reason, *(str(number) for number in numbers)] for reason, numbers in reasons.items()]
+    counted = [[reason, *map(str, numbers)] for reason, numbers in sorted(reasons.items(), key=lambda item: -sum(item[1]))]
     return Section(
         "Where it gains, where it hurts, and why",
         "The largest of both, at most two for a path and a controller. What is given as the reason is what was measured to differ from the "
-        f"baseline in the same runs: a return link busy for {FULL:.0%} of the time or more on one side; at least one timeout a run more or "
-        "fewer; a tenth of a percent of segments, and a fifth, more or fewer sent again, with the ACKs' bursts beside it; a tenth of the ACKs "
-        "more or fewer sent by the receiver's timer, since a window smaller than what it counts up to cannot fill the count; else a mean "
-        f"window or an sRTT that differs by a twentieth. Cells that differ from 1 by less than {WORTH_A_WORD:.0%} are left out.",
+        f"baseline in the same runs: a return link busy for {FULL:.0%} of the time or more on one side; where goodput fell, at least one timeout a "
+        "run more, or a tenth of a percent of segments, and a fifth, more sent again (fewer where it rose), with the ACKs' bursts beside it; a "
+        "mean window that differs by a fifth; a tenth of the ACKs more or fewer sent by the receiver's timer, since a window smaller than "
+        "what it counts up to cannot fill the count; else an sRTT that differs by a twentieth. Cells that differ from 1 by less than "
+        f"{WORTH_A_WORD:.0%} are left out.",
         items=[
             _ranking(sorted(gains, key=lambda cell: -cell["mean"]), "Largest gains in goodput"),
             _ranking(sorted(harms, key=lambda cell: cell["mean"]), "Largest losses of goodput"),
@@ -54,7 +55,7 @@ def _ranking(cells: list[dict[str, Any]], caption: str, limit: int = 12, each: i
     rows = []
     for cell in chosen:
         why = "; ".join(text for _, text in _reasons(cell)) or "nothing of the above differs"
-        ratio = f"{cell['mean']:.2f} ({cell['low']:.2f} … {cell['high']:.2f})"
+        ratio = f"{cell['mean']:.2f} ({cell['low']:.2f} … {cell['high']:.2f})".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append([cell["path"], cell["congestion"], cell["policy"], ratio, why])
     head = ["path", "controller", "policy", "goodput ÷ baseline", "what differs, the baseline in brackets"]
     return Table(head, rows, caption, commands=[cell["command"] for cell in chosen], numeric_from=5)
@@ -74,32 +75,29 @@ def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
         text = f"return link busy {busy:.0%} ({busy_below:.0%}), {drops:.0f} ({drops_below:.0f}) ACKs dropped"
         found.append(("return link full on one side", text))
     timeouts, timeouts_below = numbers("total_rtos_l4")
-    if abs(timeouts - timeouts_below) >= 1:
+    if abs(timeouts - timeouts_below) >= 1 and (timeouts > timeouts_below) == (cell["mean"] < 1):
         name = "more timeouts" if timeouts > timeouts_below else "fewer timeouts"
         found.append((name, f"timeouts {timeouts:.1f} ({timeouts_below:.1f})"))
     again, again_below = numbers("retransmitted")
-    if abs(again - again_below) >= max(0.1, 0.2 * min(again, again_below)):
+    if abs(again - again_below) >= max(0.1, 0.2 * min(again, again_below)) and (again > again_below) == (cell["mean"] < 1):
         burst, burst_below = numbers("mean_ack_burst_l4")
         name = "more sent again" if again > again_below else "less sent again"
         per, per_below = (1 / value if value else math.nan for value in numbers("acks_per_packet"))
         text = f"sent again {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments an ACK"
         bursts = f", ACKs in bursts of {burst:.1f} ({burst_below:.1f})" if abs(burst - burst_below) >= 0.1 else ""
         found.append((name, text + bursts))
+    window, window_below = numbers("mean_cwnd_l4")
+    if not 0.8 < window / window_below < 1.25:
+        name = "larger window" if window > window_below else "smaller window"
+        found.append((name, f"mean window {window:.0f} ({window_below:.0f}) segments"))
     waited, waited_below = numbers("waited")
     if abs(waited - waited_below) >= 10:
         name = "the receiver's timer, more often" if waited > waited_below else "the receiver's timer, less often"
-        window = numbers("mean_cwnd_l4")[0]
         found.append(
             (name, f"{waited:.0f} % ({waited_below:.0f} %) of ACKs sent by the timer, mean window {window:.0f} segments")
         )
-    if found:
-        return found
-    window, window_below = numbers("mean_cwnd_l4")
-    if abs(window / window_below - 1) >= 0.05:
-        name = "larger window, without more loss" if window > window_below else "smaller window, without more loss"
-        found.append((name, f"mean window {window:.0f} ({window_below:.0f}) segments"))
     srtt, srtt_below = numbers("mean_srtt_l4")
-    if abs(srtt / srtt_below - 1) >= 0.05:
+    if not found and abs(srtt / srtt_below - 1) >= 0.05:
         name = "longer round trips" if srtt > srtt_below else "shorter round trips"
         found.append((name, f"sRTT {srtt:.1f} ({srtt_below:.1f}) ms"))
     return found

@@ -7,7 +7,7 @@ from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
 
-from .cells import cells_of, tally, without_baseline
+from .cells import across, cells_of, tally, without_baseline
 from .reasons import why
 
 SCENARIO = "path.toml"
@@ -115,20 +115,22 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
     axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": bench.variants(TRANSFERS), "policy": policies}
     result = bench.sweep(SCENARIO, "transfers", axes)
     cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
-    cells = cells.with_columns(panel=pl.col("congestion") + ", " + pl.col("size"))
+    shown = without_baseline(cells)
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1; blue is sooner"
     return Section(
         "Time to completion",
         "Transfers as long as those of the slides of PANRG at IETF 106. In the first round trips an ACK that waits for segments which cannot "
         "come before it is answered holds up the sender until the timer of the receiver.",
         items=[
-            Figure(
-                figures.ratio_map(
-                    without_baseline(cells), "path", "policy", "time ÷ that of the baseline", "panel", wrap=3, less_is_better=True,
-                    notes="note", commands="command",
-                ),
-                f"Time to completion over that of the baseline: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where "
-                "the interval includes 1; blue is sooner",
-                [COMMAND, f"{result.command} --out {result.directory}"],
+            *(
+                Figure(
+                    figures.ratio_map(
+                        part, "path", "policy", "time ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
+                    ),
+                    f"Time to completion of {size} over that of the baseline: {of}",
+                    [COMMAND, f"{result.command} --out {result.directory}"],
+                )
+                for (size,), part in shown.group_by(["size"], maintain_order=True)
             ),
             tally(cells, ["size", "policy"], "Time to completion by size and policy, over all paths and controllers", less_is_better=True),
         ],
@@ -164,7 +166,7 @@ def _senders(bench: Bench, policies: Variants) -> Section:
                 f"Goodput of a greedy sender over that of the baseline of the same sender: {of}",
                 commands,
             ),
-            tally(time, ["sender", "policy"], "Time to completion of 1 MB by sender and policy, over these paths", less_is_better=True),
-            tally(goodput, ["sender", "policy"], "Goodput by sender and policy, over these paths"),
+            across(time, "sender", "Time to completion of 1 MB over that of the baseline: geometric mean over these paths"),
+            across(goodput, "sender", "Goodput over that of the baseline: geometric mean over these paths"),
         ],
     )  # fmt: skip

@@ -8,9 +8,11 @@
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
+//! | [`alarm`] | a time to act |
 //! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
 //! | [`fate`] | what became of each transmission |
 
+pub mod alarm;
 pub mod delivery_rate;
 pub mod fate;
 pub mod prr;

@@ -30,7 +30,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    pub(super) const fn new(start: &Start) -> Self {
+    pub(super) fn new(start: &Start) -> Self {
         Self { reno: NewReno::new(start), alpha: FIRST_ALPHA, acked: 0, marked: 0, window_end: 0, before_mark: None }
     }
 

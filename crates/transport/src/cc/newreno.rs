@@ -17,7 +17,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub(super) const fn new(start: &Start) -> Self {
+    pub(super) fn new(start: &Start) -> Self {
         Self { growth: start.growth, slow_start: Phase::new(start), credit: 0, nxt: 0 }
     }
 }

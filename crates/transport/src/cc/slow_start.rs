@@ -2,6 +2,7 @@
 //!
 //! Every rule doubles the window each round trip, as far as [`Growth`] lets it. They differ in what ends that before a loss does.
 
+mod hystart;
 mod hystart_plus_plus;
 mod linux;
 mod ns3;
@@ -62,7 +63,7 @@ enum Exit {
 }
 
 impl Phase {
-    pub(super) const fn new(start: &Start) -> Self {
+    pub(super) fn new(start: &Start) -> Self {
         let exit = match start.slow_start {
             SlowStart::Classic => Exit::Loss,
             SlowStart::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(start.paced)),

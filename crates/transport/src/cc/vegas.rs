@@ -56,7 +56,7 @@ struct Round {
 }
 
 impl Vegas {
-    pub(super) const fn new(start: &Start) -> Self {
+    pub(super) fn new(start: &Start) -> Self {
         let round = Round { end: 0, min: None, samples: 0, holds: false };
         Self { dialect: start.dialect, reno: NewReno::new(start), is_on: true, base: None, round, nxt: 0 }
     }

@@ -5,6 +5,7 @@
 //! something where ACKs have run dry, so that there is an ACK to judge by.
 
 use super::DUP_THRESH;
+use super::alarm::Alarm;
 use super::delivery_rate::Newest;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
@@ -43,7 +44,7 @@ pub struct Rack {
     /// `RACK.dsack_round`: the window widens once a round trip.
     widened_until: Option<u64>,
     /// When what is not yet lost will be.
-    deadline: Option<Instant>,
+    pub patience: Alarm,
 }
 
 impl Default for Rack {
@@ -55,7 +56,7 @@ impl Default for Rack {
             steps: 1,
             wide_for: 0,
             widened_until: None,
-            deadline: None,
+            patience: Alarm::default(),
         }
     }
 }
@@ -115,22 +116,7 @@ impl Rack {
 
     /// Look again after `wait`, if there is something to wait for.
     pub fn wait(&mut self, now: Instant, wait: Option<Duration>, slack: Duration) {
-        self.deadline = wait.map(|wait| now + wait + slack);
-    }
-
-    /// Has that time come? If so, it is over.
-    pub fn expire(&mut self, now: Instant) -> bool {
-        let is_due = self.deadline.is_some_and(|deadline| deadline <= now);
-        if is_due {
-            self.deadline = None;
-        }
-        is_due
-    }
-
-    /// When to look again.
-    #[must_use]
-    pub const fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.patience.set(wait.map(|wait| now + wait + slack));
     }
 }
 
@@ -146,7 +132,8 @@ pub struct Episode {
 /// Tail loss probes (§7).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TailLossProbe {
-    deadline: Option<Instant>,
+    /// The probe timeout.
+    pub timeout: Alarm,
     /// The probe that is out, if one is.
     pub episode: Option<Episode>,
 }
@@ -166,27 +153,7 @@ impl TailLossProbe {
             Some(srtt) => srtt * 2 + if lone { WORST_DELAYED_ACK } else { slack },
         };
         let deadline = now + patience;
-        self.deadline = Some(timeout.map_or(deadline, |timeout| deadline.min(timeout)));
-    }
-
-    /// No probe is needed.
-    pub const fn cancel(&mut self) {
-        self.deadline = None;
-    }
-
-    /// Has the timeout come? If so, it is over.
-    pub fn expire(&mut self, now: Instant) -> bool {
-        let is_due = self.deadline.is_some_and(|deadline| deadline <= now);
-        if is_due {
-            self.deadline = None;
-        }
-        is_due
-    }
-
-    /// When the probe leaves.
-    #[must_use]
-    pub const fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.timeout.set(Some(timeout.map_or(deadline, |timeout| deadline.min(timeout))));
     }
 }
 
@@ -230,12 +197,12 @@ mod tests {
         let mut probe = TailLossProbe::default();
         let mut after = |srtt, lone, timeout| {
             probe.schedule(at(0), srtt, lone, Duration::ZERO, timeout);
-            probe.deadline()
+            probe.timeout.at()
         };
         assert_eq!(after(None, false, None), Some(at(1000)));
         assert_eq!(after(Some(MS(30)), false, None), Some(at(60)));
         assert_eq!(after(Some(MS(30)), true, None), Some(at(260)));
         assert_eq!(after(Some(MS(30)), true, Some(at(230))), Some(at(230)));
-        assert!(!probe.expire(at(229)) && probe.expire(at(230)) && !probe.expire(at(230)));
+        assert!(!probe.timeout.expire(at(229)) && probe.timeout.expire(at(230)) && !probe.timeout.expire(at(230)));
     }
 }

@@ -1,17 +1,10 @@
-//! Linux's `HyStart` (`tcp_cubic.c`), after Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011.
+//! Linux's `HyStart` (`tcp_cubic.c`).
 
 use super::super::{Ack, Window};
+use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
 use crate::pacing;
 use acklab_base::{Duration, Instant};
 
-/// `hystart_low_window`: segments below which it does not look.
-const LOW_WINDOW: u64 = 16;
-/// `hystart_ack_delta_us`: ACKs closer than this form a train.
-const ACK_DELTA: Duration = Duration::from_millis(2);
-/// `HYSTART_MIN_SAMPLES`.
-const MIN_SAMPLES: u32 = 8;
-/// `HYSTART_DELAY_MIN`.
-const DELAY_MIN: Duration = Duration::from_millis(4);
 /// `HYSTART_DELAY_MAX`.
 const DELAY_MAX: Duration = Duration::from_millis(16);
 /// `sk_gso_max_size` of an ordinary device (`GSO_LEGACY_MAX_SIZE`), in octets.
@@ -23,51 +16,28 @@ const ACK_DELAY_MAX: Duration = Duration::from_millis(1);
 pub(super) struct LinuxHystart {
     /// `sk_pacing_status` is not `SK_PACING_NONE`.
     paced: bool,
-    delay_min: Option<Duration>,
-    round_start: Instant,
-    last_ack: Instant,
-    /// The round ends when more than this is acknowledged.
-    end: u64,
-    round_min: Option<Duration>,
-    samples: u32,
-    found: bool,
+    hystart: Hystart,
 }
 
 impl LinuxHystart {
-    pub(super) const fn new(paced: bool) -> Self {
-        Self {
-            paced,
-            delay_min: None,
-            round_start: Instant::ZERO,
-            last_ack: Instant::ZERO,
-            end: 0,
-            round_min: None,
-            samples: 0,
-            found: false,
-        }
+    pub(super) fn new(paced: bool) -> Self {
+        Self { paced, hystart: Hystart::default() }
     }
 
     /// `bictcp_reset` and `bictcp_hystart_reset`.
     pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
-        (self.delay_min, self.found) = (None, false);
-        self.begin_round(now, nxt);
-    }
-
-    const fn begin_round(&mut self, now: Instant, nxt: u64) {
-        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
-        (self.round_min, self.samples) = (None, 0);
+        self.hystart.reset(now, nxt);
     }
 
     /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a delayed ACK waited is not in it.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(delay) = ack.newest_rtt else { return };
-        let delay_min = self.delay_min.map_or(delay, |min| min.min(delay));
-        self.delay_min = Some(delay_min);
-        if self.found || !window.in_slow_start() {
+        let delay_min = self.hystart.shortest(delay);
+        if self.hystart.found || !window.in_slow_start() {
             return;
         }
-        if ack.una > self.end {
-            self.begin_round(ack.now, ack.nxt);
+        if ack.una > self.hystart.end {
+            self.hystart.begin_round(ack.now, ack.nxt);
         }
         if window.cwnd < LOW_WINDOW * window.mss {
             return;
@@ -75,7 +45,7 @@ impl LinuxHystart {
         let train = self.is_train_long(window, ack, delay_min);
         let delayed = self.is_delayed(delay, delay_min);
         if train || delayed {
-            self.found = true;
+            self.hystart.found = true;
             window.ssthresh = window.cwnd;
         }
     }
@@ -83,20 +53,21 @@ impl LinuxHystart {
     /// A train that lasts for half the path's round trip fills the way there; with pacing, segments may leave up to half a round
     /// trip late, and it takes a whole one.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
-        if ack.now.since(self.last_ack) > ACK_DELTA {
+        if ack.now.since(self.hystart.last_ack) > ACK_DELTA {
             return false;
         }
-        self.last_ack = ack.now;
+        self.hystart.last_ack = ack.now;
         let allowed = delay_min + ack_delay(window, ack);
         let threshold = if self.paced { allowed } else { allowed / 2 };
-        ack.now.since(self.round_start) > threshold
+        ack.now.since(self.hystart.round_start) > threshold
     }
 
     fn is_delayed(&mut self, delay: Duration, delay_min: Duration) -> bool {
-        let round_min = self.round_min.map_or(delay, |min| min.min(delay));
-        self.round_min = Some(round_min);
-        if self.samples < MIN_SAMPLES {
-            self.samples += 1;
+        let hystart = &mut self.hystart;
+        let round_min = hystart.round_min.map_or(delay, |min| min.min(delay));
+        hystart.round_min = Some(round_min);
+        if hystart.samples < MIN_SAMPLES {
+            hystart.samples += 1;
             return false;
         }
         round_min > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
@@ -121,8 +92,8 @@ mod tests {
     /// A round of ACKs for two segments each, `gap` apart, and whether it ends slow start. The path takes 20 ms.
     fn round(hystart: &mut LinuxHystart, acks: u64, gap: Duration, rtt: Duration) -> bool {
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
-        let begin = hystart.round_start + Duration::from_secs(1);
-        let una = hystart.end;
+        let begin = hystart.hystart.round_start + Duration::from_secs(1);
+        let una = hystart.hystart.end;
         for index in 1..=acks {
             let nxt = una + 1000 * MSS;
             let ack = Ack { una: una + index * 2 * MSS, nxt, ..ack(begin + gap * index, 2, rtt) };

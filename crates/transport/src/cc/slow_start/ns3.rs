@@ -7,82 +7,54 @@
 //! 5. a round begins only with an ACK that grows the window.
 
 use super::super::{Ack, Window};
+use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
 use acklab_base::{Duration, Instant};
 
-/// `HyStartLowWindow`, in segments.
-const LOW_WINDOW: u64 = 16;
-/// `HyStartMinSamples`.
-const MIN_SAMPLES: u32 = 8;
-/// `HyStartAckDelta`.
-const ACK_DELTA: Duration = Duration::from_millis(2);
-/// `HyStartDelayMin`.
-const DELAY_MIN: Duration = Duration::from_millis(4);
 /// `HyStartDelayMax`.
 const DELAY_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ns3Hystart {
-    delay_min: Option<Duration>,
-    round_start: Instant,
-    last_ack: Instant,
-    /// The round ends when more than this is acknowledged.
-    end: u64,
-    round_min: Option<Duration>,
-    samples: u32,
-    found: bool,
+    hystart: Hystart,
 }
 
 impl Ns3Hystart {
-    pub(super) const fn new() -> Self {
-        Self {
-            delay_min: None,
-            round_start: Instant::ZERO,
-            last_ack: Instant::ZERO,
-            end: 0,
-            round_min: None,
-            samples: 0,
-            found: false,
-        }
+    pub(super) fn new() -> Self {
+        Self { hystart: Hystart::default() }
     }
 
     /// `CubicReset` and `HystartReset`.
     pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
-        (self.delay_min, self.found) = (None, false);
-        self.begin_round(now, nxt);
-    }
-
-    const fn begin_round(&mut self, now: Instant, nxt: u64) {
-        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
-        (self.round_min, self.samples) = (None, 0);
+        self.hystart.reset(now, nxt);
     }
 
     /// `PktsAcked`, then what `IncreaseWindow` does first.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = ack.srtt {
-            let delay_min = self.delay_min.map_or(delay, |min| min.min(delay));
-            self.delay_min = Some(delay_min);
-            if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW * window.mss && !self.found {
+            let delay_min = self.hystart.shortest(delay);
+            if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW * window.mss && !self.hystart.found {
                 self.update(window, ack.now, delay, delay_min);
             }
         }
-        if ack.may_grow && window.in_slow_start() && ack.una > self.end {
-            self.begin_round(ack.now, ack.nxt);
+        if ack.may_grow && window.in_slow_start() && ack.una > self.hystart.end {
+            self.hystart.begin_round(ack.now, ack.nxt);
         }
     }
 
     fn update(&mut self, window: &mut Window, now: Instant, delay: Duration, delay_min: Duration) {
-        if now.since(self.last_ack) <= ACK_DELTA {
-            self.last_ack = now;
-            self.found |= now.since(self.round_start) > delay_min;
+        let hystart = &mut self.hystart;
+        if now.since(hystart.last_ack) <= ACK_DELTA {
+            hystart.last_ack = now;
+            hystart.found |= now.since(hystart.round_start) > delay_min;
         }
-        if self.samples < MIN_SAMPLES {
-            self.round_min = Some(self.round_min.map_or(delay, |min| min.min(delay)));
-            self.samples += 1;
+        if hystart.samples < MIN_SAMPLES {
+            hystart.round_min = Some(hystart.round_min.map_or(delay, |min| min.min(delay)));
+            hystart.samples += 1;
         } else {
             let threshold = delay_min + delay_min.clamp(DELAY_MIN, DELAY_MAX);
-            self.found |= self.round_min.is_some_and(|round_min| round_min > threshold);
+            hystart.found |= hystart.round_min.is_some_and(|round_min| round_min > threshold);
         }
-        if self.found {
+        if hystart.found {
             window.ssthresh = window.cwnd;
         }
     }

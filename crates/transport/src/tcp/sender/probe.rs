@@ -15,7 +15,7 @@ impl Sender {
         let is_quiet = matches!(self.state, CongestionState::Open | CongestionState::Reduced);
         let may_probe = self.config.tail_loss_probe && self.config.sack && self.probe.episode.is_none();
         if !may_probe || !is_quiet || self.board.sacked() > 0 || self.board.is_empty() {
-            self.probe.cancel();
+            self.probe.timeout.set(None);
             return;
         }
         let lone = self.board.flight_size() <= self.window.mss;
@@ -37,7 +37,7 @@ impl Sender {
             (None, Some(last)) => (self.resend(now, last), true),
             (None, None) => return None,
         };
-        self.probe.cancel();
+        self.probe.timeout.set(None);
         self.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
         // §7.3: the probe has a whole timeout to be acknowledged.
         self.rto.rearm(now, &self.rtt);

@@ -71,7 +71,7 @@ impl Sender {
         self.rack.wait(now, wait, self.config.timer_slack);
         if wait.is_some() {
             // One of the two timers at a time: reordering is being waited out (RFC 8985, §7.2).
-            self.probe.cancel();
+            self.probe.timeout.set(None);
         }
         lost
     }
@@ -152,7 +152,7 @@ impl Sender {
         if self.state != CongestionState::Reduced {
             self.begin_reduction(now, news, Signal::Loss);
         }
-        self.probe.cancel();
+        self.probe.timeout.set(None);
         self.enter(now, CongestionState::Recovery);
         self.recover = self.board.nxt();
         self.recovery_began = now;

@@ -24,10 +24,10 @@ impl Sender {
         if self.phase == Phase::Established {
             self.source.advance(now, self.board.una());
         }
-        if self.rack.expire(now) {
+        if self.rack.patience.expire(now) {
             self.reordering_timeout(now);
         }
-        if self.probe.expire(now) {
+        if self.probe.timeout.expire(now) {
             self.send_tail_probe();
         } else if let Some(backoff) = self.rto.expire(now) {
             match self.phase {
@@ -94,7 +94,7 @@ impl Sender {
             Phase::Established => Instant::earliest(self.source.deadline(), self.paced_until),
             Phase::Finished => return None,
         };
-        let recovery = Instant::earliest(self.rack.deadline(), self.probe.deadline());
+        let recovery = Instant::earliest(self.rack.patience.at(), self.probe.timeout.at());
         Instant::earliest(Instant::earliest(own, self.stop), Instant::earliest(recovery, self.rto.deadline()))
     }
 }

@@ -1,0 +1,48 @@
+//! What the `HyStart`s of Linux and ns-3 remember (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9),
+//! 2011).
+
+use acklab_base::{Duration, Instant};
+
+/// Segments below which neither looks (`hystart_low_window`, `HyStartLowWindow`).
+pub(super) const LOW_WINDOW: u64 = 16;
+/// ACKs closer than this form a train (`hystart_ack_delta_us`, `HyStartAckDelta`).
+pub(super) const ACK_DELTA: Duration = Duration::from_millis(2);
+/// `HYSTART_MIN_SAMPLES`, `HyStartMinSamples`.
+pub(super) const MIN_SAMPLES: u32 = 8;
+/// `HYSTART_DELAY_MIN`, `HyStartDelayMin`.
+pub(super) const DELAY_MIN: Duration = Duration::from_millis(4);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hystart {
+    /// The shortest delay of the connection.
+    pub(super) delay_min: Option<Duration>,
+    pub(super) round_start: Instant,
+    pub(super) last_ack: Instant,
+    /// The round ends when more than this is acknowledged.
+    pub(super) end: u64,
+    /// The shortest delay of the round, and of how many.
+    pub(super) round_min: Option<Duration>,
+    pub(super) samples: u32,
+    /// A reason to end slow start.
+    pub(super) found: bool,
+}
+
+impl Hystart {
+    /// All begins anew.
+    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
+        (self.delay_min, self.found) = (None, false);
+        self.begin_round(now, nxt);
+    }
+
+    pub(super) const fn begin_round(&mut self, now: Instant, nxt: u64) {
+        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
+        (self.round_min, self.samples) = (None, 0);
+    }
+
+    /// Takes a delay, and tells the shortest so far.
+    pub(super) fn shortest(&mut self, delay: Duration) -> Duration {
+        let shortest = self.delay_min.map_or(delay, |min| min.min(delay));
+        self.delay_min = Some(shortest);
+        shortest
+    }
+}
