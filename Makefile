@@ -72,7 +72,9 @@ profile:
 
 validate:
 	$(MAKE) -C validation/ns3 run
-	for path in plain gate filter; do $(PYTHON) validation/linux/emulate.py --return $$path || exit; done
+	for path in plain gate filter; do for congestion in reno cubic bbr; do \
+		$(PYTHON) validation/linux/emulate.py --return $$path --congestion $$congestion --keeps nothing || exit; \
+	done; done
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
