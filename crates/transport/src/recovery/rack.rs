@@ -6,7 +6,6 @@
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
-use super::delivery_rate::Newest;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,11 +61,11 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// The transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3), and the round trip to judge by.
-    pub fn on_delivery(&mut self, newest: &Newest, rtt: Duration, is_reordered: bool) {
+    /// The number of the transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3), and the round trip to judge by.
+    pub fn on_delivery(&mut self, newest: u64, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = rtt;
-        self.newest = self.newest.max(Some(newest.number));
+        self.newest = self.newest.max(Some(newest));
     }
 
     /// The receiver reports a duplicate: something was judged too early (§6.2, step 4).
@@ -160,7 +159,6 @@ impl TailLossProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::delivery_rate::Stamp;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -174,8 +172,7 @@ mod tests {
         let window = |rack: &Rack, sacked| rack.window(Some(MS(40)), Some(MS(50)), false, sacked);
         assert_eq!((window(&rack, 2), window(&rack, 3)), (MS(10), Duration::ZERO));
         assert_eq!(rack.window(Some(MS(40)), Some(MS(50)), true, 0), Duration::ZERO);
-        let newest = Newest { at: at(0), number: 1, is_retransmission: false, stamp: Stamp::default() };
-        rack.on_delivery(&newest, at(40).since(newest.at), true);
+        rack.on_delivery(1, MS(40), true);
         assert_eq!((window(&rack, 3), rack.rtt()), (MS(10), MS(40)));
     }
 

@@ -103,8 +103,9 @@ pub struct Delivery {
     pub segments: u64,
     /// Of it, the transmission that left last.
     pub newest: Option<Newest>,
-    /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission.
-    pub plausible: Option<Newest>,
+    /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission: its number, and when it
+    /// left.
+    pub plausible: Option<(u64, Instant)>,
     /// When that left of the same which was entered last. What SACK acknowledges is entered before what is acknowledged cumulatively.
     pub last_entered: Option<Instant>,
     /// Something that was sent only once was delivered after what was sent after it.
@@ -292,16 +293,12 @@ impl Scoreboard {
         let delivery = &mut self.delivery;
         delivery.segments += 1;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
-        let newest = Newest { at, number, is_retransmission: ever_resent, stamp };
-        let is_newer = |than: Option<Newest>| than.is_none_or(|than| number > than.number);
-        if is_newer(delivery.newest) {
-            delivery.newest = Some(newest);
+        if delivery.newest.is_none_or(|than| number > than.number) {
+            delivery.newest = Some(Newest { at, number, is_retransmission: ever_resent, stamp });
         }
         if !ever_resent || at <= delivery.plausible_before {
             delivery.last_entered = Some(at);
-        }
-        if (!ever_resent || at <= delivery.plausible_before) && is_newer(delivery.plausible) {
-            delivery.plausible = Some(newest);
+            delivery.plausible = delivery.plausible.max(Some((number, at)));
         }
         self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.reported_lost });
     }
@@ -534,7 +531,7 @@ mod tests {
         // The second retransmission is delivered: now the first is late, and so is what never was judged.
         board.begin_ack(us(2150));
         board.sack([range(1, 1)].into_iter());
-        let newest = board.delivery().plausible.unwrap().number;
+        let newest = board.delivery().plausible.unwrap().0;
         assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
         assert_eq!(board.next_pending(), Some(0..100));
     }

@@ -47,11 +47,11 @@ impl Sender {
     /// Marks what the scoreboard now shows to be lost, and tells the octets.
     pub(super) fn detect_losses(&mut self, now: Instant, has_sack_news: bool) -> u64 {
         if self.judges_by_time() {
-            let delivery = *self.board.delivery();
-            if let Some(newest) = &delivery.plausible {
+            let delivery = self.board.delivery();
+            if let Some((newest, at)) = delivery.plausible {
                 let left_at = match self.config.rack_rtt {
-                    RoundTrip::Newest => newest.at,
-                    RoundTrip::LastEntered => delivery.last_entered.unwrap_or(newest.at),
+                    RoundTrip::Newest => at,
+                    RoundTrip::LastEntered => delivery.last_entered.unwrap_or(at),
                 };
                 self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
             }
