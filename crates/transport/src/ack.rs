@@ -12,7 +12,6 @@ mod daass;
 mod decision;
 mod delayed;
 mod delivery;
-mod filter;
 mod growth;
 mod held;
 mod ledger;

@@ -9,6 +9,7 @@
 //! | [`recovery`] | what a sender believes lost, and what it does about it |
 //! | [`source`] | what the application wants sent, and when |
 //! | [`event`] | what endpoints tell of themselves |
+//! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //!
 //! A mechanism is apart from a policy: a new ACK policy or controller is one file and one arm of an enum.
@@ -21,3 +22,4 @@ pub mod pacing;
 pub mod recovery;
 pub mod source;
 pub mod tcp;
+mod windowed_max;

@@ -4,7 +4,7 @@
 //! and §5.4). Here an interval begins and ends with an arrival and lasts RTTmin/β at least, whatever ACKs are sent meanwhile:
 //! what they are timed by must not depend on them.
 
-use super::filter::WindowedMax;
+use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
 
 /// Nanoseconds in a second.
@@ -54,7 +54,8 @@ impl Delivery {
             return;
         }
         let rate = u128::from(arrived - before) * SECOND / u128::from(elapsed.as_nanos());
-        self.rate.enter(now, u64::try_from(rate).unwrap_or(u64::MAX), rtt.saturating_mul(u64::from(self.round_trips)));
+        let window = rtt.saturating_mul(u64::from(self.round_trips));
+        self.rate.update(window.as_nanos(), now.as_nanos(), u64::try_from(rate).unwrap_or(u64::MAX));
         self.began = Some((now, arrived));
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! An echo is late by as long as the sender had nothing to send or no window. Minima are what to go by.
 
-use super::filter::WindowedMax;
+use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
 use std::cmp::Reverse;
 
@@ -64,7 +64,7 @@ impl RoundTrip {
     /// The SYN-ACK was answered after `sample`.
     pub fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.handshake = Some(sample);
-        self.least.enter(now, Reverse(sample), self.window);
+        self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
     }
 
     /// A segment with data has arrived, after which the stream stands at `next` with a receive window of `receive_window`
@@ -75,7 +75,7 @@ impl RoundTrip {
             timed => {
                 if let Some((_, began)) = timed {
                     let sample = now.since(began).max(Duration::from_micros(1));
-                    self.least.enter(now, Reverse(sample), self.window);
+                    self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
                     if self.smoothed.is_none_or(|smoothed| sample < smoothed) {
                         self.smoothed = Some(sample);
                     }
@@ -85,7 +85,7 @@ impl RoundTrip {
         }
         if let Some(Echo { value, age }) = echo.filter(|echo| self.last_echo != Some(echo.value)) {
             self.last_echo = Some(value);
-            self.least.enter(now, Reverse(age), self.window);
+            self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(age));
             self.smoothed = Some(match self.smoothed {
                 Some(smoothed) if age >= smoothed => smoothed - smoothed / 8 + age / 8,
                 _ => age,

@@ -24,7 +24,7 @@ mod recovery;
 mod startup;
 
 use super::model::aggregation::AckEpoch;
-use super::model::filter::{TwoPeriodMax, WindowedMax};
+use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
 use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
@@ -32,6 +32,7 @@ use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
+use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 
@@ -69,7 +70,7 @@ pub struct Bbr {
     has_seen_rtt: bool,
 
     rounds: Rounds,
-    bandwidth: WindowedMax,
+    bandwidth: WindowedMax<u64>,
     long_term: long_term::LongTerm,
     full_pipe: FullPipe,
     /// Was the pipe ever full?
@@ -136,8 +137,8 @@ impl Bbr {
     }
 
     /// The greatest recent rate of delivery, in bits per second (`bbr_max_bw`).
-    const fn max_bandwidth(&self) -> u64 {
-        self.bandwidth.get()
+    fn max_bandwidth(&self) -> u64 {
+        self.bandwidth.get().unwrap_or(0)
     }
 
     /// What the path is believed to carry, in bits per second (`bbr_bw`).

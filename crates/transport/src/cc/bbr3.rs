@@ -23,7 +23,7 @@ mod startup;
 mod undo;
 
 use super::model::aggregation::AckEpoch;
-use super::model::filter::{TwoPeriodMax, WindowedMax};
+use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
 use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
@@ -31,6 +31,7 @@ use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
+use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 
@@ -125,7 +126,7 @@ pub struct Bbr3 {
     restarts: bool,
 
     epoch: AckEpoch,
-    extra_acked: WindowedMax,
+    extra_acked: WindowedMax<u64>,
 
     congestion: CongestionState,
     prior_window: u64,

@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`gain`] | gains as fractions, and how much a rate brings in a time |
-//! | [`filter`] | maxima over a window |
+//! | [`filter`] | a maximum over two periods |
 //! | [`rounds`] | round trips, counted by what is delivered |
 //! | [`full_pipe`] | whether more sending still brings more delivery |
 //! | [`aggregation`] | what was acknowledged in bursts |

@@ -58,7 +58,8 @@ impl Bbr3 {
 
     /// `SetCwnd` (§5.6.4.6): up to the target by what is acknowledged, down to it at once, and within the bounds.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
-        let target = self.with_budget(self.path(self.bandwidth, self.state.window_gain()) + self.extra_acked.get());
+        let target =
+            self.with_budget(self.path(self.bandwidth, self.state.window_gain()) + self.extra_acked.get().unwrap_or(0));
         if self.was_full {
             window.cwnd = (window.cwnd + ack.delivered).min(target);
         } else if window.cwnd < target || ack.total_delivered < self.initial_window {

@@ -51,15 +51,15 @@ impl Sender {
     pub(super) fn answer_probe(&mut self, now: Instant, news: &News) {
         let Some(Episode { until, is_retransmission }) = self.probe.episode else { return };
         let una = self.board.una();
-        let is_plain_duplicate = news.advance.bytes == 0 && news.delivered == 0;
-        if una < until && !(una == until && is_plain_duplicate) {
+        if una < until {
             return;
         }
-        let both_arrived = news.reports_duplicate || is_plain_duplicate;
-        if !is_retransmission || both_arrived {
+        let is_plain_duplicate = news.advance.bytes == 0 && news.delivered == 0;
+        let needs_no_answer = !is_retransmission || news.reports_duplicate || is_plain_duplicate;
+        if needs_no_answer || una > until {
             self.probe.episode = None;
-        } else if una > until {
-            self.probe.episode = None;
+        }
+        if !needs_no_answer && una > until {
             self.reduce_for_repaired_loss(now);
         }
     }
