@@ -6,8 +6,6 @@
 #[path = "common/tables.rs"]
 mod tables;
 
-use acklab_lab::RunOptions;
-use acklab_lab::scenario::load;
 use tables::Tables;
 
 const PATH: &str = r#"
@@ -41,8 +39,7 @@ const MIN_RTT: f64 = 40.6;
 const HELD: f64 = 20e6 * MIN_RTT / 1e3 / 8.0 / 1502.0;
 
 fn run(sets: &[&str]) -> Tables {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Tables::of(&load(PATH, "bottleneck.toml", &sets, None).unwrap(), &RunOptions::default())
+    Tables::run(PATH, sets, None)
 }
 
 fn goodput(tables: &Tables) -> f64 {

@@ -5,8 +5,6 @@
 #[path = "common/tables.rs"]
 mod tables;
 
-use acklab_lab::RunOptions;
-use acklab_lab::scenario::load;
 use tables::Tables;
 
 /// Of 1500 octets on the wire 1448 are payload.
@@ -74,7 +72,7 @@ struct Outcome {
 fn run(text: &str, controller: &str, sets: &[&str]) -> Outcome {
     let named = [format!("flow.0.congestion={controller}")];
     let sets: Vec<String> = named.into_iter().chain(sets.iter().map(|set| (*set).to_owned())).collect();
-    let tables = Tables::of(&load(text, controller, &sets, None).unwrap(), &RunOptions::default());
+    let tables = Tables::run(text, &sets, None);
     Outcome {
         throughput: tables.numbers("flows", "mean_throughput_l4"),
         queue: tables.numbers("links", "mean_qdisc_length_l2")[0],

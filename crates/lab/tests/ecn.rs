@@ -3,8 +3,6 @@
 #[path = "common/tables.rs"]
 mod tables;
 
-use acklab_lab::RunOptions;
-use acklab_lab::scenario::load;
 use tables::Tables;
 
 /// One flow over 100 Mbps and a round trip of 4.02 ms: 33.5 packets of 1500 octets.
@@ -45,9 +43,7 @@ struct Line(Tables);
 
 impl Line {
     fn run(sets: &[&str]) -> Self {
-        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let scenario = load(LINE, "the line", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}"));
-        Self(Tables::of(&scenario, &RunOptions::default()))
+        Self(Tables::run(LINE, sets, None))
     }
 
     fn bottleneck(&self) -> usize {

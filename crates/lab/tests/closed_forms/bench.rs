@@ -1,8 +1,6 @@
 //! The paths that closed forms speak of, and what is measured on them.
 
 use crate::tables::Tables;
-use acklab_lab::RunOptions;
-use acklab_lab::scenario::load;
 
 /// Payload of a full segment, in octets.
 pub(crate) const MSS: f64 = 1448.0;
@@ -61,8 +59,7 @@ from = "10s"
 "#;
 
 pub(crate) fn run(text: &str, seed: u64, sets: &[String]) -> Tables {
-    let scenario = load(text, "the path", sets, Some(seed)).unwrap_or_else(|refusal| panic!("{refusal}"));
-    Tables::of(&scenario, &RunOptions::default())
+    Tables::run(text, sets, Some(seed))
 }
 
 /// What one flow made of a lossy path.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file takes its part")]
 
-use acklab_lab::scenario::Scenario;
+use acklab_lab::scenario::{Scenario, load};
 use acklab_lab::{RunOptions, run};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -18,6 +18,13 @@ impl Tables {
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         let results = run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}"));
         Self(results.tables.into_iter().map(|table| (table.name(), table.into_arrow().unwrap())).collect())
+    }
+
+    /// Run the scenario of `text` with these overrides, and with another seed if one is given.
+    pub(crate) fn run(text: &str, sets: &[impl ToString], seed: Option<u64>) -> Self {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let scenario = load(text, "the scenario", &sets, seed).unwrap_or_else(|refusal| panic!("{refusal}"));
+        Self::of(&scenario, &RunOptions::default())
     }
 
     pub(crate) fn rows(&self, table: &str) -> usize {
