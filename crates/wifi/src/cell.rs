@@ -1,0 +1,347 @@
+//! A cell as a machine: one access point, its stations, and the medium between them.
+//!
+//! All stations and their counters lie side by side. The cell computes who wins the next contention and goes straight there: a frame
+//! exchange costs three wake-ups, where it begins, where its PPDU ends and where its answer ends.
+//!
+//! | module | holds the verbs |
+//! |---|---|
+//! | `queue` | a packet joins, a packet is taken |
+//! | `contend` | a function draws a backoff, wins, fails |
+//! | `assemble` | a PPDU is put together |
+//! | `transmit` | it goes on the air, others overlap with it |
+//! | `receive` | it ends, and is answered or not |
+//! | `settle` | the answer ends, or does not come |
+//! | `beacon` | the access point makes itself known |
+//! | `observe` | what is measured and logged |
+
+mod assemble;
+mod beacon;
+mod contend;
+mod observe;
+mod queue;
+mod receive;
+mod rules;
+mod settle;
+mod transmit;
+
+use crate::access::{Category, Contention, FunctionId, LaneId, Parameters, Window};
+use crate::airtime::Airtime;
+use crate::config::{Config, Queues};
+use crate::counters::Counters;
+use crate::originator::Originator;
+use crate::ppdu::Ppdu;
+use crate::rate::RateControl;
+use crate::reception::Reception;
+use crate::recipient::Recipient;
+use crate::{phy, rate};
+use acklab_base::random::{Seed, Stream};
+use acklab_base::{Bytes, Datagram, FlowId, Instant, Machine};
+use acklab_path::counters::QueueLength;
+use acklab_path::queue::Buffer;
+use beacon::Beacons;
+use queue::Ready;
+use rules::Rules;
+use std::collections::VecDeque;
+use std::ops::Range;
+use transmit::Exchange;
+
+/// The access point's node.
+pub const ACCESS_POINT: usize = 0;
+
+/// A frame queue for one peer and category: mac80211's txq, and both ends of its Block ACK agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct TxqId(u32);
+
+/// What one node sends to another in one category.
+#[derive(Clone, Debug)]
+struct Txq<D> {
+    from: usize,
+    to: usize,
+    function: FunctionId,
+    buffer: Buffer<D>,
+    originator: Originator<D>,
+    recipient: Recipient<D>,
+    rate: RateControl,
+    /// Failures in a row of what is sent next.
+    attempt: u32,
+    /// It stands in its function's line.
+    is_ready: bool,
+    /// Packets that wait or are unacknowledged, and their octets.
+    held: Held,
+}
+
+/// Packets and octets that wait or are unacknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    packets: u64,
+    bytes: Bytes,
+}
+
+/// The access function of one node and category.
+#[derive(Clone, Debug)]
+struct Function {
+    node: usize,
+    category: Category,
+    parameters: Parameters,
+    lane: LaneId,
+    window: Window,
+    status: Status,
+    ready: Ready,
+    txqs: Vec<TxqId>,
+    config: acklab_path::queue::Config,
+    queues: Queues,
+    held: Held,
+    length: QueueLength,
+    lengths: Option<Vec<(Instant, u64)>>,
+    /// Failures in a row of frames without and behind RTS (10.3.4.4: SSRC and SLRC, with QoS QSRC and QLRC of the category).
+    short_retries: u8,
+    long_retries: u8,
+}
+
+/// What a function is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Nothing to send. Its backoff ends at this count of its lane, or has ended.
+    Idle(u64),
+    /// In line for the medium.
+    Waiting,
+    /// Its frame exchange is under way.
+    Sending,
+}
+
+/// The way of a flow's packets through the cell: one hop, or two by way of the access point.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    first: TxqId,
+    second: Option<TxqId>,
+}
+
+/// An access point and its stations.
+#[derive(Clone, Debug)]
+pub struct Cell<D> {
+    rules: Rules,
+    config: Config,
+    seed: Seed,
+    functions: Vec<Function>,
+    txqs: Vec<Txq<D>>,
+    /// By flow id.
+    routes: Vec<Option<Route>>,
+    contention: Contention,
+    exchanges: Vec<Exchange>,
+    beacons: Option<Beacons>,
+    reception: Reception,
+    /// Does everybody hear everybody, so that one view of the medium is that of all?
+    has_one_view: bool,
+    backoffs: Stream,
+    errors: Stream,
+    /// Packets that have arrived.
+    delivered: VecDeque<D>,
+    /// Functions that wait for the medium, and since when there have been any.
+    waiting: u32,
+    waiting_since: Instant,
+    airtime: Airtime,
+    counters: Vec<Counters>,
+    measured: Range<Instant>,
+    turned_away: Vec<FlowId>,
+    log: Option<Vec<Ppdu<D>>>,
+    /// Memory that is used again.
+    winners: Vec<FunctionId>,
+    spare: Vec<Vec<D>>,
+}
+
+/// Why there can be no such cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    /// The rate control of a node.
+    Rate {
+        /// Its node.
+        node: String,
+        /// What is wrong.
+        source: rate::Error,
+    },
+    /// A basic rate is no rate of the standard.
+    BasicRate,
+    /// What is said of reception.
+    Reception(reception_error::Error),
+}
+
+use crate::reception as reception_error;
+
+impl<D: Datagram + Clone> Cell<D> {
+    /// A cell that carries no flows yet.
+    ///
+    /// # Errors
+    /// If a mode is none of the standard.
+    pub fn new(config: &Config, seed: Seed) -> Result<Self, Error> {
+        let nodes = 1 + config.station_names().len();
+        let rules = Rules::new(config).ok_or(Error::BasicRate)?;
+        let reception = Reception::new(&config.reception, config, seed).map_err(Error::Reception)?;
+        let has_one_view = (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
+        let views = if has_one_view { 1 } else { nodes };
+        let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
+        let stream = |part: &str| seed.stream(&format!("wifi/{}/{part}", config.name));
+        let mut cell = Self {
+            contention,
+            functions: Vec::new(),
+            txqs: Vec::new(),
+            routes: Vec::new(),
+            exchanges: Vec::new(),
+            beacons: config.beacon_interval.map(Beacons::new),
+            reception,
+            has_one_view,
+            backoffs: stream("backoff"),
+            errors: stream("errors"),
+            delivered: VecDeque::new(),
+            waiting: 0,
+            waiting_since: Instant::ZERO,
+            airtime: Airtime::new(nodes),
+            counters: vec![Counters::default(); nodes],
+            measured: Instant::ZERO..Instant::FAR_FUTURE,
+            turned_away: Vec::new(),
+            log: None,
+            winners: Vec::new(),
+            spare: Vec::new(),
+            rules,
+            config: config.clone(),
+            seed,
+        };
+        // So that a wrong mode is refused whether a flow uses it or not.
+        for node in 0..nodes {
+            cell.rate_control(node, 0)?;
+        }
+        Ok(cell)
+    }
+
+    /// Carry `flow` from one node to another, in one category. Without QoS, all are best effort.
+    ///
+    /// # Errors
+    /// If the sender's mode is none of the standard.
+    pub fn carry(&mut self, flow: FlowId, from: usize, to: usize, category: Category) -> Result<(), Error> {
+        let category = if self.config.standard.has_qos() { category } else { Category::BestEffort };
+        let route = if from == ACCESS_POINT || to == ACCESS_POINT {
+            Route { first: self.txq(from, to, category)?, second: None }
+        } else {
+            let first = self.txq(from, ACCESS_POINT, category)?;
+            Route { first, second: Some(self.txq(ACCESS_POINT, to, category)?) }
+        };
+        let index = flow.0 as usize;
+        if self.routes.len() <= index {
+            self.routes.resize(index + 1, None);
+        }
+        self.routes[index] = Some(route);
+        Ok(())
+    }
+
+    fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {
+        let function = self.function(from, category);
+        let of_function = &self.functions[function.0 as usize];
+        if let Some(id) = of_function.txqs.iter().find(|id| self.txqs[id.0 as usize].to == to) {
+            return Ok(*id);
+        }
+        let id = TxqId(self.txqs.len() as u32);
+        let txq = Txq {
+            from,
+            to,
+            function,
+            buffer: Buffer::new(of_function.config.without_limit()),
+            originator: Originator::default(),
+            recipient: Recipient::new(self.rules.window),
+            rate: self.rate_control(from, to)?,
+            attempt: 0,
+            is_ready: false,
+            held: Held::default(),
+        };
+        self.txqs.push(txq);
+        self.functions[function.0 as usize].txqs.push(id);
+        Ok(id)
+    }
+
+    fn function(&mut self, node: usize, category: Category) -> FunctionId {
+        let found = self.functions.iter().position(|function| function.node == node && function.category == category);
+        if let Some(index) = found {
+            return FunctionId(index as u32);
+        }
+        let own = self.rules.own(&self.config, node);
+        let parameters = Parameters::of(self.config.standard, category)
+            .with(self.config.access.of(category))
+            .with(own.access.of(category));
+        let view = self.view_of(node);
+        let lane = self.contention.lane(view, &parameters, self.rules.timing.aifs(parameters.aifsn));
+        self.functions.push(Function {
+            node,
+            category,
+            parameters,
+            lane,
+            window: Window::new(&parameters),
+            status: Status::Idle(0),
+            ready: Ready::new(own.queues),
+            txqs: Vec::new(),
+            config: own.queue,
+            queues: own.queues,
+            held: Held::default(),
+            length: QueueLength::default(),
+            lengths: None,
+            short_retries: 0,
+            long_retries: 0,
+        });
+        FunctionId(self.functions.len() as u32 - 1)
+    }
+
+    fn rate_control(&self, from: usize, to: usize) -> Result<RateControl, Error> {
+        let own = self.rules.own(&self.config, from);
+        let stream = self.seed.stream(&format!("wifi/{}/rate/{from}/{to}", self.config.name));
+        let channel = rate::Channel {
+            standard: self.config.standard,
+            width: self.config.width(),
+            guard: self.config.guard_interval(),
+            short_preamble: self.config.short_preamble,
+        };
+        RateControl::new(own.rate, channel, stream).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
+    }
+
+    /// The view of the medium that a node has.
+    const fn view_of(&self, node: usize) -> usize {
+        if self.has_one_view { 0 } else { node }
+    }
+}
+
+impl<D: Datagram + Clone> Machine for Cell<D> {
+    type Datagram = D;
+
+    fn accept(&mut self, now: Instant, packet: D) {
+        let route = self.routes.get(packet.flow().0 as usize).copied().flatten();
+        if let Some(route) = route {
+            self.enqueue(now, route.first, packet);
+        }
+    }
+
+    fn wake(&mut self, now: Instant) {
+        while let Some(index) = self.exchanges.iter().position(|exchange| exchange.ends <= now) {
+            self.step(now, index);
+        }
+        self.beacon_falls_due(now);
+        if self.contention.due().is_some_and(|due| due <= now) {
+            self.contend(now);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let ends = self.exchanges.iter().map(|exchange| exchange.ends).min();
+        let beacon = self.beacons.as_ref().map(Beacons::due);
+        [ends, self.contention.due(), beacon].into_iter().flatten().min()
+    }
+
+    fn poll(&mut self, _now: Instant) -> Option<D> {
+        self.delivered.pop_front()
+    }
+}
+
+/// A frame's sequence number as it is sent: 12 bits (9.2.4.4.2).
+const fn on_the_air(sequence: u64) -> u16 {
+    (sequence % 4096) as u16
+}
+
+/// A PPDU with its signal extension.
+fn airtime(rules: &Rules, mode: phy::Mode, octets: Bytes) -> acklab_base::Duration {
+    rules.timing.duration(mode, octets)
+}
