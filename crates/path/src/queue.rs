@@ -3,18 +3,18 @@
 //! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
 
 mod ack_filter;
+mod buffer;
 mod codel;
 mod fifo;
+mod held;
+mod settled;
 
-pub(crate) use ack_filter::Outcome;
-pub(crate) use fifo::Waiting;
+pub use buffer::Buffer;
+pub(crate) use held::Held;
+pub(crate) use settled::{Settled, Waiting};
 
-use crate::counters::Tally;
-use ack_filter::AckFilter;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Duration, Ecn, Instant};
-use codel::CoDel;
-use fifo::Fifo;
+use acklab_base::{Datagram, Duration, Ecn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,55 +99,30 @@ impl Config {
     }
 }
 
-/// A queue at work.
+/// What became of a packet that asked to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict<D> {
+    /// It waits.
+    Queued,
+    /// It waits, and this older ACK of its flow no longer does.
+    Replaced(D),
+    /// This one was turned away.
+    Dropped(D),
+}
+
+/// The queue of a link. What a FIFO does to a packet is settled when it arrives, so it need not hold it.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
-    Fifo(Fifo),
-    CoDel(CoDel<D>),
-    AckFilter(AckFilter<D>),
+    Settled(Settled),
+    Held(Held<D>),
 }
 
 impl<D: Datagram> Queue<D> {
     pub(crate) fn new(config: Config) -> Self {
         match config {
-            Config::Fifo { limit, mark_above } => Self::Fifo(Fifo::new(limit, mark_above)),
-            Config::CoDel { limit, target, interval, ecn } => Self::CoDel(CoDel::new(limit, target, interval, ecn)),
-            Config::AckFilter { limit, keeps } => Self::AckFilter(AckFilter::new(limit, keeps)),
-        }
-    }
-
-    /// Could a packet that need not wait for the server go straight through? In a FIFO it could not come before those that wait:
-    /// they leave no later than it does.
-    pub(crate) fn holds_nobody(&self) -> bool {
-        match self {
-            Self::Fifo(_) => true,
-            Self::CoDel(codel) => codel.is_empty(),
-            Self::AckFilter(filter) => filter.len() == 0,
-        }
-    }
-
-    /// A packet went straight through.
-    pub(crate) fn passed_by(&mut self) {
-        if let Self::CoDel(codel) = self {
-            codel.passed_by();
-        }
-    }
-
-    /// When the head of a queue that holds its packets arrived.
-    pub(crate) fn head_arrived(&self) -> Option<Instant> {
-        match self {
-            Self::Fifo(_) => None,
-            Self::CoDel(codel) => codel.head_arrived(),
-            Self::AckFilter(filter) => filter.head_arrived(),
-        }
-    }
-
-    /// Takes the head, which leaves a queue that holds its packets now; none if it is dropped instead.
-    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<D> {
-        match self {
-            Self::Fifo(_) => None,
-            Self::CoDel(codel) => codel.take_head(leaves, tally),
-            Self::AckFilter(filter) => filter.take_head(leaves, tally),
+            Config::Fifo { limit, mark_above } => Self::Settled(Settled::new(limit, mark_above)),
+            _ => Self::Held(Held::new(config)),
         }
     }
 }
@@ -159,13 +134,4 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
         packet.set_ecn(Ecn::Ce);
     }
     is_markable
-}
-
-/// Is there room for one more of `size` beside `packets` that hold `bytes`?
-fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
-    match limit {
-        None => true,
-        Some(Limit::Packets(most)) => (packets as u64) < most,
-        Some(Limit::Bytes(most)) => bytes + size <= most,
-    }
 }

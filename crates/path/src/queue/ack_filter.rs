@@ -10,18 +10,15 @@
 //!
 //! Only the newest ACK of the flow is looked at, so that one never jumps ahead of a duplicate that waits.
 
-use super::{Keeps, has_room};
-use crate::counters::Tally;
+use super::fifo::Fifo;
+use super::{Keeps, Verdict};
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant, PureAck};
-use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(crate) struct AckFilter<D> {
-    limit: Option<Limit>,
     keeps: Keeps,
-    waiting: VecDeque<Waiting<D>>,
-    bytes: Bytes,
+    fifo: Fifo<Waiting<D>>,
     /// Packets that have ever left the head: the ticket of a packet less this is its place in `waiting`.
     departed: u64,
     /// By flow, the ticket of its newest pure ACK; stale once that has departed.
@@ -36,20 +33,12 @@ struct Waiting<D> {
     is_duplicate: bool,
 }
 
-/// What became of a packet that asked to wait.
-pub(crate) enum Outcome {
-    Queued,
-    /// It took the place of an older ACK of this size.
-    Replaced(Bytes),
-    Dropped,
-}
-
 impl<D: Datagram> AckFilter<D> {
     pub(crate) fn new(limit: Option<Limit>, keeps: Keeps) -> Self {
-        Self { limit, keeps, waiting: VecDeque::new(), bytes: Bytes::ZERO, departed: 0, newest: Vec::new() }
+        Self { keeps, fifo: Fifo::new(limit, None), departed: 0, newest: Vec::new() }
     }
 
-    pub(crate) fn offer(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Outcome {
+    pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
         let (size, flow) = (packet.wire_len(), packet.flow().0 as usize);
         let (keeps, mut is_duplicate) = (self.keeps, false);
         let ack = packet.pure_ack();
@@ -64,47 +53,46 @@ impl<D: Datagram> AckFilter<D> {
                 Keeps::Nothing => is_after(newer, old_header) || is_duplicate,
             };
             if may_go {
-                let old_size = older.packet.wire_len();
-                older.packet = packet;
-                self.bytes = self.bytes - old_size + size;
-                return Outcome::Replaced(old_size);
+                let replaced = std::mem::replace(&mut older.packet, packet);
+                self.fifo.bytes = self.fifo.bytes - replaced.wire_len() + size;
+                return Verdict::Replaced(replaced);
             }
         }
-        if !has_room(self.limit, self.waiting.len(), self.bytes, size) {
-            return Outcome::Dropped;
+        if !room || !self.fifo.has_room(size) {
+            return Verdict::Dropped(packet);
         }
         if ack.is_some() {
             if self.newest.len() <= flow {
                 self.newest.resize(flow + 1, None);
             }
-            self.newest[flow] = Some(self.departed + self.waiting.len() as u64);
+            self.newest[flow] = Some(self.departed + self.fifo.len() as u64);
         }
-        self.waiting.push_back(Waiting { arrived: now, packet, is_duplicate });
-        self.bytes += size;
-        tally.waits(now, self.waiting.len());
-        Outcome::Queued
+        self.fifo.push(Waiting { arrived: now, packet, is_duplicate }, size);
+        Verdict::Queued
     }
 
     fn newest_of(&mut self, flow: usize) -> Option<&mut Waiting<D>> {
         let ticket = (*self.newest.get(flow)?)?;
-        self.waiting.get_mut(usize::try_from(ticket.checked_sub(self.departed)?).ok()?)
+        self.fifo.waiting.get_mut(usize::try_from(ticket.checked_sub(self.departed)?).ok()?)
     }
 
-    /// When the head arrived.
-    pub(crate) fn head_arrived(&self) -> Option<Instant> {
-        self.waiting.front().map(|head| head.arrived)
+    pub(crate) fn head(&self) -> Option<(Instant, &D)> {
+        self.fifo.waiting.front().map(|head| (head.arrived, &head.packet))
     }
 
-    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<D> {
-        let head = self.waiting.pop_front()?;
+    pub(crate) fn pop(&mut self) -> Option<(Instant, D)> {
+        let head = self.fifo.waiting.pop_front()?;
         self.departed += 1;
-        self.bytes -= head.packet.wire_len();
-        tally.waits(leaves, self.waiting.len());
-        Some(head.packet)
+        self.fifo.bytes -= head.packet.wire_len();
+        Some((head.arrived, head.packet))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+        self.fifo.len()
+    }
+
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.fifo.bytes
     }
 }
 
