@@ -3,6 +3,7 @@
 use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The shape of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +54,28 @@ pub enum Guard {
     /// 3200 ns, of HE.
     #[serde(rename = "3200ns")]
     Ns3200,
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mhz20 => "20MHz",
+            Self::Mhz40 => "40MHz",
+            Self::Mhz80 => "80MHz",
+            Self::Mhz160 => "160MHz",
+        })
+    }
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ns400 => "400ns",
+            Self::Ns800 => "800ns",
+            Self::Ns1600 => "1600ns",
+            Self::Ns3200 => "3200ns",
+        })
+    }
 }
 
 /// What carries the bits.
