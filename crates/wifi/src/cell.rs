@@ -33,7 +33,7 @@ use crate::ppdu::Ppdu;
 use crate::rate::RateControl;
 use crate::reception::Reception;
 use crate::recipient::Recipient;
-use crate::{phy, rate};
+use crate::{phy, rate, reception};
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Datagram, FlowId, Instant, Machine};
 use acklab_path::counters::QueueLength;
@@ -157,15 +157,13 @@ pub enum Error {
         /// Its node.
         node: String,
         /// What is wrong.
-        source: rate::Error,
+        source: rate::Refusal,
     },
     /// A basic rate is no rate of the standard.
     BasicRate,
     /// What is said of reception.
-    Reception(reception_error::Error),
+    Reception(reception::Error),
 }
-
-use crate::reception as reception_error;
 
 impl<D: Datagram + Clone> Cell<D> {
     /// A cell that carries no flows yet.
@@ -180,7 +178,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let views = if has_one_view { 1 } else { nodes };
         let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
         let stream = |part: &str| seed.stream(&format!("wifi/{}/{part}", config.name));
-        let mut cell = Self {
+        let cell = Self {
             contention,
             functions: Vec::new(),
             txqs: Vec::new(),
@@ -289,14 +287,15 @@ impl<D: Datagram + Clone> Cell<D> {
 
     fn rate_control(&self, from: usize, to: usize) -> Result<RateControl, Error> {
         let own = self.rules.own(&self.config, from);
-        let stream = self.seed.stream(&format!("wifi/{}/rate/{from}/{to}", self.config.name));
-        let channel = rate::Channel {
+        let able = rate::Capabilities {
             standard: self.config.standard,
             width: self.config.width(),
             guard: self.config.guard_interval(),
-            short_preamble: self.config.short_preamble,
+            streams: self.config.streams,
+            is_short_preamble: self.config.short_preamble,
         };
-        RateControl::new(own.rate, channel, stream).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
+        let _ = to;
+        RateControl::new(own.rate, able).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
     }
 
     /// The view of the medium that a node has.

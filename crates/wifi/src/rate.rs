@@ -36,6 +36,12 @@ pub enum Config {
     },
 }
 
+impl Default for Config {
+    fn default() -> Self {
+        Self::Fixed { rate: None, mcs: None, streams: None }
+    }
+}
+
 /// The rate control of one transmitter for one receiver.
 #[derive(Clone, Debug)]
 pub enum RateControl {
