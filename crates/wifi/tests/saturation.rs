@@ -30,7 +30,8 @@ fn smoke() {
         for what in acklab_wifi::airtime::Use::ALL {
             println!("{} {:?}", what.name(), air.total(what));
         }
-        let all = acklab_wifi::airtime::Use::ALL.iter().fold(acklab_base::Duration::ZERO, |sum, what| sum + air.total(*what));
+        let all =
+            acklab_wifi::airtime::Use::ALL.iter().fold(acklab_base::Duration::ZERO, |sum, what| sum + air.total(*what));
         assert_eq!(all, acklab_base::Duration::from_nanos(4_500_000_000));
     }
 }

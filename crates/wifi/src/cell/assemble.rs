@@ -155,13 +155,7 @@ impl<D: Datagram + Clone> Cell<D> {
     fn request(&mut self, now: Instant, id: TxqId) -> Data {
         let txq = &mut self.txqs[id.0 as usize];
         let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
-        Data {
-            mode,
-            octets: frame::BLOCK_ACK_REQUEST,
-            answer: Answer::BlockAck,
-            ack_octets: Bytes::ZERO,
-            frames: 0,
-        }
+        Data { mode, octets: frame::BLOCK_ACK_REQUEST, answer: Answer::BlockAck, ack_octets: Bytes::ZERO, frames: 0 }
     }
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
@@ -175,15 +169,27 @@ impl<D: Datagram + Clone> Cell<D> {
             Some(most) => {
                 let answer = self.rules.answer_time(Answer::BlockAck, self.answer_mode(mode));
                 let extension = self.rules.timing.extension(mode);
-                let in_txop = left.map(|left| {
-                    Duration::from_nanos(
-                        left.as_nanos().saturating_sub((self.rules.timing.sifs + answer + extension).as_nanos()),
-                    )
-                });
+                let around = self.time_ahead(mode) + self.rules.timing.sifs + answer + extension;
+                let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(around.as_nanos())));
                 let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
                 let most = most.min(mode.octets_within(time));
                 self.assemble_aggregate(now, id, mode, most, is_first)
             }
+        }
+    }
+
+    /// How long it takes to reserve the medium for data in this mode, however long they are.
+    fn time_ahead(&self, mode: Mode) -> Duration {
+        let sifs = self.rules.timing.sifs;
+        let rts = |mode| {
+            let cts = self.rules.answer_time(Answer::Cts, self.answer_mode(mode));
+            super::airtime(&self.rules, mode, frame::RTS) + sifs + cts + sifs
+        };
+        match self.rules.protection {
+            Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
+            Some((Protection::RtsCts, mode)) => rts(mode),
+            _ if self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
+            _ => Duration::ZERO,
         }
     }
 
@@ -206,7 +212,8 @@ impl<D: Datagram + Clone> Cell<D> {
         let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let mut count = 0_u64;
         let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
-            count < max_frames && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
+            count < max_frames
+                && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
         };
         let mut index = 0;
         loop {
@@ -249,11 +256,12 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = &self.txqs[id.0 as usize];
             let Some(head) = txq.buffer.head() else { break };
-            let is_too_old = self.rules.lifetime.is_some_and(|lifetime| {
-                txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime)
-            });
-            let subframe = frame::a_msdu_subframe(head.wire_len());
-            if !is_too_old && !packets.is_empty() && subframes + subframe > self.rules.a_msdu {
+            let is_too_old = self
+                .rules
+                .lifetime
+                .is_some_and(|lifetime| txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime));
+            let with_head = frame::padded(subframes) + frame::a_msdu_subframe(head.wire_len());
+            if !is_too_old && !packets.is_empty() && with_head > self.rules.a_msdu {
                 break;
             }
             let Some((since, packet)) = self.take(now, id) else { break };
@@ -264,8 +272,8 @@ impl<D: Datagram + Clone> Cell<D> {
             if packets.is_empty() {
                 arrived = since;
             }
-            subframes += subframe;
             size = packet.wire_len();
+            subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
             acks += u64::from(packet.pure_ack().is_some()) * size.get();
             packets.push(packet);
         }
@@ -274,8 +282,7 @@ impl<D: Datagram + Clone> Cell<D> {
             return None;
         }
         let packet_count = packets.len() as u16;
-        let octets =
-            if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
+        let octets = if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
         let txq = &mut self.txqs[id.0 as usize];
         txq.originator.append(Mpdu {
             bytes: packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.wire_len()),
@@ -329,8 +336,8 @@ impl<D: Datagram + Clone> Cell<D> {
         for index in 0..self.txqs[id.0 as usize].originator.len() {
             let frame = &self.txqs[id.0 as usize].originator.frames[index];
             if !frame.is_settled && now.since(frame.arrived) > lifetime {
-                self.counters[self.txqs[id.0 as usize].from].expired += u64::from(self.measured.contains(&now));
-                self.give_up(now, id, index);
+                let from = self.txqs[id.0 as usize].from;
+                self.counters[from].expired += self.give_up(now, id, index);
                 is_any = true;
             }
         }

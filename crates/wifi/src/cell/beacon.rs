@@ -51,7 +51,7 @@ impl<D: Datagram + Clone> Cell<D> {
                 return;
             }
         }
-        beacons.due = now.next_multiple_of(beacons.interval).max(now + Duration::from_nanos(1));
+        beacons.due = (now + Duration::from_nanos(1)).next_multiple_of(beacons.interval);
         let mode = self.rules.control.lowest();
         let ends = now + super::airtime(&self.rules, mode, OCTETS);
         let data = Data { mode, octets: OCTETS, answer: Answer::None, ack_octets: Bytes::ZERO, frames: 0 };

@@ -78,11 +78,9 @@ impl<D: Datagram + Clone> Cell<D> {
                 }
                 counters.filtered += u64::from(is_measured);
             }
-            Verdict::Dropped(dropped) => {
-                if is_measured {
-                    counters.dropped += 1;
-                    self.turned_away.push(dropped.flow());
-                }
+            Verdict::Dropped(_) => {
+                counters.dropped += u64::from(is_measured);
+                self.turned_away.extend(txq.buffer.take_drop());
             }
         }
         let function = txq.function;

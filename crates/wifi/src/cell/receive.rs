@@ -45,7 +45,14 @@ impl<D: Datagram + Clone> Cell<D> {
         }
     }
 
-    fn survives(&mut self, now: Instant, from: usize, to: usize, mode: crate::phy::Mode, octets: Bytes) -> bool {
+    pub(super) fn survives(
+        &mut self,
+        now: Instant,
+        from: usize,
+        to: usize,
+        mode: crate::phy::Mode,
+        octets: Bytes,
+    ) -> bool {
         if self.reception.is_perfect() {
             return true;
         }
