@@ -248,3 +248,6 @@ impl Contention {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
