@@ -1,11 +1,12 @@
 //! In which mode the next PPDU is sent.
 //!
-//! | module | holds |
+//! | | |
 //! |---|---|
-//! | [`capabilities`] | what both ends can do, and all modes of that |
-//! | [`fixed`] | the one mode that a configuration names |
-//! | [`ideal`] | the best mode by signal-to-noise ratio |
-//! | [`minstrel_ht`] | the rate control of Linux |
+//! | [`Capabilities`] | what both ends can do, and all modes of that |
+//! | [`Config`] | which rate control, and its settings |
+//! | [`RateControl`] | a rate control at work: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
+//! | [`Exchange`] | by what the ideal one compares goodputs |
+//! | [`Refusal`] | why there is none with these settings |
 
 mod capabilities;
 #[cfg(test)]
@@ -92,7 +93,8 @@ impl RateControl {
         }
     }
 
-    /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed.
+    /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed; of those, Minstrel-HT counts
+    /// the ones in a row that had no answer at all.
     pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
@@ -121,7 +123,7 @@ impl RateControl {
         }
     }
 
-    /// How a PPDU fared: of `attempted` MPDUs `delivered` were acknowledged; none, if no answer came.
+    /// How a PPDU fared: of `attempted` MPDUs `delivered` were acknowledged; none, if no answer came, or none to the RTS ahead of it.
     pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => {}
@@ -135,5 +137,80 @@ impl RateControl {
             Self::Fixed(_) | Self::MinstrelHt(_) => {}
             Self::Ideal(ideal) => ideal.heard(snr_db),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::{Guard, Standard, Width};
+    use acklab_base::Duration;
+    use acklab_base::random::Seed;
+    use serde::de::value::{Error, MapDeserializer};
+
+    const ABLE: Capabilities = Capabilities {
+        standard: Standard::G,
+        width: Width::Mhz20,
+        guard: Guard::Ns800,
+        streams: 1,
+        is_short_preamble: false,
+    };
+
+    fn parse(fields: &[(&str, &str)]) -> Result<Config, Error> {
+        Config::deserialize(MapDeserializer::new(fields.iter().copied()))
+    }
+
+    fn control(config: Config) -> RateControl {
+        let exchange = Exchange {
+            frame: Bytes(1_536),
+            most: Bytes(1_536),
+            longest: Duration::from_millis(20),
+            overhead: Duration::from_micros(150),
+        };
+        RateControl::new(config, ABLE, exchange, channel::synthetic, &mut Seed(1).stream("rate")).unwrap()
+    }
+
+    #[test]
+    fn a_configuration_says_which_and_nothing_else() {
+        let rate = Some(Rate::from_mbps(24));
+        assert_eq!(
+            parse(&[("control", "fixed"), ("rate", "24Mbps")]),
+            Ok(Config::Fixed { rate, mcs: None, streams: None })
+        );
+        assert_eq!(parse(&[("control", "ideal")]), Ok(Config::Ideal { bit_errors: None }));
+        assert_eq!(parse(&[("control", "minstrel-ht")]), Ok(Config::MinstrelHt {}));
+        assert!(parse(&[("control", "minstrel-ht"), ("rate", "24Mbps")]).is_err());
+        assert!(parse(&[("control", "ideal"), ("target", "1e-6")]).is_err());
+    }
+
+    #[test]
+    fn a_fixed_one_heeds_nothing() {
+        let mut fixed = control(Config::Fixed { rate: Some(Rate::from_mbps(24)), mcs: None, streams: None });
+        let mode = fixed.choose(Instant::ZERO, 0);
+        assert_eq!(mode, Mode::ofdm(4));
+        fixed.report(Instant::ZERO, mode, 1, 0);
+        fixed.heard(Instant::ZERO, 0.0);
+        assert_eq!(fixed.choose(Instant::ZERO, 6), mode);
+    }
+
+    #[test]
+    fn an_ideal_one_heeds_what_it_hears() {
+        let mut ideal = control(Config::Ideal { bit_errors: None });
+        assert_eq!(ideal.choose(Instant::ZERO, 0), Mode::ofdm(0));
+        ideal.heard(Instant::ZERO, 40.0);
+        ideal.report(Instant::ZERO, Mode::ofdm(7), 1, 0);
+        assert_eq!(ideal.choose(Instant::ZERO, 1), Mode::ofdm(7));
+    }
+
+    #[test]
+    fn minstrel_has_rts_ahead_of_what_it_falls_back_to() {
+        let mut minstrel = control(Config::MinstrelHt {});
+        let first = minstrel.choose(Instant::ZERO, 0);
+        assert!(!minstrel.wants_rts());
+        for attempt in 1..=6 {
+            minstrel.report(Instant::ZERO, first, 1, 0);
+            minstrel.choose(Instant::ZERO, attempt);
+        }
+        assert!(minstrel.wants_rts() && !minstrel.is_probe());
     }
 }

@@ -1,4 +1,5 @@
-//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.18), whose symbols stand beside what follows them.
+//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18), whose symbols stand beside what follows
+//! them.
 //!
 //! It counts what gets through at each rate, sends at the rate that carries the most by that, and probes others now and then.
 //!
