@@ -152,7 +152,8 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    pub(crate) fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
+    /// From `at` on there are `length` packets. Only what lies in `window` counts.
+    pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
         self.area += self.area_until(at, window);
         self.since = at;
         self.now = length;

@@ -127,6 +127,14 @@ impl Config {
             | Self::CakeAckFilter { limit, .. } => *limit,
         }
     }
+
+    /// The same discipline for an owner that minds the limit itself.
+    #[must_use]
+    pub const fn without_limit(mut self) -> Self {
+        let (Self::Fifo { limit, .. } | Self::CoDel { limit, .. } | Self::AckFilter { limit, .. }) = &mut self;
+        *limit = None;
+        self
+    }
 }
 
 /// What became of a packet that asked to wait.

@@ -33,15 +33,18 @@ use crate::ppdu::Ppdu;
 use crate::rate::RateControl;
 use crate::reception::Reception;
 use crate::recipient::Recipient;
-use crate::{phy, rate};
+use crate::{phy, rate, reception};
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Datagram, FlowId, Instant, Machine};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
+pub use observe::QueueView;
+
 use beacon::Beacons;
 use queue::Ready;
 use rules::Rules;
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 use transmit::Exchange;
 
@@ -157,15 +160,25 @@ pub enum Error {
         /// Its node.
         node: String,
         /// What is wrong.
-        source: rate::Error,
+        source: rate::Refusal,
     },
     /// A basic rate is no rate of the standard.
     BasicRate,
     /// What is said of reception.
-    Reception(reception_error::Error),
+    Reception(reception::Error),
 }
 
-use crate::reception as reception_error;
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate { node, source } => write!(f, "{node}: {source}"),
+            Self::BasicRate => write!(f, "a basic rate is no rate of the standard"),
+            Self::Reception(source) => source.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl<D: Datagram + Clone> Cell<D> {
     /// A cell that carries no flows yet.
@@ -180,7 +193,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let views = if has_one_view { 1 } else { nodes };
         let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
         let stream = |part: &str| seed.stream(&format!("wifi/{}/{part}", config.name));
-        let mut cell = Self {
+        let cell = Self {
             contention,
             functions: Vec::new(),
             txqs: Vec::new(),
@@ -230,6 +243,13 @@ impl<D: Datagram + Clone> Cell<D> {
         }
         self.routes[index] = Some(route);
         Ok(())
+    }
+
+    /// The fastest rate at which `node` sends data, in bits per second.
+    #[must_use]
+    pub fn nominal_rate(&self, node: usize) -> Option<u64> {
+        let of_node = self.txqs.iter().filter(|txq| txq.from == node);
+        of_node.map(|txq| txq.rate.fastest().data_rate()).max()
     }
 
     fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {
@@ -289,14 +309,15 @@ impl<D: Datagram + Clone> Cell<D> {
 
     fn rate_control(&self, from: usize, to: usize) -> Result<RateControl, Error> {
         let own = self.rules.own(&self.config, from);
-        let stream = self.seed.stream(&format!("wifi/{}/rate/{from}/{to}", self.config.name));
-        let channel = rate::Channel {
+        let able = rate::Capabilities {
             standard: self.config.standard,
             width: self.config.width(),
             guard: self.config.guard_interval(),
-            short_preamble: self.config.short_preamble,
+            streams: self.config.streams,
+            is_short_preamble: self.config.short_preamble,
         };
-        RateControl::new(own.rate, channel, stream).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
+        let _ = to;
+        RateControl::new(own.rate, able).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
     }
 
     /// The view of the medium that a node has.

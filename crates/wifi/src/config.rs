@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Its name.
-    #[schemars(example = "cell")]
+    #[schemars(example = &"cell")]
     pub name: String,
     /// The generation of 802.11.
     pub standard: Standard,
@@ -26,6 +26,10 @@ pub struct Config {
     /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, 800ns else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<Guard>,
+    /// The most spatial streams, from 802.11n on.
+    #[serde(default = "one_stream")]
+    #[schemars(range(min = 1, max = 4))]
+    pub streams: u8,
     /// DSSS with the short preamble (clause 16.2.2.3).
     #[serde(default)]
     pub short_preamble: bool,
@@ -184,7 +188,7 @@ impl Access {
 #[serde(deny_unknown_fields)]
 pub struct AccessPoint {
     /// Its node.
-    #[schemars(example = "ap")]
+    #[schemars(example = &"ap")]
     pub name: String,
     /// What waits for the medium, for each category. A packet waits until it is acknowledged: frames on the air count.
     #[serde(default)]
@@ -216,7 +220,7 @@ pub enum Queues {
 #[serde(deny_unknown_fields)]
 pub struct Station {
     /// Its node; of several, the first part of their names: `sta_1`, `sta_2`, …
-    #[schemars(example = "sta")]
+    #[schemars(example = &"sta")]
     pub name: String,
     /// How many.
     #[serde(default = "one")]
@@ -234,6 +238,10 @@ pub struct Station {
 }
 
 const fn one() -> u16 {
+    1
+}
+
+const fn one_stream() -> u8 {
     1
 }
 

@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 pub(crate) struct Mpdu<D> {
     /// What it carries, until the peer has it: one packet, or those of an A-MSDU.
     pub(crate) packets: Vec<D>,
+    /// Octets of its packets.
+    pub(crate) bytes: Bytes,
+    /// Octets with header and FCS.
     pub(crate) octets: Bytes,
     /// When its first packet joined the queue.
     pub(crate) arrived: Instant,
@@ -60,6 +63,22 @@ impl<D> Originator<D> {
     pub(crate) fn append(&mut self, frame: Mpdu<D>) -> u64 {
         self.frames.push_back(frame);
         self.start + self.frames.len() as u64 - 1
+    }
+
+    /// Of the frames on the air, those that were never sent before.
+    pub(crate) fn first_tries(&self) -> u64 {
+        self.on_the_air().filter(|frame| frame.failures == 0).count() as u64
+    }
+
+    /// Octets of the packets on the air.
+    pub(crate) fn sent_bytes(&self) -> Bytes {
+        self.on_the_air().fold(Bytes::ZERO, |sum, frame| sum + frame.bytes)
+    }
+
+    fn on_the_air(&self) -> impl Iterator<Item = &Mpdu<D>> {
+        self.sent.iter().filter_map(|sequence| {
+            self.frames.get(usize::try_from(sequence.checked_sub(self.start)?).ok()?)
+        })
     }
 
     /// Moves the window past all that is settled. Returns how many packets left it.

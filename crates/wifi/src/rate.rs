@@ -36,6 +36,12 @@ pub enum Config {
     },
 }
 
+impl Default for Config {
+    fn default() -> Self {
+        Self::Fixed { rate: None, mcs: None, streams: None }
+    }
+}
+
 /// The rate control of one transmitter for one receiver.
 #[derive(Clone, Debug)]
 pub enum RateControl {
@@ -51,6 +57,14 @@ impl RateControl {
     pub fn new(config: Config, able: Capabilities) -> Result<Self, Refusal> {
         match config {
             Config::Fixed { rate, mcs, streams } => fixed::named(able, rate, mcs, streams).map(Self::Fixed),
+        }
+    }
+
+    /// The fastest mode that it may choose.
+    #[must_use]
+    pub const fn fastest(&self) -> Mode {
+        match self {
+            Self::Fixed(mode) => *mode,
         }
     }
 

@@ -184,6 +184,12 @@ impl Contention {
         });
     }
 
+    /// Since when the medium is idle at `view`, reservations included; none while it is busy.
+    pub(crate) fn idle_from(&self, view: usize) -> Option<Instant> {
+        let view = &self.views[view];
+        (view.heard == 0).then(|| view.idle_from.max(view.nav))
+    }
+
     /// The medium is reserved at `view`.
     pub(crate) fn reserve(&mut self, view: usize, until: Instant) {
         let view = &mut self.views[view];
