@@ -120,18 +120,20 @@ impl Config {
     /// What the queue may hold, if there is a limit.
     #[must_use]
     pub const fn limit(&self) -> Option<Limit> {
-        match self {
-            Self::Fifo { limit, .. }
-            | Self::CoDel { limit, .. }
-            | Self::AckFilter { limit, .. }
-            | Self::CakeAckFilter { limit, .. } => *limit,
-        }
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = self;
+        *limit
     }
 
     /// The same discipline for an owner that minds the limit itself.
     #[must_use]
     pub const fn without_limit(mut self) -> Self {
-        let (Self::Fifo { limit, .. } | Self::CoDel { limit, .. } | Self::AckFilter { limit, .. }) = &mut self;
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = &mut self;
         *limit = None;
         self
     }
