@@ -1,6 +1,6 @@
 //! A packet in simulation: a segment, and when what it tells came into being.
 
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
 use acklab_wire::tcp::Segment;
 
 /// A segment on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
@@ -46,8 +46,8 @@ impl Datagram for Packet {
         self.0.segment.ecn = ecn;
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
-        self.0.segment.pure_ack()
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.0.segment.ack_header()
     }
 }
 
