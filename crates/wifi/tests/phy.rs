@@ -1,5 +1,7 @@
 //! The physical layers against the tables of the standard and durations worked out by hand.
 
+#![expect(clippy::float_cmp, reason = "durations are multiples of 100 ns")]
+
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_wifi::phy::{Band, ControlRates, Format, Guard, Mode, Standard, Timing, Width};
 use proptest::prelude::*;
