@@ -4,7 +4,7 @@
 mod dot11_decode;
 
 use acklab_wire::dot11::msdu::{self, MsduError, Subframe};
-use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, Header, Modulation};
+use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
     AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
     MacAddress, Qos, Rts, decode, decode_without_fcs, encode,
@@ -225,29 +225,30 @@ fn radiotap_fields_are_aligned() {
     assert_eq!(hexadecimal(&legacy), expected);
 
     let ampdu = Some(Ampdu { reference: 7, is_last: Some(true), is_single: Some(false) });
-    let ht = Modulation::Ht { mcs: 15, width: Some(40), guard: Some(400), is_ldpc: Some(false) };
-    let ht = Header { has_fcs: true, modulation: Some(ht), ampdu, ..Header::default() };
+    let ht = Ht { mcs: 15, width: Some(40), guard: Some(400), is_ldpc: Some(false), stbc: Some(0), extension: Some(0) };
+    let ht = Header { has_fcs: true, modulation: Some(Modulation::Ht(ht)), ampdu, ..Header::default() };
     // Flags at 8, MCS from 9, A-MPDU status from 12.
-    assert_eq!(hexadecimal(&ht), "00 00 14 00 02 00 18 00 10 1f 05 0f 07 00 00 00 8c 00 00 00");
+    assert_eq!(hexadecimal(&ht), "00 00 14 00 02 00 18 00 10 7f 05 0f 07 00 00 00 8c 00 00 00");
 
-    let vht = Modulation::Vht { mcs: 9, streams: 2, width: Some(80), guard: Some(800), is_ldpc: false };
-    let vht = Header { has_fcs: true, modulation: Some(vht), end: Some(5_000), ..Header::default() };
+    let vht = Vht { mcs: 9, streams: 2, width: Some(80), guard: Some(800), is_ldpc: false, is_stbc: None };
+    let vht = Header { has_fcs: true, modulation: Some(Modulation::Vht(vht)), end: Some(5_000), ..Header::default() };
     // Flags at 8, VHT from 10, timestamp from 24.
     let expected = "00 00 24 00 02 00 60 00 10 00 44 00 00 04 92 00 00 00 00 00 00 00 \
                     00 00 88 13 00 00 00 00 00 00 00 00 22 00";
     assert_eq!(hexadecimal(&vht), expected);
 
-    let he = Modulation::He {
+    let he = He {
         mcs: 11,
         streams: 1,
         width: Some(160),
         guard: Some(3200),
         training: Some(4),
         is_ldpc: Some(true),
+        is_stbc: Some(false),
     };
-    let he = Header { has_fcs: true, modulation: Some(he), ..Header::default() };
+    let he = Header { has_fcs: true, modulation: Some(Modulation::He(he)), ..Header::default() };
     // data1 to data6 from 10.
-    assert_eq!(hexadecimal(&he), "00 00 16 00 02 00 80 00 10 00 a0 40 02 00 00 2b 00 00 e3 00 01 00");
+    assert_eq!(hexadecimal(&he), "00 00 16 00 02 00 80 00 10 00 a0 42 02 00 00 2b 00 00 e3 00 01 00");
 }
 
 #[test]
@@ -319,18 +320,19 @@ fn any_modulation() -> impl Strategy<Value = Modulation> {
     let training = option::of(select(vec![1, 2, 4]));
     prop_oneof![
         any::<u8>().prop_map(Modulation::Legacy),
-        (any::<u8>(), narrow, short.clone(), any::<Option<bool>>())
-            .prop_map(|(mcs, width, guard, is_ldpc)| Modulation::Ht { mcs, width, guard, is_ldpc }),
-        (0u8..16, 1u8..9, wide.clone(), short, any::<bool>())
-            .prop_map(|(mcs, streams, width, guard, is_ldpc)| Modulation::Vht { mcs, streams, width, guard, is_ldpc }),
-        (0u8..16, 1u8..9, wide, long, training, any::<Option<bool>>()).prop_map(
-            |(mcs, streams, width, guard, training, is_ldpc)| Modulation::He {
-                mcs,
-                streams,
-                width,
-                guard,
-                training,
-                is_ldpc
+        (any::<u8>(), narrow, short.clone(), any::<Option<bool>>(), option::of(0u8..4), option::of(0u8..4)).prop_map(
+            |(mcs, width, guard, is_ldpc, stbc, extension)| {
+                Modulation::Ht(Ht { mcs, width, guard, is_ldpc, stbc, extension })
+            }
+        ),
+        (0u8..16, 1u8..9, wide.clone(), short, any::<bool>(), any::<Option<bool>>()).prop_map(
+            |(mcs, streams, width, guard, is_ldpc, is_stbc)| {
+                Modulation::Vht(Vht { mcs, streams, width, guard, is_ldpc, is_stbc })
+            }
+        ),
+        (0u8..16, 1u8..9, wide, long, training, any::<[Option<bool>; 2]>()).prop_map(
+            |(mcs, streams, width, guard, training, [is_ldpc, is_stbc])| {
+                Modulation::He(He { mcs, streams, width, guard, training, is_ldpc, is_stbc })
             }
         ),
     ]

@@ -57,44 +57,64 @@ pub enum Modulation {
     /// DSSS or OFDM at a rate in units of 500 kbps.
     Legacy(u8),
     /// HT.
-    Ht {
-        /// The MCS of all streams: eight more for each after the first.
-        mcs: u8,
-        /// MHz, if known: 20 or 40.
-        width: Option<u16>,
-        /// Nanoseconds, if known: 400 or 800.
-        guard: Option<u16>,
-        /// Is it coded with LDPC, if known?
-        is_ldpc: Option<bool>,
-    },
+    Ht(Ht),
     /// VHT for a single user.
-    Vht {
-        /// The MCS, of which the low four bits count.
-        mcs: u8,
-        /// Spatial streams: 1 to 8.
-        streams: u8,
-        /// MHz, if known: 20, 40, 80 or 160.
-        width: Option<u16>,
-        /// Nanoseconds, if known: 400 or 800.
-        guard: Option<u16>,
-        /// Is it coded with LDPC?
-        is_ldpc: bool,
-    },
+    Vht(Vht),
     /// HE for a single user.
-    He {
-        /// The MCS, of which the low four bits count.
-        mcs: u8,
-        /// Space-time streams: 1 to 8.
-        streams: u8,
-        /// MHz, if known: 20, 40, 80 or 160.
-        width: Option<u16>,
-        /// Nanoseconds, if known: 800, 1600 or 3200.
-        guard: Option<u16>,
-        /// How many times 3.2 µs the symbols of its long training field take, if known: 1, 2 or 4.
-        training: Option<u8>,
-        /// Is it coded with LDPC, if known?
-        is_ldpc: Option<bool>,
-    },
+    He(He),
+}
+
+/// The rate of HT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ht {
+    /// The MCS of all streams: eight more for each after the first.
+    pub mcs: u8,
+    /// MHz, if known: 20 or 40.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 400 or 800.
+    pub guard: Option<u16>,
+    /// Is it coded with LDPC, if known?
+    pub is_ldpc: Option<bool>,
+    /// Streams that space-time block coding makes, if known: none to three.
+    pub stbc: Option<u8>,
+    /// Extension spatial streams, if known: none to three.
+    pub extension: Option<u8>,
+}
+
+/// The rate of VHT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vht {
+    /// The MCS, of which the low four bits count.
+    pub mcs: u8,
+    /// Spatial streams: 1 to 8.
+    pub streams: u8,
+    /// MHz, if known: 20, 40, 80 or 160.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 400 or 800.
+    pub guard: Option<u16>,
+    /// Is it coded with LDPC?
+    pub is_ldpc: bool,
+    /// Are its streams made by space-time block coding, if known?
+    pub is_stbc: Option<bool>,
+}
+
+/// The rate of HE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct He {
+    /// The MCS, of which the low four bits count.
+    pub mcs: u8,
+    /// Space-time streams: 1 to 8.
+    pub streams: u8,
+    /// MHz, if known: 20, 40, 80 or 160.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 800, 1600 or 3200.
+    pub guard: Option<u16>,
+    /// How many times 3.2 µs the symbols of its long training field take, if known: 1, 2 or 4.
+    pub training: Option<u8>,
+    /// Is it coded with LDPC, if known?
+    pub is_ldpc: Option<bool>,
+    /// Are its streams made by space-time block coding, if known?
+    pub is_stbc: Option<bool>,
 }
 
 /// The A-MPDU that a frame came in.
@@ -169,10 +189,16 @@ mod mcs {
     pub(super) const GUARD_KNOWN: u8 = 0x04;
     pub(super) const FORMAT_KNOWN: u8 = 0x08;
     pub(super) const CODING_KNOWN: u8 = 0x10;
+    pub(super) const STBC_KNOWN: u8 = 0x20;
+    pub(super) const EXTENSION_KNOWN: u8 = 0x40;
+    /// The high bit of the number of extension streams stands among what is known.
+    pub(super) const EXTENSION_HIGH: u8 = 0x80;
     pub(super) const WIDTH: u8 = 0x03;
     pub(super) const MHZ_40: u8 = 0x01;
     pub(super) const SHORT_GUARD: u8 = 0x04;
     pub(super) const LDPC: u8 = 0x10;
+    pub(super) const STBC_SHIFT: u32 = 5;
+    pub(super) const EXTENSION_LOW: u8 = 0x80;
 }
 
 mod ampdu {
@@ -183,8 +209,10 @@ mod ampdu {
 }
 
 mod vht {
+    pub(super) const STBC_KNOWN: u16 = 0x0001;
     pub(super) const GUARD_KNOWN: u16 = 0x0004;
     pub(super) const WIDTH_KNOWN: u16 = 0x0040;
+    pub(super) const STBC: u8 = 0x01;
     pub(super) const SHORT_GUARD: u8 = 0x04;
     pub(super) const LDPC: u8 = 0x01;
     /// Widths in MHz with their codes.
@@ -199,6 +227,8 @@ mod he {
     /// data1.
     pub(super) const CODING_KNOWN: u16 = 0x0080;
     /// data1.
+    pub(super) const STBC_KNOWN: u16 = 0x0200;
+    /// data1.
     pub(super) const WIDTH_KNOWN: u16 = 0x4000;
     /// data2.
     pub(super) const GUARD_KNOWN: u16 = 0x0002;
@@ -206,6 +236,8 @@ mod he {
     pub(super) const MCS_SHIFT: u32 = 8;
     /// data3.
     pub(super) const LDPC: u16 = 0x2000;
+    /// data3.
+    pub(super) const STBC: u16 = 0x8000;
     /// data5: where the guard interval begins.
     pub(super) const GUARD_SHIFT: u32 = 4;
     /// data5: where the size of the training symbols begins.

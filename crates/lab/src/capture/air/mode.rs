@@ -1,7 +1,7 @@
 //! How a PPDU is sent, in the terms of radiotap.
 
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
-use acklab_wire::dot11::radiotap::{Channel, Modulation};
+use acklab_wire::dot11::radiotap::{Channel, He, Ht, Modulation, Vht};
 
 /// The middle of channel 1 at 2.4 GHz in MHz (15.4.4.3).
 const CHANNEL_1: u16 = 2_412;
@@ -38,13 +38,20 @@ pub(super) const fn modulation(mode: Mode) -> Modulation {
     match mode.format {
         Format::Dsss | Format::ShortDsss | Format::Ofdm => Modulation::Legacy((mode.data_rate() / 500_000) as u8),
         // Eight MCSs for each number of streams (Tables 19-27 to 19-34).
-        Format::Ht => Modulation::Ht { mcs: mcs + 8 * (streams - 1), width, guard, is_ldpc: Some(false) },
-        Format::Vht => Modulation::Vht { mcs, streams, width, guard, is_ldpc: false },
+        Format::Ht => Modulation::Ht(Ht {
+            mcs: mcs + 8 * (streams - 1),
+            width,
+            guard,
+            is_ldpc: Some(false),
+            stbc: Some(0),
+            extension: Some(0),
+        }),
+        Format::Vht => Modulation::Vht(Vht { mcs, streams, width, guard, is_ldpc: false, is_stbc: Some(false) }),
         Format::He => {
             let is_ldpc = Some(!matches!(mode.width, Width::Mhz20));
             // 2x training symbols, 4x with the longest guard interval.
             let training = Some(if matches!(mode.guard, Guard::Ns3200) { 4 } else { 2 });
-            Modulation::He { mcs, streams, width, guard, training, is_ldpc }
+            Modulation::He(He { mcs, streams, width, guard, training, is_ldpc, is_stbc: Some(false) })
         }
     }
 }

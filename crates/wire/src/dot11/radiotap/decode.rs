@@ -1,6 +1,6 @@
 //! From octets to a header.
 
-use super::{Ampdu, Channel, Header, Modulation, ampdu, field, flag, he, mcs, timestamp, value, vht};
+use super::{Ampdu, Channel, He, Header, Ht, Modulation, Vht, ampdu, field, flag, he, mcs, timestamp, value, vht};
 
 /// Why octets do not begin with a radiotap header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,24 +86,27 @@ fn read(field: u32, octets: &[u8], header: &mut Header) {
         }
         field::SIGNAL => header.signal = Some(octets[0].cast_signed()),
         field::NOISE => header.noise = Some(octets[0].cast_signed()),
-        field::MCS => header.modulation = ht(octets).or(header.modulation),
+        field::MCS => header.modulation = ht(octets).map(Modulation::Ht).or(header.modulation),
         field::AMPDU => header.ampdu = Some(ampdu_status(octets)),
-        field::VHT => header.modulation = vht(octets).or(header.modulation),
+        field::VHT => header.modulation = vht(octets).map(Modulation::Vht).or(header.modulation),
         field::TIMESTAMP if octets[10] == timestamp::NANOSECONDS_AT_END => header.end = Some(number(&octets[..8])),
-        field::HE => header.modulation = he(octets).or(header.modulation),
+        field::HE => header.modulation = he(octets).map(Modulation::He).or(header.modulation),
         _ => {}
     }
 }
 
-fn ht(octets: &[u8]) -> Option<Modulation> {
+fn ht(octets: &[u8]) -> Option<Ht> {
     let (known, flags, index) = (octets[0], octets[1], octets[2]);
     let knows = |bit: u8| known & bit != 0;
-    knows(mcs::INDEX_KNOWN).then(|| Modulation::Ht {
+    knows(mcs::INDEX_KNOWN).then(|| Ht {
         mcs: index,
         // The two other codes are 20 MHz as well, in the lower or the upper half of 40 MHz.
         width: knows(mcs::WIDTH_KNOWN).then_some(if flags & mcs::WIDTH == mcs::MHZ_40 { 40 } else { 20 }),
         guard: knows(mcs::GUARD_KNOWN).then_some(if flags & mcs::SHORT_GUARD != 0 { 400 } else { 800 }),
         is_ldpc: knows(mcs::CODING_KNOWN).then_some(flags & mcs::LDPC != 0),
+        stbc: knows(mcs::STBC_KNOWN).then_some(flags >> mcs::STBC_SHIFT & 0b11),
+        extension: knows(mcs::EXTENSION_KNOWN)
+            .then_some(u8::from(knows(mcs::EXTENSION_HIGH)) << 1 | u8::from(flags & mcs::EXTENSION_LOW != 0)),
     })
 }
 
@@ -117,28 +120,30 @@ fn ampdu_status(octets: &[u8]) -> Ampdu {
     }
 }
 
-fn vht(octets: &[u8]) -> Option<Modulation> {
+fn vht(octets: &[u8]) -> Option<Vht> {
     let known = number(&octets[..2]) as u16;
     let (flags, width, user, coding) = (octets[2], octets[3], octets[4], octets[8]);
     // The first user is there if it has streams.
-    (user & 0xf != 0).then(|| Modulation::Vht {
+    (user & 0xf != 0).then(|| Vht {
         mcs: user >> 4,
         streams: user & 0xf,
         width: (known & vht::WIDTH_KNOWN != 0).then(|| value(&vht::WIDTHS, width & 0x1f)).flatten(),
         guard: (known & vht::GUARD_KNOWN != 0).then_some(if flags & vht::SHORT_GUARD != 0 { 400 } else { 800 }),
         is_ldpc: coding & vht::LDPC != 0,
+        is_stbc: (known & vht::STBC_KNOWN != 0).then_some(flags & vht::STBC != 0),
     })
 }
 
-fn he(octets: &[u8]) -> Option<Modulation> {
+fn he(octets: &[u8]) -> Option<He> {
     let word = |index: usize| number(&octets[2 * index..2 * index + 2]) as u16;
     let (data1, data2, data3, data5, data6) = (word(0), word(1), word(2), word(4), word(5));
-    (data1 & he::FORMAT == 0 && data1 & he::MCS_KNOWN != 0).then(|| Modulation::He {
+    (data1 & he::FORMAT == 0 && data1 & he::MCS_KNOWN != 0).then(|| He {
         mcs: (data3 >> he::MCS_SHIFT & 0xf) as u8,
         streams: (data6 & 0xf) as u8,
         width: (data1 & he::WIDTH_KNOWN != 0).then(|| value(&he::WIDTHS, data5 & 0xf)).flatten(),
         guard: (data2 & he::GUARD_KNOWN != 0).then(|| value(&he::GUARDS, data5 >> he::GUARD_SHIFT & 0b11)).flatten(),
         training: value(&he::TRAININGS, data5 >> he::TRAINING_SHIFT & 0b11),
         is_ldpc: (data1 & he::CODING_KNOWN != 0).then_some(data3 & he::LDPC != 0),
+        is_stbc: (data1 & he::STBC_KNOWN != 0).then_some(data3 & he::STBC != 0),
     })
 }

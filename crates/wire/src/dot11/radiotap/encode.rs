@@ -1,6 +1,6 @@
 //! From a header to octets.
 
-use super::{Ampdu, Channel, Header, Modulation, ampdu, code, field, flag, he, mcs, timestamp, vht};
+use super::{Ampdu, Channel, He, Header, Ht, Modulation, Vht, ampdu, code, field, flag, he, mcs, timestamp, vht};
 
 /// Version and padding octet, length, one presence word.
 const FIXED: usize = 8;
@@ -25,21 +25,21 @@ pub fn append(header: &Header, octets: &mut Vec<u8>) {
     if let Some(noise) = header.noise {
         fields.put(field::NOISE, &noise.to_le_bytes());
     }
-    if let Some(Modulation::Ht { mcs, width, guard, is_ldpc }) = header.modulation {
-        fields.put(field::MCS, &ht(mcs, width, guard, is_ldpc));
+    if let Some(Modulation::Ht(rate)) = header.modulation {
+        fields.put(field::MCS, &ht(rate));
     }
     if let Some(ampdu) = header.ampdu {
         fields.put(field::AMPDU, &ampdu_status(ampdu));
     }
-    if let Some(Modulation::Vht { mcs, streams, width, guard, is_ldpc }) = header.modulation {
-        fields.put(field::VHT, &vht(mcs, streams, width, guard, is_ldpc));
+    if let Some(Modulation::Vht(rate)) = header.modulation {
+        fields.put(field::VHT, &vht(rate));
     }
     if let Some(nanos) = header.end {
         let [a, b, c, d, e, f, g, h] = nanos.to_le_bytes();
         fields.put(field::TIMESTAMP, &[a, b, c, d, e, f, g, h, 0, 0, timestamp::NANOSECONDS_AT_END, 0]);
     }
-    if let Some(Modulation::He { mcs, streams, width, guard, training, is_ldpc }) = header.modulation {
-        fields.put(field::HE, &he(mcs, streams, width, guard, training, is_ldpc));
+    if let Some(Modulation::He(rate)) = header.modulation {
+        fields.put(field::HE, &he(rate));
     }
     fields.finish();
 }
@@ -80,23 +80,28 @@ fn flags(header: &Header) -> u8 {
         | when(header.is_damaged, flag::BAD_FCS)
 }
 
-fn ht(index: u8, width: Option<u16>, guard: Option<u16>, is_ldpc: Option<bool>) -> [u8; 3] {
-    let (width_known, width) = match width {
+fn ht(rate: Ht) -> [u8; 3] {
+    let (width_known, width) = match rate.width {
         Some(20) => (mcs::WIDTH_KNOWN, 0),
         Some(40) => (mcs::WIDTH_KNOWN, mcs::MHZ_40),
         _ => (0, 0),
     };
-    let (guard_known, guard) = match guard {
+    let (guard_known, guard) = match rate.guard {
         Some(400) => (mcs::GUARD_KNOWN, mcs::SHORT_GUARD),
         Some(800) => (mcs::GUARD_KNOWN, 0),
         _ => (0, 0),
     };
-    let (coding_known, coding) = match is_ldpc {
+    let (coding_known, coding) = match rate.is_ldpc {
         Some(is_ldpc) => (mcs::CODING_KNOWN, if is_ldpc { mcs::LDPC } else { 0 }),
         None => (0, 0),
     };
-    let known = mcs::INDEX_KNOWN | mcs::FORMAT_KNOWN | width_known | guard_known | coding_known;
-    [known, width | guard | coding, index]
+    let (stbc_known, stbc) = rate.stbc.map_or((0, 0), |streams| (mcs::STBC_KNOWN, (streams & 0b11) << mcs::STBC_SHIFT));
+    let (extension_known, extension) = rate.extension.map_or((0, 0), |streams| {
+        let high = if streams & 0b10 != 0 { mcs::EXTENSION_HIGH } else { 0 };
+        (mcs::EXTENSION_KNOWN | high, if streams & 0b01 != 0 { mcs::EXTENSION_LOW } else { 0 })
+    });
+    let known = mcs::INDEX_KNOWN | mcs::FORMAT_KNOWN | width_known | guard_known | coding_known | stbc_known;
+    [known | extension_known, width | guard | coding | stbc | extension, rate.mcs]
 }
 
 fn ampdu_status(status: Ampdu) -> [u8; 8] {
@@ -110,40 +115,42 @@ fn ampdu_status(status: Ampdu) -> [u8; 8] {
     (u64::from(status.reference) | u64::from(flags) << 32).to_le_bytes()
 }
 
-fn vht(mcs: u8, streams: u8, width: Option<u16>, guard: Option<u16>, is_ldpc: bool) -> [u8; 12] {
-    let (width_known, width) = match width.and_then(|width| code(&vht::WIDTHS, width)) {
+fn vht(rate: Vht) -> [u8; 12] {
+    let (width_known, width) = match rate.width.and_then(|width| code(&vht::WIDTHS, width)) {
         Some(width) => (vht::WIDTH_KNOWN, width),
         None => (0, 0),
     };
-    let (guard_known, guard) = match guard {
+    let (guard_known, guard) = match rate.guard {
         Some(400) => (vht::GUARD_KNOWN, vht::SHORT_GUARD),
         Some(800) => (vht::GUARD_KNOWN, 0),
         _ => (0, 0),
     };
-    let [low, high] = (width_known | guard_known).to_le_bytes();
-    let coding = if is_ldpc { vht::LDPC } else { 0 };
-    [low, high, guard, width, mcs << 4 | streams & 0xf, 0, 0, 0, coding, 0, 0, 0]
+    let (stbc_known, stbc) = match rate.is_stbc {
+        Some(is_stbc) => (vht::STBC_KNOWN, if is_stbc { vht::STBC } else { 0 }),
+        None => (0, 0),
+    };
+    let [low, high] = (width_known | guard_known | stbc_known).to_le_bytes();
+    let coding = if rate.is_ldpc { vht::LDPC } else { 0 };
+    [low, high, guard | stbc, width, rate.mcs << 4 | rate.streams & 0xf, 0, 0, 0, coding, 0, 0, 0]
 }
 
-fn he(
-    mcs: u8,
-    streams: u8,
-    width: Option<u16>,
-    guard: Option<u16>,
-    training: Option<u8>,
-    is_ldpc: Option<bool>,
-) -> [u8; 12] {
-    let width = width.and_then(|width| code(&he::WIDTHS, width));
-    let guard = guard.and_then(|guard| code(&he::GUARDS, guard));
-    let training = training.and_then(|training| code(&he::TRAININGS, training));
+fn he(rate: He) -> [u8; 12] {
+    let width = rate.width.and_then(|width| code(&he::WIDTHS, width));
+    let guard = rate.guard.and_then(|guard| code(&he::GUARDS, guard));
+    let training = rate.training.and_then(|training| code(&he::TRAININGS, training));
     let when = |is_known: bool, bit: u16| if is_known { bit } else { 0 };
     let words = [
-        he::MCS_KNOWN | when(is_ldpc.is_some(), he::CODING_KNOWN) | when(width.is_some(), he::WIDTH_KNOWN),
+        he::MCS_KNOWN
+            | when(rate.is_ldpc.is_some(), he::CODING_KNOWN)
+            | when(rate.is_stbc.is_some(), he::STBC_KNOWN)
+            | when(width.is_some(), he::WIDTH_KNOWN),
         when(guard.is_some(), he::GUARD_KNOWN),
-        u16::from(mcs & 0xf) << he::MCS_SHIFT | when(is_ldpc == Some(true), he::LDPC),
+        u16::from(rate.mcs & 0xf) << he::MCS_SHIFT
+            | when(rate.is_ldpc == Some(true), he::LDPC)
+            | when(rate.is_stbc == Some(true), he::STBC),
         0,
         width.unwrap_or(0) | guard.unwrap_or(0) << he::GUARD_SHIFT | training.unwrap_or(0) << he::TRAINING_SHIFT,
-        u16::from(streams & 0xf),
+        u16::from(rate.streams & 0xf),
     ];
     let mut octets = [0; 12];
     octets.chunks_exact_mut(2).zip(words).for_each(|(place, word)| place.copy_from_slice(&word.to_le_bytes()));
