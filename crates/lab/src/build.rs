@@ -8,7 +8,7 @@ use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Flow, Scenario, Series};
 use crate::strategies::{self, Strategies};
 use crate::taps::{Place, Taps};
-use crate::topology::{self, Direction};
+use crate::topology::{self, Direction, Hop, Topology};
 use crate::world::{Ends, World};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, FlowId, Instant};
@@ -16,6 +16,8 @@ use acklab_path::Link;
 use acklab_path::link::Config as LinkConfig;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
+use acklab_wifi::Cell;
+use acklab_wifi::access::Category;
 use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
 use std::fs;
 use std::ops::Range;
@@ -29,6 +31,7 @@ const DEFAULT_BIN: Duration = Duration::from_millis(100);
 /// What a world was built from, for the tables.
 pub(crate) struct Plan {
     pub(crate) links: Vec<LinkPlan>,
+    pub(crate) cells: Vec<CellPlan>,
     pub(crate) flows: Vec<FlowPlan>,
 }
 
@@ -37,6 +40,12 @@ pub(crate) struct LinkPlan {
     pub(crate) name: String,
     pub(crate) from: String,
     pub(crate) to: String,
+}
+
+/// One Wi-Fi cell: its name, and those of its nodes, the access point first.
+pub(crate) struct CellPlan {
+    pub(crate) name: String,
+    pub(crate) nodes: Vec<String>,
 }
 
 /// One flow.
@@ -88,14 +97,20 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         links.push(link);
     }
 
+    let mut cells = Vec::new();
+    for config in &scenario.wifi {
+        cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
+    }
+    let topology = Topology::new(scenario);
     let (mut flows, mut routes, mut plans) = (Vec::new(), Vec::new(), Vec::new());
     for (index, flow) in scenario.flows().into_iter().enumerate() {
-        let route = topology::route(&scenario.link, &flow).ok_or_else(|| Error::NoRoute {
+        let route = topology.route(&flow.from, &flow.to).ok_or_else(|| Error::NoRoute {
             flow: flow.name.clone(),
             from: flow.from.clone(),
             to: flow.to.clone(),
         })?;
-        let plan = plan(scenario, flow, &route, &links);
+        carry(scenario, &mut cells, FlowId::data(index as u32), &route, flow.category)?;
+        let plan = plan(scenario, flow, &route, &links, &cells);
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
@@ -104,6 +119,15 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         plans.push(plan);
     }
 
+    for cell in &mut cells {
+        cell.measure(window(scenario));
+        if scenario.measure.series.contains(&Series::Queue) {
+            cell.log_queues();
+        }
+        if scenario.measure.series.contains(&Series::Air) {
+            cell.log_air();
+        }
+    }
     let taps = taps(scenario, options, &plans)?;
     let link_plans = directions
         .map(|direction| {
@@ -112,7 +136,31 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
         })
         .collect();
-    Ok((World::new(links, flows, &routes, taps), Plan { links: link_plans, flows: plans }))
+    let cell_plans = scenario.wifi.iter().map(|config| CellPlan {
+        name: config.name.clone(),
+        nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
+    });
+    let plan = Plan { links: link_plans, cells: cell_plans.collect(), flows: plans };
+    Ok((World::new(links, cells, flows, &routes, taps), plan))
+}
+
+/// Cells learn which flows pass them, there and back.
+fn carry(
+    scenario: &Scenario,
+    cells: &mut [Cell<Packet>],
+    flow: FlowId,
+    route: &[Hop],
+    category: Category,
+) -> Result<(), Error> {
+    for (flow, way) in [(flow, route.to_vec()), (flow.reverse(), topology::reversed(route))] {
+        for hop in way {
+            if let Hop::Cell { cell, from, to } = hop {
+                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                cells[cell].carry(flow, from, to, category).map_err(refused)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// When measurement begins and ends.
@@ -139,25 +187,33 @@ fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Serve
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-fn plan(scenario: &Scenario, flow: Flow, route: &[Direction], links: &[Link<Packet>]) -> FlowPlan {
+fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], cells: &[Cell<Packet>]) -> FlowPlan {
     let until = Instant::ZERO + scenario.duration;
-    let slowest = |path: &[Direction]| {
-        path.iter()
-            .filter_map(|direction| links[*direction].mean_rate(until).map(|rate| (rate, *direction)))
+    let rate = |hop: &Hop| match *hop {
+        Hop::Link(direction) => links[direction].mean_rate(until),
+        Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| rate as f64),
+    };
+    let slowest = |way: &[Hop]| {
+        way.iter()
+            .filter_map(|hop| rate(hop).map(|rate| (rate, *hop)))
             .min_by(|one, other| one.0.total_cmp(&other.0))
+    };
+    let delay = |hop: &Hop| match *hop {
+        Hop::Link(direction) => direction_config(scenario, direction).delay,
+        Hop::Cell { .. } => Duration::ZERO,
     };
     let back = topology::reversed(route);
     let tcp = flow.tcp();
     let bottleneck = slowest(route);
-    let overhead = bottleneck.map_or(Bytes::ZERO, |(_, direction)| direction_config(scenario, direction).overhead);
+    let overhead = match bottleneck {
+        Some((_, Hop::Link(direction))) => direction_config(scenario, direction).overhead,
+        _ => Bytes::ZERO,
+    };
     let options = if tcp.timestamps.is_some() { TIMESTAMPS } else { 0 };
     FlowPlan {
         bottleneck: bottleneck.map(|(rate, _)| rate),
         return_bottleneck: slowest(&back).map(|(rate, _)| rate),
-        base_rtt: route
-            .iter()
-            .chain(&back)
-            .fold(Duration::ZERO, |sum, direction| sum + direction_config(scenario, *direction).delay),
+        base_rtt: route.iter().chain(&back).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
         full_size_on_wire: tcp.mss.get() + TCP_HEADER + IPV4_HEADER + options + overhead.get(),
         tcp,
         flow,

@@ -65,6 +65,14 @@ pub enum Error {
         /// Why.
         source: ScheduleError,
     },
+    /// A cell cannot be.
+    #[error("wifi \"{cell}\": {source}")]
+    Wifi {
+        /// The cell's name.
+        cell: String,
+        /// Why.
+        source: acklab_wifi::cell::Error,
+    },
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] capture::Error),

@@ -1,5 +1,6 @@
 //! From a finished window to tables, named as CCperf names its metrics: statistic, quantity, layer.
 
+mod cells;
 mod flows;
 mod links;
 mod network;
@@ -37,6 +38,9 @@ pub(crate) fn tables(
         network::table(&flows, links),
         acks(world, &flows),
     ];
+    if !world.cells.is_empty() {
+        tables.extend([cells::stations(world, plan), cells::airtime(world, plan, from, until)]);
+    }
     tables.extend(series::tables(world, plan, scenario));
     tables
 }

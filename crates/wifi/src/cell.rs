@@ -38,10 +38,13 @@ use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Datagram, FlowId, Instant, Machine};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
+pub use observe::QueueView;
+
 use beacon::Beacons;
 use queue::Ready;
 use rules::Rules;
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 use transmit::Exchange;
 
@@ -165,6 +168,18 @@ pub enum Error {
     Reception(reception::Error),
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate { node, source } => write!(f, "{node}: {source}"),
+            Self::BasicRate => write!(f, "a basic rate is no rate of the standard"),
+            Self::Reception(source) => source.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
 impl<D: Datagram + Clone> Cell<D> {
     /// A cell that carries no flows yet.
     ///
@@ -228,6 +243,13 @@ impl<D: Datagram + Clone> Cell<D> {
         }
         self.routes[index] = Some(route);
         Ok(())
+    }
+
+    /// The fastest rate at which `node` sends data, in bits per second.
+    #[must_use]
+    pub fn nominal_rate(&self, node: usize) -> Option<u64> {
+        let of_node = self.txqs.iter().filter(|txq| txq.from == node);
+        of_node.map(|txq| txq.rate.fastest().data_rate()).max()
     }
 
     fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {

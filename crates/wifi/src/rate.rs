@@ -60,6 +60,14 @@ impl RateControl {
         }
     }
 
+    /// The fastest mode that it may choose.
+    #[must_use]
+    pub const fn fastest(&self) -> Mode {
+        match self {
+            Self::Fixed(mode) => *mode,
+        }
+    }
+
     /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed.
     pub fn choose(&mut self, _now: Instant, _attempt: u32) -> Mode {
         match self {

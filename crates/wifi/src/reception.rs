@@ -29,3 +29,5 @@ impl Reception {
     /// Perfect?
     pub fn is_perfect(&self) -> bool { true }
 }
+
+impl std::fmt::Display for Error { fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "-") } }

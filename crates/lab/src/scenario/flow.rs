@@ -6,6 +6,7 @@ use acklab_base::{Bytes, Duration};
 use acklab_transport::custom::Name;
 use acklab_transport::recovery::{prr, rack, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
+use acklab_wifi::access::Category;
 use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Flow {
     /// The transport protocol.
     #[serde(default)]
     pub transport: Transport,
+    /// Its access category in Wi-Fi cells with QoS, for data and acknowledgements.
+    #[serde(default, skip_serializing_if = "is_best_effort")]
+    pub category: Category,
     /// The stack whose settings hold wherever the keys below say nothing else.
     pub preset: Preset,
     /// What the application wants sent.
@@ -187,6 +191,11 @@ const fn greedy() -> source::Config {
     source::Config::Greedy {}
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_best_effort(category: &Category) -> bool {
+    *category == Category::BestEffort
+}
+
 const fn one() -> u32 {
     1
 }
@@ -264,8 +273,8 @@ impl Flow {
     }
 
     /// The same flow with its name, if it is only one, and every setting of its connection written out. `before` flows come before
-    /// it in the scenario.
-    pub(super) fn in_full(&self, before: usize) -> Self {
+    /// it in the scenario, and it stands for so many.
+    pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
         let tcp::Config {
             mss,
             initial_window,
@@ -299,7 +308,7 @@ impl Flow {
             rto,
             ack,
         } = self.tcp();
-        let only_name = self.copy_names(before).next().filter(|_| self.count == 1);
+        let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
         Self {
             name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
@@ -344,18 +353,21 @@ impl Flow {
     }
 
     /// The names of its copies. `before` flows come before it in the scenario.
-    pub(super) fn copy_names(&self, before: usize) -> impl Iterator<Item = String> {
-        (0..self.count).map(move |index| match (self.name.is_empty(), self.count) {
-            (true, _) => format!("flow_{}", before + index as usize + 1),
+    pub(super) fn copy_names(&self, before: usize, copies: usize) -> impl Iterator<Item = String> {
+        (0..copies).map(move |index| match (self.name.is_empty(), copies) {
+            (true, _) => format!("flow_{}", before + index + 1),
             (false, 1) => self.name.clone(),
             (false, _) => format!("{}_{}", self.name, index + 1),
         })
     }
 
-    /// Its copies, each by itself.
-    pub(super) fn copies(&self, before: usize) -> impl Iterator<Item = Self> {
-        self.copy_names(before).zip(0_u64..).map(|(name, index)| Self {
+    /// Its copies, each by itself: `count` for each pair of `ends`.
+    pub(super) fn copies(&self, before: usize, ends: &[(String, String)]) -> impl Iterator<Item = Self> {
+        let names = self.copy_names(before, self.count as usize * ends.len());
+        names.zip(ends.iter().cycle()).zip(0_u64..).map(|((name, (from, to)), index)| Self {
             name,
+            from: from.clone(),
+            to: to.clone(),
             start: self.start + self.spacing.saturating_mul(index),
             count: 1,
             spacing: Duration::ZERO,

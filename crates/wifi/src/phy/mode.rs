@@ -377,3 +377,25 @@ impl Mode {
         }
     }
 }
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mbps = self.data_rate() as f64 / 1e6;
+        let width = match self.width {
+            Width::Mhz20 => 20,
+            Width::Mhz40 => 40,
+            Width::Mhz80 => 80,
+            Width::Mhz160 => 160,
+        };
+        match self.format {
+            Format::Dsss => write!(f, "DSSS {mbps} Mbps"),
+            Format::ShortDsss => write!(f, "DSSS {mbps} Mbps, short preamble"),
+            Format::Ofdm => write!(f, "OFDM {mbps} Mbps"),
+            Format::Ht | Format::Vht | Format::He => {
+                let (name, guard) = (format!("{:?}", self.format).to_uppercase(), self.symbol().as_nanos());
+                let guard = if self.format == Format::He { guard - 12_800 } else { guard - 3_200 };
+                write!(f, "{name} MCS {}, {} ss, {width} MHz, {guard} ns", self.mcs, self.streams)
+            }
+        }
+    }
+}

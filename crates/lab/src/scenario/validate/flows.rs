@@ -28,7 +28,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     let mut total = 0_u64;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let at = |key: &str| format!("flow.{index}.{key}");
-        total += u64::from(flow.count);
+        total += u64::from(flow.count) * scenario.ends(flow).len() as u64;
         if total > MOST_FLOWS {
             return Err(Problem::says(
                 at("count"),
@@ -39,7 +39,8 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
             name(&at("name"), &flow.name)?;
         }
         ends(&format!("flow.{index}"), flow, network)?;
-        times(&format!("flow.{index}"), flow, scenario.duration)?;
+        let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
+        times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         connection(&format!("flow.{index}"), flow)?;
         application(&at("traffic"), &flow.traffic)?;
     }
@@ -51,37 +52,45 @@ fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut before = 0;
     for (index, flow) in scenario.flow.iter().enumerate() {
-        for copy in flow.copy_names(before) {
+        let copies = flow.count as usize * scenario.ends(flow).len();
+        for copy in flow.copy_names(before, copies) {
             if let Some(owner) = owners.get(&copy) {
                 let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
                 return Err(Problem::says(format!("flow.{index}.name"), expected));
             }
             owners.insert(copy, index);
         }
-        before += flow.count as usize;
+        before += copies;
     }
     Ok(())
 }
 
 fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
-    for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
+    let (from, to) = (network.node(&flow.from), network.node(&flow.to));
+    for (key, name, node) in [("from", &flow.from, from), ("to", &flow.to, to)] {
         if !network.has(node) {
             let nodes = network.nodes();
-            let expected =
-                format!("a node that a link names: {}{}", some_of(&nodes), suggestion(node, nodes.iter().copied()));
+            let expected = format!(
+                "a node that a link or a cell names: {}{}",
+                some_of(&nodes),
+                suggestion(name, nodes.iter().copied())
+            );
             return Err(Problem::at(at(key), expected));
         }
     }
     if flow.from == flow.to {
         return Err(Problem::at(at("to"), "another node than `from`"));
     }
-    if !network.connects(&flow.from, &flow.to) {
-        let expected =
-            format!("a node that links connect with {}: {}", flow.from, some_of(&network.reachable(&flow.from)));
+    if from != flow.from && to != flow.to {
+        let message = "expected a single node at one end; both ends stand for several stations";
+        return Err(Problem::says(at("to"), message));
+    }
+    if !network.connects(from, to) {
+        let expected = format!("a node that is connected with {}: {}", flow.from, some_of(&network.reachable(from)));
         return Err(Problem::at(at("to"), expected));
     }
-    if network.is_timeless(&flow.from, &flow.to) {
+    if network.is_timeless(from, to) {
         let message = format!(
             "between {} and {} nothing takes any time, so the run would never end; expected a rate or a delay on a link between them",
             flow.from, flow.to
@@ -91,16 +100,15 @@ fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-fn times(path: &str, flow: &Flow, end: Duration) -> Result<(), Problem> {
+fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     if flow.start >= end {
         return Err(Problem::at(at("start"), format!("a time before the run's end at {end}")));
     }
     not_too_long(&at("spacing"), flow.spacing)?;
-    let last_start = flow.start + flow.spacing.saturating_mul(u64::from(flow.count.saturating_sub(1)));
+    let last_start = flow.start + flow.spacing.saturating_mul(copies.saturating_sub(1));
     if last_start >= end {
-        let message =
-            format!("the last of {} flows would start at {last_start}, after the run's end at {end}", flow.count);
+        let message = format!("the last of {copies} flows would start at {last_start}, after the run's end at {end}");
         return Err(Problem::says(at("spacing"), message));
     }
     match flow.stop {
