@@ -1,36 +1,18 @@
 //! A scenario as machines and wires.
 
+use crate::ends::Ends;
 use crate::packet::{Body, Packet, Pool};
-use crate::probe::FlowProbe;
 use crate::taps::Taps;
 use crate::topology::{self, Hop};
 use acklab_base::{Datagram, Instant, Machine};
 use acklab_path::Link;
 use acklab_sim::{MachineId, Step, World as SimWorld};
-use acklab_transport::event::Event;
-use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wifi::Cell;
 use acklab_wifi::ppdu::Ppdu;
-use acklab_wire::tcp::Flags;
 use std::collections::BTreeSet;
 
 /// Where a flow goes that does not pass a box.
 const UNUSED: MachineId = MachineId(u32::MAX);
-
-/// Both ends of one flow, and what is measured of it.
-pub(crate) struct Ends {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) probe: FlowProbe,
-    /// Data beyond this offset is new; below it, it is sent again.
-    sent: u64,
-}
-
-impl Ends {
-    pub(crate) fn new(sender: Sender, receiver: Receiver, probe: FlowProbe) -> Self {
-        Self { sender, receiver, probe, sent: 0 }
-    }
-}
 
 /// Machines: first the boxes, which are link directions and then cells, then for each flow its sender and its receiver.
 pub(crate) struct World {
@@ -133,7 +115,7 @@ impl World {
 
     /// Begin to measure.
     pub(crate) fn open(&mut self, now: Instant) {
-        self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
+        self.flows.iter_mut().for_each(|ends| ends.open(now));
     }
 
     /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
@@ -143,13 +125,13 @@ impl World {
             self.enter_link(index, at, packet);
             let Some(next) = self.feeds[index] else { return index };
             let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
-            self.taps.leaves(index, arrival, &ahead.body().segment);
+            self.taps.leaves(index, arrival, &ahead.body().pdu);
             (index, at, packet) = (next, arrival, ahead);
         }
     }
 
     fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.body().segment);
+        self.taps.enters(index, now, &packet.body().pdu);
         self.links[index].accept(now, packet);
         self.note_drops(index);
     }
@@ -163,61 +145,25 @@ impl World {
     }
 
     fn enter_sender(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_sender(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        ends.sender.accept(now, packet.segment);
-        if packet.segment.flags.contains(Flags::SYN) {
-            ends.probe.application_delay.written(now, ends.sender.written());
-        } else {
-            ends.probe.ack_arrived(now, packet.born, packet.wire_len.get(), &ends.sender);
-        }
-        ends.note_events(now);
+        self.taps.at_sender(index, now, &packet.pdu);
+        self.flows[index].enter_sender(now, packet);
     }
 
     fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_receiver(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        let before = ends.receiver.received();
-        ends.receiver.accept(now, packet.segment);
-        if packet.segment.payload > 0 {
-            let offset = ends.receiver.offset_of(packet.segment.seq);
-            let fresh = ends.receiver.received() - before;
-            ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
-        }
+        self.taps.at_receiver(index, now, &packet.pdu);
+        self.flows[index].enter_receiver(now, packet);
     }
 
     fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let ends = &mut self.flows[index];
-        let segment = ends.sender.poll(now)?;
-        if segment.payload > 0 {
-            let offset = ends.sender.offset_of(segment.seq);
-            let end = offset + u64::from(segment.payload);
-            ends.probe.departs(now, offset, end <= ends.sent, &ends.sender);
-            ends.sent = ends.sent.max(end);
-        }
-        self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, now)))
+        let pdu = self.flows[index].poll_sender(now)?;
+        self.taps.at_sender(index, now, &pdu);
+        Some(self.pool.packet(Body::new(pdu, now)))
     }
 
     fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let ends = &mut self.flows[index];
-        let segment = ends.receiver.poll(now)?;
-        let born = ends.receiver.newest_arrival();
-        self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, born)))
-    }
-}
-
-impl Ends {
-    fn note_events(&mut self, now: Instant) {
-        for event in self.sender.drain_events() {
-            if event == Event::Finished {
-                self.probe.completed = Some(now);
-            }
-            if let Some(events) = &mut self.probe.records.events {
-                events.push((now, event));
-            }
-        }
+        let (pdu, born) = self.flows[index].poll_receiver(now)?;
+        self.taps.at_receiver(index, now, &pdu);
+        Some(self.pool.packet(Body::new(pdu, born)))
     }
 }
 
@@ -257,13 +203,8 @@ impl SimWorld for World {
                 self.cells[index].wake(now);
                 self.note_cell(index);
             }
-            Element::Sender(index) => {
-                let ends = &mut self.flows[index];
-                ends.sender.wake(now);
-                ends.probe.application_delay.written(now, ends.sender.written());
-                ends.note_events(now);
-            }
-            Element::Receiver(index) => self.flows[index].receiver.wake(now),
+            Element::Sender(index) => self.flows[index].wake_sender(now),
+            Element::Receiver(index) => self.flows[index].wake_receiver(now),
         }
     }
 
@@ -271,7 +212,7 @@ impl SimWorld for World {
         match self.element(machine) {
             Element::Link(index) => match self.links[index].poll(now) {
                 Some(packet) => {
-                    self.taps.leaves(index, now, &packet.body().segment);
+                    self.taps.leaves(index, now, &packet.body().pdu);
                     Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
                 }
                 None => Step::Rest(self.links[index].deadline()),
@@ -285,11 +226,11 @@ impl SimWorld for World {
             },
             Element::Sender(index) => match self.poll_sender(index, now) {
                 Some(packet) => Step::Send(self.first_hop[2 * index], packet),
-                None => Step::Rest(self.flows[index].sender.deadline()),
+                None => Step::Rest(self.flows[index].sender_deadline()),
             },
             Element::Receiver(index) => match self.poll_receiver(index, now) {
                 Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
-                None => Step::Rest(self.flows[index].receiver.deadline()),
+                None => Step::Rest(self.flows[index].receiver_deadline()),
             },
         }
     }

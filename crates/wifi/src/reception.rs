@@ -196,6 +196,20 @@ impl Reception {
         link.header() * link.success(octets)
     }
 
+    /// The probability that a frame of so many octets arrives at this ratio of signal to noise of one stream; where the channel knows
+    /// none, whatever it is.
+    #[must_use]
+    pub fn success_at(&self, mode: Mode, snr_db: f64, octets: Bytes) -> f64 {
+        match &self.model {
+            Model::Perfect => 1.0,
+            Model::Fixed { data, .. } => *data,
+            Model::Snr(air) => {
+                let mut link = air.link(mode, snr_db);
+                link.header() * link.success(octets)
+            }
+        }
+    }
+
     fn is_broken(&self, now: Instant, from: usize, to: usize) -> bool {
         [from, to].iter().any(|node| self.schedule.presence(now, *node) != Presence::Here)
     }

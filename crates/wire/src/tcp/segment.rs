@@ -1,12 +1,11 @@
 //! A segment as a typed value.
 
 use super::{Options, SeqNumber};
+use crate::ipv4::IPV4_HEADER;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
 use std::fmt;
 use std::ops::BitOr;
 
-/// Octets of an IPv4 header without options.
-pub const IPV4_HEADER: u64 = 20;
 /// Octets of a TCP header without options.
 pub const TCP_HEADER: u64 = 20;
 
