@@ -107,22 +107,24 @@ impl World {
         self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
     }
 
-    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
-    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> usize {
+    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them, unless it will only
+    /// deliver, later on, what it was to deliver first anyway.
+    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> Option<MachineId> {
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
-            self.enter_link(index, at, packet);
-            let Some(next) = self.feeds[index] else { return index };
-            let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
+            self.taps.enters(index, at, &packet.body().segment);
+            let link = &mut self.links[index];
+            let before = link.deadline();
+            link.accept(at, packet);
+            let is_as_before = before.is_some_and(|before| before > now) && link.deadline() == before;
+            let ahead = self.feeds[index].and_then(|next| Some((next, link.take_ahead()?)));
+            self.note_drops(index);
+            let Some((next, (arrival, ahead))) = ahead else {
+                return (!is_as_before).then_some(MachineId(index as u32));
+            };
             self.taps.leaves(index, arrival, &ahead.body().segment);
             (index, at, packet) = (next, arrival, ahead);
         }
-    }
-
-    fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.body().segment);
-        self.links[index].accept(now, packet);
-        self.note_drops(index);
     }
 
     /// Tells flows which of their packets a link has turned away.
@@ -154,6 +156,20 @@ impl World {
             let offset = ends.receiver.offset_of(packet.segment.seq);
             let fresh = ends.receiver.received() - before;
             ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
+        }
+    }
+
+    fn step_link(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let link = &mut self.links[index];
+        let packet = link.poll(now);
+        let deadline = link.deadline();
+        let Some(packet) = packet else { return Step::Rest(deadline) };
+        self.taps.leaves(index, now, &packet.body().segment);
+        let to = self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize];
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            Step::Send(to, packet)
+        } else {
+            Step::SendLast(to, packet, deadline)
         }
     }
 
@@ -199,9 +215,9 @@ impl SimWorld for World {
         self.links.len() + 2 * self.flows.len()
     }
 
-    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> MachineId {
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
         match self.element(machine) {
-            Element::Link(index) => return MachineId(self.enter_links(index, now, packet) as u32),
+            Element::Link(index) => return self.enter_links(index, now, packet),
             Element::Sender(index) => {
                 self.enter_sender(index, now, packet.body());
                 self.pool.take_back(packet);
@@ -211,7 +227,7 @@ impl SimWorld for World {
                 self.pool.take_back(packet);
             }
         }
-        machine
+        Some(machine)
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
@@ -232,13 +248,7 @@ impl SimWorld for World {
 
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
-            Element::Link(index) => match self.links[index].poll(now) {
-                Some(packet) => {
-                    self.taps.leaves(index, now, &packet.body().segment);
-                    Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.links[index].deadline()),
-            },
+            Element::Link(index) => self.step_link(index, now),
             Element::Sender(index) => match self.poll_sender(index, now) {
                 Some(packet) => Step::Send(self.first_hop[2 * index], packet),
                 None => Step::Rest(self.flows[index].sender.deadline()),
