@@ -9,6 +9,7 @@ mod throughput;
 use crate::statistics::{Mean, OverTime};
 use acklab_base::{Duration, Instant};
 use acklab_transport::tcp::{Receiver, Sender, receiver, sender};
+use acklab_wire::tcp::SeqNumber;
 use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
@@ -238,12 +239,21 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
     }
 
-    /// The receiver has taken a segment that was sent at `born`; `fresh` octets of it were new.
-    pub(crate) fn data_arrived(&mut self, now: Instant, born: Instant, offset: u64, fresh: u64, receiver: &Receiver) {
+    /// The receiver has taken the segment `seq` that was sent at `born`; `fresh` octets of it were new.
+    pub(crate) fn data_arrived(
+        &mut self,
+        now: Instant,
+        born: Instant,
+        seq: SeqNumber,
+        fresh: u64,
+        receiver: &Receiver,
+    ) {
         self.one_way_delay.add(now.since(born).as_nanos() as f64);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         self.application_delay.delivered(now, receiver.delivered());
-        self.record_packet(now, PacketKind::Received, offset);
+        if self.records.packets.is_some() {
+            self.record_packet(now, PacketKind::Received, receiver.offset_of(seq));
+        }
     }
 
     fn record_packet(&mut self, at: Instant, kind: PacketKind, offset: u64) {

@@ -153,9 +153,8 @@ impl World {
         let before = ends.receiver.received();
         ends.receiver.accept(now, packet.segment);
         if packet.segment.payload > 0 {
-            let offset = ends.receiver.offset_of(packet.segment.seq);
             let fresh = ends.receiver.received() - before;
-            ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
+            ends.probe.data_arrived(now, packet.born, packet.segment.seq, fresh, &ends.receiver);
         }
     }
 
@@ -183,7 +182,7 @@ impl World {
             ends.sent = ends.sent.max(end);
         }
         self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, now)))
+        Some(self.pool.packet(&segment, now))
     }
 
     fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
@@ -191,7 +190,7 @@ impl World {
         let segment = ends.receiver.poll(now)?;
         let born = ends.receiver.newest_arrival();
         self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, born)))
+        Some(self.pool.packet(&segment, born))
     }
 }
 

@@ -172,7 +172,9 @@ impl Sender {
             ack_due: false,
             clock: config.timestamps.map(TickClock::new),
             timestamp_to_echo: 0,
-            board: Scoreboard::new(config.dialect == Dialect::Ns3).keeping_fates(controller.wants_fates()),
+            board: Scoreboard::new(config.dialect == Dialect::Ns3)
+                .keeping_fates(controller.wants_fates())
+                .keeping_stamps(controller.wants_delivery_rate()),
             window_end: 0,
             window_shift: 0,
             largest_window: 0,

@@ -5,7 +5,6 @@ use super::Sender;
 use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
 use crate::event::Event;
-use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rack::RoundTrip;
 use crate::recovery::rto::Restart;
@@ -22,8 +21,6 @@ pub(super) struct News {
     pub(super) delivered: u64,
     /// When the first of the segments that SACK newly acknowledges was sent, if it was never sent again.
     pub(super) newly_sacked_at: Option<Instant>,
-    /// Of what it delivered, the transmission that left last.
-    pub(super) newest: Option<Newest>,
     /// Octets newly believed lost.
     pub(super) lost: u64,
     /// RFC 6675, §2: it brings new SACK information; without SACK, RFC 5681, §2.
@@ -355,10 +352,9 @@ impl Sender {
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
         let lost = self.report_losses(now);
-        let rate = self
-            .sampler
-            .as_mut()
-            .and_then(|sampler| sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt));
+        let newest = self.board.delivery().newest.as_ref();
+        let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
+        let rate = self.sampler.as_mut().and_then(|sampler| sampler.on_ack(now, news.delivered, newest, min_rtt));
         let ack = cc::Ack {
             now,
             acked: Acked { bytes: growth, segments: total / mss },
@@ -371,7 +367,7 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
-            newest_rtt: news.newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at)),
+            newest_rtt,
             srtt: self.rtt.srtt(),
             min_rtt,
             rate,
