@@ -93,13 +93,14 @@ impl World {
         Self { links, flows, far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
+    #[inline]
     fn element(&self, machine: MachineId) -> Element {
         let index = machine.0 as usize;
-        match index.checked_sub(self.links.len()) {
-            None => Element::Link(index),
-            Some(end) if end % 2 == 0 => Element::Sender(end / 2),
-            Some(end) => Element::Receiver(end / 2),
+        if index < self.links.len() {
+            return Element::Link(index);
         }
+        let end = index - self.links.len();
+        if end.is_multiple_of(2) { Element::Sender(end / 2) } else { Element::Receiver(end / 2) }
     }
 
     /// Begin to measure.
@@ -172,9 +173,9 @@ impl World {
         }
     }
 
-    fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
+    fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
         let ends = &mut self.flows[index];
-        let segment = ends.sender.poll(now)?;
+        let Some(segment) = ends.sender.poll(now) else { return Step::Rest(ends.sender.deadline()) };
         if segment.payload > 0 {
             let offset = ends.sender.offset_of(segment.seq);
             let end = offset + u64::from(segment.payload);
@@ -182,20 +183,23 @@ impl World {
             ends.sent = ends.sent.max(end);
         }
         self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(&segment, now))
+        Step::Send(self.first_hop[2 * index], self.pool.packet(&segment, now))
     }
 
-    fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let ends = &mut self.flows[index];
-        let segment = ends.receiver.poll(now)?;
-        let born = ends.receiver.newest_arrival();
+    fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let receiver = &mut self.flows[index].receiver;
+        let Some(segment) = receiver.poll(now) else { return Step::Rest(receiver.deadline()) };
+        let (to, packet) = (self.first_hop[2 * index + 1], self.pool.packet(&segment, receiver.newest_arrival()));
         self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(&segment, born))
+        if receiver.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, receiver.deadline()) }
     }
 }
 
 impl Ends {
     fn note_events(&mut self, now: Instant) {
+        if !self.sender.has_events() {
+            return;
+        }
         for event in self.sender.drain_events() {
             if event == Event::Finished {
                 self.probe.completed = Some(now);
@@ -248,14 +252,8 @@ impl SimWorld for World {
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
             Element::Link(index) => self.step_link(index, now),
-            Element::Sender(index) => match self.poll_sender(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index], packet),
-                None => Step::Rest(self.flows[index].sender.deadline()),
-            },
-            Element::Receiver(index) => match self.poll_receiver(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
-                None => Step::Rest(self.flows[index].receiver.deadline()),
-            },
+            Element::Sender(index) => self.step_sender(index, now),
+            Element::Receiver(index) => self.step_receiver(index, now),
         }
     }
 }

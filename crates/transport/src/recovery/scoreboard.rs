@@ -193,8 +193,11 @@ impl Scoreboard {
 
     /// An ACK is about to be entered. What left again at `plausible_before` or later cannot have been acknowledged yet.
     pub fn begin_ack(&mut self, plausible_before: Instant) {
-        let prior_fack = self.highest_sacked.max(self.una);
-        self.delivery = Delivery { plausible_before, prior_fack, ..Delivery::default() };
+        let delivery = &mut self.delivery;
+        (delivery.segments, delivery.is_reordered) = (0, false);
+        (delivery.newest, delivery.plausible, delivery.last_entered) = (None, None, None);
+        delivery.plausible_before = plausible_before;
+        delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
     /// What the ACK delivers that was begun last.
@@ -213,6 +216,12 @@ impl Scoreboard {
     #[must_use]
     pub const fn has_resent(&self) -> bool {
         self.resent > 0
+    }
+
+    /// Was something marked lost since the losses were last drained?
+    #[must_use]
+    pub fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
     }
 
     /// What was marked lost since this was last called.

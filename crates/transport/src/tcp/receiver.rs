@@ -147,6 +147,12 @@ impl Receiver {
         self.told
     }
 
+    /// Is there an ACK to be sent now?
+    #[must_use]
+    pub const fn owes_now(&self) -> bool {
+        self.due.is_some() || self.split.is_some() || self.syn_ack_due
+    }
+
     /// Stream offset of `seq`, a sequence number of the peer's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
@@ -348,6 +354,9 @@ impl Machine for Receiver {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
+        if !self.owes_now() {
+            return None;
+        }
         let connection = self.connection?;
         if self.syn_ack_due {
             self.syn_ack_due = false;

@@ -267,6 +267,12 @@ impl Sender {
         &self.counters
     }
 
+    /// Has something happened since the events were last drained?
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// What has happened since this was last asked.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)

@@ -391,6 +391,9 @@ impl Sender {
 
     /// Tells the controller of each transmission that was marked lost, and returns their octets.
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
+        if !self.board.has_losses() {
+            return 0;
+        }
         let (mut sum, mut total_lost) = (0, 0);
         for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
             sum += end - start;
