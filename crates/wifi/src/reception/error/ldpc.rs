@@ -44,12 +44,13 @@ const FIVE_SIXTHS: Simulated = Simulated {
     blocks: &[(200, 438), (200, 687), (200, 1071), (200, 2147), (200, 4241), (200, 9116), (200, 20467)],
 };
 
-/// Errors in an octet by what a bit says: between the points of the simulation, and beyond them, ln of the errors is linear in it.
+/// Errors in an octet by what a bit says: between the points of the simulation, and beyond them, ln of the errors is linear in ln of the
+/// information that a bit lacks. That one falls with SNR about as the errors of a code do.
 ///
 /// That codes of one length fail alike where their bits say alike is how link simulations are carried over to other channels (RBIR, IEEE
 /// 802.11-14/0571, "11ax evaluation methodology", Appendix 1).
 pub(super) struct Blocks {
-    /// Information, and ln of the errors in an octet.
+    /// −ln of the information that a bit lacks, and ln of the errors in an octet.
     points: Vec<(f64, f64)>,
 }
 
@@ -66,18 +67,23 @@ impl Blocks {
         let points = simulated.blocks.iter().enumerate().map(|(index, (failed, sent))| {
             let snr = ratio(simulated.first_db + index as f64 * STEP_DB);
             let errors = -libm::log1p(-f64::from(*failed) / f64::from(*sent)) / octets;
-            (information(Modulation::Bpsk, snr), libm::log(errors))
+            (known(Modulation::Bpsk, snr), libm::log(errors))
         });
         Self { points: points.collect() }
     }
 
     /// The expected number of errors in one octet.
     pub(super) fn errors_per_octet(&self, modulation: Modulation, snr: f64) -> f64 {
-        let said = information(modulation, snr);
+        let said = known(modulation, snr);
         let right = self.points.partition_point(|(at, _)| *at <= said).clamp(1, self.points.len() - 1);
         let ((left_at, left), (right_at, right)) = (self.points[right - 1], self.points[right]);
         libm::exp(left + (said - left_at) / (right_at - left_at) * (right - left))
     }
+}
+
+/// −ln of the information that a bit lacks.
+fn known(modulation: Modulation, snr: f64) -> f64 {
+    -libm::log((1.0 - information(modulation, snr)).max(f64::EPSILON))
 }
 
 #[cfg(test)]
