@@ -17,12 +17,6 @@ pub(crate) struct Body {
     pub(crate) born: Instant,
 }
 
-impl Body {
-    pub(crate) fn new(pdu: Pdu, born: Instant) -> Self {
-        Self { wire_len: pdu.wire_len(), pdu, born }
-    }
-}
-
 impl Packet {
     pub(crate) const fn body(&self) -> &Body {
         &self.0
@@ -56,13 +50,15 @@ impl Datagram for Packet {
 pub(crate) struct Pool(Vec<Packet>);
 
 impl Pool {
-    pub(crate) fn packet(&mut self, body: Body) -> Packet {
+    pub(crate) fn packet(&mut self, pdu: &Pdu, born: Instant) -> Packet {
+        let wire_len = pdu.wire_len();
         match self.0.pop() {
             Some(mut packet) => {
-                *packet.0 = body;
+                packet.0.pdu = *pdu;
+                (packet.0.wire_len, packet.0.born) = (wire_len, born);
                 packet
             }
-            None => Packet(Box::new(body)),
+            None => Packet(Box::new(Body { pdu: *pdu, wire_len, born })),
         }
     }
 

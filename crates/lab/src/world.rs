@@ -157,13 +157,13 @@ impl World {
     fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
         let pdu = self.flows[index].poll_sender(now)?;
         self.taps.at_sender(index, now, &pdu);
-        Some(self.pool.packet(Body::new(pdu, now)))
+        Some(self.pool.packet(&pdu, now))
     }
 
     fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
         let (pdu, born) = self.flows[index].poll_receiver(now)?;
         self.taps.at_receiver(index, now, &pdu);
-        Some(self.pool.packet(Body::new(pdu, born)))
+        Some(self.pool.packet(&pdu, born))
     }
 }
 
