@@ -107,10 +107,18 @@ impl Source {
     }
 
     /// Write what is due, as far as the buffer has room beyond `acknowledged`.
+    #[inline]
     pub fn advance(&mut self, now: Instant, acknowledged: u64) {
         if self.closed.is_some() {
             return;
         }
+        if self.next_write.is_some_and(|due| due <= now) {
+            self.write(now);
+        }
+        self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
+    }
+
+    fn write(&mut self, now: Instant) {
         while let Some(due) = self.next_write
             && due <= now
         {
@@ -121,7 +129,6 @@ impl Source {
             // A write takes at least a nanosecond, so that no rate makes this loop endless.
             self.next_write = Some(due + gap.max(Duration::from_nanos(1)));
         }
-        self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
     }
 
     /// No more: what has been sent up to `sent` is all there will be, and what was written beyond it is forgotten.
