@@ -92,3 +92,6 @@ impl Config {
         Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1 }
     }
 }
+
+#[cfg(test)]
+mod tests;

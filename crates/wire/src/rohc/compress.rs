@@ -67,8 +67,7 @@ impl Context {
         let behavior = self.watch.next(last.behavior, before, after);
         let advance = ack.segment.ack.0.wrapping_sub(last.ack_number());
         let ack_stride = self.estimate.next(last.ack_stride, advance);
-        let mut next =
-            State { ack: *ack, list, msn, msn_of_ip_id, behavior, ecn_used: last.ecn_used, ack_stride };
+        let mut next = State { ack: *ack, list, msn, msn_of_ip_id, behavior, ecn_used: last.ecn_used, ack_stride };
         if !self.references.all(|old| old.ecn_octet() == next.ecn_octet()) {
             self.ecn_quiet = 0;
             next.ecn_used = true;
@@ -153,7 +152,7 @@ impl Compressor {
             context.since_ir = 0;
             ir::write(&headers, &next, out);
         } else {
-            context.since_ir += 1;
+            context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
             let has_list = !options::is_known(&next, references);
             let format = Format::shortest(&next, references, !has_list);

@@ -65,7 +65,10 @@ impl Crc {
         let remainder = eights.iter().fold(remainder, |remainder, eight| {
             let [first, others @ ..] = eight;
             let first = tables[7][usize::from(first ^ remainder)];
-            others.iter().zip((0..7).rev()).fold(first, |sum, (&octet, behind)| sum ^ tables[behind][usize::from(octet)])
+            others
+                .iter()
+                .zip((0..7).rev())
+                .fold(first, |sum, (&octet, behind)| sum ^ tables[behind][usize::from(octet)])
         });
         rest.iter().fold(remainder, |remainder, octet| tables[0][usize::from(octet ^ remainder)])
     }

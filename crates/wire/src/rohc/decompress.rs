@@ -98,8 +98,8 @@ impl Decompressor {
         };
         let state = match reader.peek()? {
             ir::IR | ir::IR_DYN => {
-                let known = self.contexts.get(cid).map(|context| &context.state);
-                let (state, checksum) = ir::read(packet, cid, known, Endpoints::flow, &mut reader)?;
+                let known = self.contexts.get(cid).map(|context| context.state);
+                let (state, checksum) = ir::read(packet, cid, known.as_ref(), Endpoints::flow, &mut reader)?;
                 no_payload(&reader)?;
                 let headers = state.ack.headers().map_err(|_| Error::NotPure(cid))?;
                 let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);
@@ -109,7 +109,11 @@ impl Decompressor {
                 if state.ack.segment.pure_ack().is_none() {
                     return Err(Error::NotPure(cid));
                 }
-                self.contexts.set(cid, Context { state, is_damaged: false }).state
+                self.contexts.set(cid, Context { state, is_damaged: false });
+                if known.is_some_and(|known| (known.msn, known.ack) == (state.msn, state.ack)) {
+                    return Ok(Decompressed { acks: 0, duplicates: 1 });
+                }
+                state
             }
             _ => {
                 let context = self.contexts.get(cid).ok_or(Error::NoContext(cid))?;
@@ -192,7 +196,8 @@ impl Context {
         let carried = if checksum == Checksum::Carried { Some(reader.u16()?) } else { None };
         options::read_irregular(ack, last, listed.as_deref(), &mut next.ack.segment.options, reader)?;
 
-        let wrong_order = Error::Options { what: "order of options, beginning with", found: reader.0.first().copied().unwrap_or(0) };
+        let wrong_order =
+            Error::Options { what: "order of options, beginning with", found: reader.0.first().copied().unwrap_or(0) };
         let headers = next.ack.headers().map_err(|_| wrong_order.clone())?;
         next.list = List::of(&headers).ok_or_else(|| wrong_order.clone())?;
         let is_as_told = listed.map_or(next.list == last.list, |listed| next.list.is(&listed));

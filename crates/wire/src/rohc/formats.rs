@@ -188,8 +188,7 @@ impl Known {
         Self {
             seq: known(|old, new| old.seq() == new.seq()),
             ack: known(|old, new| old.ack_number() == new.ack_number()),
-            ack_scaled: stride != 0
-                && references.all(|old| stride::reaches(stride, old.ack_number(), segment.ack.0)),
+            ack_scaled: stride != 0 && references.all(|old| stride::reaches(stride, old.ack_number(), segment.ack.0)),
             window: known(|old, new| old.ack.segment.window == new.ack.segment.window),
             ttl: known(|old, new| old.ack.ip.time_to_live == new.ack.ip.time_to_live),
             ecn_used: known(|old, new| old.ecn_used == new.ecn_used),
@@ -222,3 +221,6 @@ fn push(state: &State) -> u32 {
 fn msn(state: &State) -> u32 {
     MSN.code(u32::from(state.msn))
 }
+
+#[cfg(test)]
+mod tests;

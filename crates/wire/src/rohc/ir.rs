@@ -114,10 +114,7 @@ fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
         return Err(Error::Chain { what: "the protocol", found: protocol });
     }
     let (from, to) = (Ipv4Addr::from_octets(reader.array()?), Ipv4Addr::from_octets(reader.array()?));
-    Ok(Endpoints {
-        source: SocketAddrV4::new(from, reader.u16()?),
-        destination: SocketAddrV4::new(to, reader.u16()?),
-    })
+    Ok(Endpoints { source: SocketAddrV4::new(from, reader.u16()?), destination: SocketAddrV4::new(to, reader.u16()?) })
 }
 
 /// The state but for its flow.

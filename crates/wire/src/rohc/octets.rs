@@ -28,8 +28,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let (taken, rest) =
-            self.0.split_first_chunk().ok_or(Error::Truncated { wanted: N, left: self.0.len() })?;
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Error::Truncated { wanted: N, left: self.0.len() })?;
         self.0 = rest;
         Ok(*taken)
     }

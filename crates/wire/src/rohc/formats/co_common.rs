@@ -83,7 +83,13 @@ pub(super) fn octets(new: &State, references: &References) -> usize {
     let number = |indicator: u32| [0, 1, 2, 4][indicator as usize];
     let id = if new.behavior.is_sequential() { 2 - usize::from(follow.is_id_near) } else { 0 };
     let words = usize::from(follow.stride) + usize::from(follow.window);
-    OCTETS + number(follow.seq) + number(follow.ack) + 2 * words + id + usize::from(follow.dscp) + usize::from(follow.ttl)
+    OCTETS
+        + number(follow.seq)
+        + number(follow.ack)
+        + 2 * words
+        + id
+        + usize::from(follow.dscp)
+        + usize::from(follow.ttl)
 }
 
 pub(super) fn write(new: &State, references: &References, crc: u32, has_list: u32, out: &mut Octets) {

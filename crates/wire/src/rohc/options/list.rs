@@ -92,9 +92,7 @@ pub(in crate::rohc) struct Listed {
 /// Is the item in a list that goes along with `references`? Timestamps need not be that the other end holds near ones of; NOP is empty.
 fn is_in_list(index: u8, new: &State, references: Option<&References>) -> bool {
     let near = |state: &State| match (state.ack.segment.options.timestamps, new.ack.segment.options.timestamps) {
-        (Some(old), Some(new)) => {
-            timestamps::is_near(old.value, new.value) && timestamps::is_near(old.echo, new.echo)
-        }
+        (Some(old), Some(new)) => timestamps::is_near(old.value, new.value) && timestamps::is_near(old.echo, new.echo),
         _ => false,
     };
     index != index::TIMESTAMPS || !references.is_some_and(|references| references.all(near))
@@ -238,7 +236,11 @@ pub(in crate::rohc) fn read_irregular(
     reader: &mut Reader,
 ) -> Result<(), Error> {
     let Some(listed) = listed else {
-        return reference.list.indices().iter().try_for_each(|&index| read_changes(index, ack, reference, options, reader));
+        return reference
+            .list
+            .indices()
+            .iter()
+            .try_for_each(|&index| read_changes(index, ack, reference, options, reader));
     };
     let others = listed.iter().filter(|listed| !listed.is_present);
     others.map(|listed| listed.index).try_for_each(|index| read_changes(index, ack, reference, options, reader))

@@ -84,7 +84,11 @@ mod tests {
     fn edges_take_two_to_five_octets() {
         assert_eq!(octets(1000, &[(2448, 3896)]), [1, 0x05, 0xa8, 0x05, 0xa8], "1448 is 0x5a8");
         assert_eq!(octets(0, &[(0x8000, 0x40_8000)]), [1, 0x80, 0x80, 0, 0xc0, 0x40, 0, 0]);
-        assert_eq!(octets(5, &[(4, 6)]), [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 2], "a block below the ACK number: D-SACK");
+        assert_eq!(
+            octets(5, &[(4, 6)]),
+            [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 2],
+            "a block below the ACK number: D-SACK"
+        );
         let two = octets(0, &[(10, 20), (25, 30)]);
         assert_eq!(two, [2, 0, 10, 0, 10, 0, 5, 0, 5], "the second counts from the end of the first");
     }
