@@ -3,10 +3,13 @@
 use super::checksum;
 use super::options::Layout;
 use crate::Endpoints;
-use crate::tcp::{Flags, Segment};
+use crate::tcp::{IPV4_HEADER, Segment, TCP_HEADER};
 use acklab_base::{Datagram, Ecn};
 use arrayvec::ArrayVec;
-use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader};
+use etherparse::IpNumber;
+
+const IP_OCTETS: usize = IPV4_HEADER as usize;
+const TCP_OCTETS: usize = TCP_HEADER as usize;
 
 /// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
 const TIME_TO_LIVE: u8 = 64;
@@ -93,58 +96,43 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
 
     let mut headers = Headers::new();
-    let fits = "60 octets of TCP and 20 of IPv4 are 80";
-    let ip = ip_header(segment.ecn, endpoints, fields, total_len).to_bytes();
-    headers.try_extend_from_slice(&ip).expect(fits);
-
-    let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
-    let checksum = checksum::of_segment(endpoints, &tcp, total_len - ip.len() as u16);
-    tcp[CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
-    headers.try_extend_from_slice(&tcp).expect(fits);
+    let mut put =
+        |octets: &[u8]| headers.try_extend_from_slice(octets).expect("60 octets of TCP and 20 of IPv4 are 80");
+    put(&ip_header(segment.ecn, endpoints, fields, total_len));
+    put(&tcp_header(segment, endpoints, options.as_slice().len() as u8));
+    put(options.as_slice());
+    let checksum = checksum::of_segment(endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
+    headers[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
     Ok(headers)
 }
 
-fn ip_header(ecn: Ecn, endpoints: Endpoints, fields: Ipv4Fields, total_len: u16) -> Ipv4Header {
-    let mut header = Ipv4Header {
-        dscp: IpDscp::try_new(fields.dscp & 0x3f).expect("six bits are a codepoint"),
-        ecn: match ecn {
-            Ecn::NotEct => IpEcn::ZERO,
-            Ecn::Ect1 => IpEcn::ONE,
-            Ecn::Ect0 => IpEcn::TWO,
-            Ecn::Ce => IpEcn::THREE,
-        },
-        total_len,
-        identification: fields.identification,
-        dont_fragment: fields.dont_fragment,
-        time_to_live: fields.time_to_live,
-        protocol: IpNumber::TCP,
-        source: endpoints.source.ip().octets(),
-        destination: endpoints.destination.ip().octets(),
-        ..Ipv4Header::default()
-    };
-    header.header_checksum = header.calc_header_checksum();
+/// An IPv4 header without options (RFC 791, §3.1).
+fn ip_header(ecn: Ecn, endpoints: Endpoints, fields: Ipv4Fields, total_len: u16) -> [u8; IP_OCTETS] {
+    let mut header = [0; IP_OCTETS];
+    let words = (IP_OCTETS / 4) as u8;
+    header[0] = 4 << 4 | words;
+    header[1] = fields.dscp << 2 | ecn.bits();
+    header[2..4].copy_from_slice(&total_len.to_be_bytes());
+    header[4..6].copy_from_slice(&fields.identification.to_be_bytes());
+    header[6] = u8::from(fields.dont_fragment) << 6;
+    header[8] = fields.time_to_live;
+    header[9] = IpNumber::TCP.0;
+    header[12..16].copy_from_slice(&endpoints.source.ip().octets());
+    header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
+    let checksum = checksum::of_header(&header);
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
     header
 }
 
-fn tcp_header(segment: &Segment, endpoints: Endpoints, options: &Layout) -> TcpHeader {
-    let has = |flag| segment.flags.contains(flag);
-    let mut header = TcpHeader {
-        source_port: endpoints.source.port(),
-        destination_port: endpoints.destination.port(),
-        sequence_number: segment.seq.0,
-        acknowledgment_number: segment.ack.0,
-        ns: has(Flags::AE),
-        cwr: has(Flags::CWR),
-        ece: has(Flags::ECE),
-        urg: has(Flags::URG),
-        ack: has(Flags::ACK),
-        psh: has(Flags::PSH),
-        rst: has(Flags::RST),
-        syn: has(Flags::SYN),
-        fin: has(Flags::FIN),
-        window_size: segment.window,
-        ..TcpHeader::default()
-    };
-    header.set_options_raw(options.as_slice()).expect("a layout fits the header");
+/// A TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
+fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u8; TCP_OCTETS] {
+    let mut header = [0; TCP_OCTETS];
+    let words = (TCP_OCTETS as u8 + options) / 4;
+    header[0..2].copy_from_slice(&endpoints.source.port().to_be_bytes());
+    header[2..4].copy_from_slice(&endpoints.destination.port().to_be_bytes());
+    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    header[12..14].copy_from_slice(&(u16::from(words) << 12 | segment.flags.bits()).to_be_bytes());
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     header
 }
