@@ -32,7 +32,8 @@ fn means(sizes: &[u64]) -> [u64; 2] {
     [mean(sizes), mean(&sizes[sizes.len() / 2..])]
 }
 
-/// Octets of each ACK of the stream that `next` leads from one ACK to the next, behind the ACKs of TCP/HACK that go uncompressed first.
+/// Octets of each ACK of the stream that `next` leads from one ACK to the next, behind the ACKs of TCP/HACK that go
+/// uncompressed first.
 fn sizes(config: Config, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -117,7 +118,8 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut constant), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(sequential)), [409, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(random)), [608, 604], "librohc: 610");
-    // Nine of ten flows have an Add-CID octet; the introductions of ten flows weigh as much as those of one in ten times as many ACKs.
+    // Nine of ten flows have an Add-CID octet; the introductions of ten flows weigh as much as those of one in ten times
+    // as many ACKs.
     assert_eq!(means(10, &mut constant), [551, 490], "librohc: 490");
     // Three of ten with the window, in six octets rather than two.
     assert_eq!(means(1, &mut windows), [528, 524], "librohc: 565");
@@ -131,7 +133,8 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut sack_in_a_fifth), [758, 754], "librohc: 1150");
 }
 
-/// Two octets less for the checksum and one more for the CID, no introductions and no repetition. A frame takes an octet more for all its ACKs.
+/// Two octets less for the checksum and one more for the CID, no introductions and no repetition. A frame takes an octet
+/// more for all its ACKs.
 #[test]
 fn hack_takes_three_octets() {
     let of =

@@ -5,7 +5,7 @@ use etherparse::IpNumber;
 use md5::{Digest, Md5};
 use std::fmt;
 
-/// Names a context: in ROHC a small CID (RFC 5795, §5.1.3), 0 to 15; in TCP/HACK any octet.
+/// Names a context: in ROHC a small CID (RFC 5795, §5.2.1), 0 to 15; in TCP/HACK any octet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cid(pub u8);
 
@@ -13,8 +13,9 @@ impl Cid {
     /// How many small CIDs there are.
     pub const SMALL: u8 = 16;
 
-    /// The one that both ends of TCP/HACK compute on their own (Salameh et al., ATC '14, §3.3.2): the lowest octet of the MD5 hash (RFC 1321)
-    /// of the five-tuple. The paper does not say in which order: here as the headers have it, protocol first, then the addresses, then the ports.
+    /// The one that both ends of TCP/HACK compute on their own (Salameh et al., ATC '14, §3.3.2): the lowest octet of the
+    /// MD5 hash (RFC 1321) of the five-tuple. The paper does not say in which order: here as the headers have it,
+    /// protocol first, then the addresses, then the ports.
     ///
     /// Two connections in some of 256 share a CID; the first one keeps it, and the other goes uncompressed.
     #[must_use]

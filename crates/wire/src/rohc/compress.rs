@@ -13,10 +13,11 @@ use crate::rohc::ack::TCP_CHECKSUM;
 use acklab_base::Datagram;
 use std::collections::BTreeMap;
 
-/// Headers of a flow from one IR to the next where no feedback tells of a damaged context: the value of librohc (`CHANGE_TO_IR_COUNT`).
+/// Headers of a flow from one IR to the next where no feedback tells of a damaged context: the value of librohc
+/// (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
-/// Headers without a change of ECN bits after which they stay away again: to say so takes some five octets more than an ACK number in each reference,
-/// and saves one octet of each header from then on.
+/// Headers without a change of ECN bits after which they stay away again: to say so takes some five octets more than an
+/// ACK number in each reference, and saves one octet of each header from then on.
 const ECN_QUIET: u8 = 32;
 
 /// The sending end: one for each peer.
@@ -86,11 +87,12 @@ impl Compressor {
         Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), msn: 0, clock: 0 }
     }
 
-    /// `ack` goes to the peer uncompressed, and begins or refreshes the context of its flow in [`Profile::Hack`]. Nothing happens in
-    /// [`Profile::Standard`], whose other end does not look at such packets.
+    /// `ack` goes to the peer uncompressed, and begins or refreshes the context of its flow in [`Profile::Hack`]. Nothing
+    /// happens in [`Profile::Standard`], whose other end does not look at such packets.
     ///
-    /// The driver calls this when it knows, or takes for granted, that the peer receives the packet before what is compressed from now on. With more
-    /// than one reference what is compressed can be told by a peer that has not received it, too.
+    /// The driver calls this when it knows, or takes for granted, that the peer receives the packet before what is
+    /// compressed from now on. With more than one reference what is compressed can be told by a peer that has not
+    /// received it, too.
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || ack.segment.pure_ack().is_none() {
             return;
@@ -116,8 +118,8 @@ impl Compressor {
         }
     }
 
-    /// Put `ack` in place of what is in `out`, and give its master sequence number. None if it must go uncompressed: it is no pure ACK, or has an option
-    /// that an ACK has not, or, in [`Profile::Hack`], its flow has no context.
+    /// Put `ack` in place of what is in `out`, and give its master sequence number. None if it must go uncompressed: it
+    /// is no pure ACK, or has an option that an ACK has not, or, in [`Profile::Hack`], its flow has no context.
     ///
     /// In [`Profile::Hack`] this is one part of a frame, which [`write_frame`](super::write_frame) puts together.
     pub fn compress(&mut self, ack: &Ack, out: &mut Octets) -> Option<u16> {
@@ -177,8 +179,9 @@ impl Compressor {
         Some(msn)
     }
 
-    /// Compressed ACKs of the flow between these endpoints are thrown away before the peer is known to have them: the flow's ACKs go uncompressed until
-    /// one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to ordinary ACKs in the paper, §3.4).
+    /// Compressed ACKs of the flow between these endpoints are thrown away before the peer is known to have them: the
+    /// flow's ACKs go uncompressed until one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to
+    /// ordinary ACKs in the paper, §3.4).
     pub fn discard(&mut self, endpoints: Endpoints) {
         if let Some(&cid) = self.cids.get(&endpoints)
             && let Some(context) = self.contexts.get(cid)
@@ -229,5 +232,5 @@ impl Compressor {
     }
 }
 
-/// The octet that tells a small CID other than zero (RFC 5795, §5.1.3).
+/// The octet that tells a small CID other than zero (RFC 5795, §5.2.1).
 pub(super) const ADD_CID: u8 = 0xe0;

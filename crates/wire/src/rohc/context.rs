@@ -19,12 +19,13 @@ pub(super) struct State {
     pub(super) behavior: Behavior,
     /// Do the ECN bits go with each header (§6.1.3)?
     pub(super) ecn_used: bool,
-    /// The step of ACK numbers; 0 if it is not known (§6.1.1).
+    /// The step of ACK numbers; 0 if it is not known (§8.2: `ack_stride`).
     pub(super) ack_stride: u16,
 }
 
 impl State {
-    /// What an uncompressed ACK leaves at both ends of TCP/HACK: its header, and control fields that follow from nothing else.
+    /// What an uncompressed ACK leaves at both ends of TCP/HACK: its header, and control fields that follow from nothing
+    /// else.
     pub(super) const fn of_uncompressed(ack: Ack, list: List, msn: u16) -> Self {
         let behavior = Behavior::of_first(ack.ip.identification);
         Self { ack, list, msn, msn_of_ip_id: 0, behavior, ecn_used: false, ack_stride: 0 }
@@ -43,7 +44,8 @@ impl State {
         behavior.offset(self.ack.ip.identification, self.msn_of_ip_id)
     }
 
-    /// The octet of the irregular chain that holds all ECN bits (§8.2, `tcp_irregular`): that of IP, the reserved bits of TCP with AE, and CWR and ECE.
+    /// The octet of the irregular chain that holds all ECN bits (§8.2, `tcp_irregular`): that of IP, the reserved bits of
+    /// TCP with AE, and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         let flags = self.ack.segment.flags.bits();
         self.ack.segment.ecn.bits() << 6 | ((flags >> 8 & 1) as u8) << 2 | (flags >> 6 & 0b11) as u8
@@ -53,8 +55,9 @@ impl State {
 /// As many headers as a compressor can hold its next one against.
 pub const MOST_REFERENCES: usize = 4;
 
-/// The last headers that were sent, one of which the other end has received last: the sliding window of W-LSB coding, and of the optimistic
-/// approach (RFC 6846, §5.2.1). A value may stay away if all of them have it, and its low bits do if all of them tell it.
+/// The last headers that were sent, one of which the other end has received last: the sliding window of W-LSB coding, and
+/// of the optimistic approach (RFC 6846, §5.2). A value may stay away if all of them have it, and its low bits do if all
+/// of them tell it.
 #[derive(Clone, Debug)]
 pub(super) struct References {
     states: ArrayVec<State, MOST_REFERENCES>,

@@ -1,4 +1,4 @@
-//! The checks of a compressed header (RFC 5795, §5.3.1.1).
+//! The checks of a compressed header (RFC 5795, §5.3.1).
 
 /// One of the three polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,8 @@ pub(super) enum Crc {
     Eight,
 }
 
-/// What an octet does to the remainder when so many octets still follow it: eight octets are looked up at once, not one after the other.
+/// What an octet does to the remainder when so many octets still follow it: eight octets are looked up at once, not one
+/// after the other.
 type Tables = [[u8; 256]; 8];
 
 static THREE: Tables = tables(0x06);

@@ -14,11 +14,14 @@ use super::{Ack, Checksum, Cid, Config, Error, Profile, ir, stride};
 use crate::Endpoints;
 use crate::tcp::{Flags, SeqNumber};
 use acklab_base::{Datagram, Ecn};
+use std::collections::BTreeMap;
 
 /// The receiving end: one for each peer.
 #[derive(Clone, Debug)]
 pub struct Decompressor {
     config: Config,
+    /// What was computed for flows seen uncompressed.
+    cids: BTreeMap<Endpoints, Cid>,
     contexts: Contexts<Context>,
     received: Received,
 }
@@ -26,8 +29,8 @@ pub struct Decompressor {
 #[derive(Clone, Debug)]
 struct Context {
     state: State,
-    /// A check has failed since the last one that says more than three bits (RFC 6846, §5.3.2: the state "Static Context"). One failure does it: the links
-    /// here lose packets, and do not flip bits.
+    /// A check has failed since the last one that says more than three bits (RFC 6846, §5.3: the state "Static Context").
+    /// One failure does it: the links here lose packets, and do not flip bits.
     is_damaged: bool,
 }
 
@@ -44,7 +47,7 @@ impl Decompressor {
     /// The end that receives what a compressor of the same configuration sends.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, contexts: Contexts::new(), received: Received::new() }
+        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received: Received::new() }
     }
 
     /// `ack` has come from the peer uncompressed: the counterpart of [`Compressor::observe`](super::Compressor::observe).
@@ -53,7 +56,7 @@ impl Decompressor {
             return;
         }
         let Some(list) = ack.headers().ok().and_then(|headers| List::of(&headers)) else { return };
-        let cid = Cid::of(ack.endpoints);
+        let cid = *self.cids.entry(ack.endpoints).or_insert_with(|| Cid::of(ack.endpoints));
         let state = State::of_uncompressed(*ack, list, 0);
         match self.contexts.get(cid) {
             Some(context) if context.state.ack.endpoints != ack.endpoints => {}
@@ -66,6 +69,7 @@ impl Decompressor {
 
     /// Forget the flow between these endpoints.
     pub fn forget(&mut self, endpoints: Endpoints) {
+        self.cids.remove(&endpoints);
         let found = self.contexts.iter().find(|(_, context)| context.state.ack.endpoints == endpoints);
         if let Some(cid) = found.map(|(cid, _)| cid) {
             self.contexts.remove(cid);
@@ -75,8 +79,8 @@ impl Decompressor {
     /// Deliver the ACKs in `octets`: in [`Profile::Standard`] those of one packet, in [`Profile::Hack`] those of a frame.
     ///
     /// # Errors
-    /// If the octets are not what a compressor sends, or the contexts of the two ends differ. What was delivered before stays so, and what comes
-    /// after in the frame is lost.
+    /// If the octets are not what a compressor sends, or the contexts of the two ends differ. What was delivered before
+    /// stays so, and what comes after in the frame is lost.
     pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(&Ack)) -> Result<Decompressed, Error> {
         match self.config.profile {
             Profile::Standard => self.packet(octets, &mut deliver),

@@ -37,7 +37,8 @@ pub enum Error {
     /// Nothing was seen that established the context.
     #[error("{0} has no context")]
     NoContext(Cid),
-    /// A header of this context failed its check before, and only one with a CRC of seven bits, an IR or an uncompressed ACK helps.
+    /// A header of this context failed its check before, and only one with a CRC of seven bits, an IR or an uncompressed
+    /// ACK helps.
     #[error("the context of {0} is damaged")]
     Damaged(Cid),
     /// The check of the header does not hold.

@@ -1,7 +1,8 @@
 //! The base headers (RFC 6846, §7.3 and §8.2).
 //!
-//! `seq_*` apply where the IP-ID goes up with each packet, `rnd_*` where it is random or zero, `co_common` everywhere. Those that carry a scaled
-//! sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are left out: a pure ACK has no payload to scale by.
+//! `seq_*` apply where the IP-ID goes up with each packet, `rnd_*` where it is random or zero, `co_common` everywhere.
+//! Those that carry a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are left out: a pure ACK has no payload
+//! to scale by.
 
 mod co_common;
 mod rnd;

@@ -7,12 +7,14 @@
 //! +-----------------+-----+--------------------------------+-----+--------------------------------+----
 //! ```
 //!
-//! The paper widens the MSN of the first ACK to eight bits and leaves the others their four. Here the octet stands ahead of all, and its low bits come
-//! again in the first base header. The numbers count the ACKs of all flows of a peer, and those of a frame follow one another, so that the first one
-//! tells them all. An ACK ends where its formats say; the context tells which they are.
+//! The paper widens the MSN of the first ACK to eight bits and leaves the others their four. Here the octet stands ahead
+//! of all, and its low bits come again in the first base header. The numbers count the ACKs of all flows of a peer, and
+//! those of a frame follow one another, so that the first one tells them all. An ACK ends where its formats say; the
+//! context tells which they are.
 //!
-//! A client that does not know whether a frame has arrived sends its ACKs again ahead of new ones. The context has moved on by then, and would
-//! no longer tell where the old ones end; but the other end has received these octets before, by these numbers, and remembers how many there were.
+//! A client that does not know whether a frame has arrived sends its ACKs again ahead of new ones. The context has moved
+//! on by then, and would no longer tell where the old ones end; but the other end has received these octets before, by
+//! these numbers, and remembers how many there were.
 
 use super::wlsb::Lsb;
 
@@ -21,8 +23,9 @@ pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
 /// Octets ahead of the first ACK.
 pub const FRAME_HEADER: usize = 1;
 
-/// Append a frame to `out` that carries these compressed ACKs, each with the number that [`Compressor::compress`](super::Compressor::compress) gave it, in
-/// the order of their numbers with none left out. Nothing is appended if there are none.
+/// Append a frame to `out` that carries these compressed ACKs, each with the number that
+/// [`Compressor::compress`](super::Compressor::compress) gave it, in the order of their numbers with none left out.
+/// Nothing is appended if there are none.
 ///
 /// # Panics
 /// If a number is left out: the other end could not tell which.

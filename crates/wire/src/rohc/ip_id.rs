@@ -1,6 +1,6 @@
 //! How the IPv4 identification goes from one packet to the next.
 
-/// The behaviours of the innermost IP-ID (RFC 6846, §6.1.2 and §8.1), with their codes.
+/// The behaviours of the innermost IP-ID (RFC 6846, §6.1.2 and §8.2), with their codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behavior {
     /// One more with each packet.
@@ -13,10 +13,11 @@ pub(super) enum Behavior {
     Zero = 3,
 }
 
-/// An increase up to this is a sequence, one beyond that is not: the value of librohc (`MAX_IP_ID_OFFSET` of its TCP compressor).
+/// An increase up to this is a sequence, one beyond that is not: the value of librohc (`MAX_IP_ID_OFFSET` of its TCP
+/// compressor).
 const STEP: u16 = 20;
-/// Packets in a row that go by another rule before the compressor goes over to it; the first goes in full. A single jump costs less than
-/// to change the behaviour twice.
+/// Packets in a row that go by another rule before the compressor goes over to it; the first goes in full. A single jump
+/// costs less than to change the behaviour twice.
 const PATIENCE: u8 = 2;
 
 impl Behavior {
@@ -26,7 +27,8 @@ impl Behavior {
         Self::ALL[(bits & 0b11) as usize]
     }
 
-    /// What the first packet of a flow says: nothing but that it is zero. Both ends of TCP/HACK take it from an uncompressed ACK by this rule.
+    /// What the first packet of a flow says: nothing but that it is zero. Both ends of TCP/HACK take it from an
+    /// uncompressed ACK by this rule.
     pub(super) const fn of_first(identification: u16) -> Self {
         if identification == 0 { Self::Zero } else { Self::Sequential }
     }
@@ -41,7 +43,7 @@ impl Behavior {
         if matches!(self, Self::SequentialSwapped) { identification.swap_bytes() } else { identification }
     }
 
-    /// What is left when the part that goes up with the MSN is taken off (RFC 6846, §8.1, `ip_id_lsb`).
+    /// What is left when the part that goes up with the MSN is taken off (RFC 6846, §8.2: `ip_id_lsb`).
     pub(super) const fn offset(self, identification: u16, msn: u16) -> u16 {
         self.number(identification).wrapping_sub(msn)
     }

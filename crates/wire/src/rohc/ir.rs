@@ -1,4 +1,4 @@
-//! Initialisation and refresh: IR and IR-DYN (RFC 6846, §7.1 and §7.2; RFC 5795, §5.2.2), with the static and dynamic chains (§8.2).
+//! Initialisation and refresh: IR and IR-DYN (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
 
 use super::ack::TCP_CHECKSUM;
 use super::context::State;
@@ -67,8 +67,8 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
     out[check] = Crc::Eight.of(out);
 }
 
-/// Read an IR or IR-DYN, whose Add-CID octet `reader` has behind it in `packet`, and what it says of the TCP checksum. `known` is the state of
-/// the context.
+/// Read an IR or IR-DYN, whose Add-CID octet `reader` has behind it in `packet`, and what it says of the TCP checksum.
+/// `known` is the state of the context.
 pub(super) fn read(
     packet: &[u8],
     cid: Cid,

@@ -3,8 +3,8 @@
 use super::Error;
 use arrayvec::ArrayVec;
 
-/// As many octets as a compressed ACK can take: the longest is an IR, or a `co_common` in which every field has changed, with the most options that
-/// a header has room for.
+/// As many octets as a compressed ACK can take: the longest is an IR, or a `co_common` in which every field has changed,
+/// with the most options that a header has room for.
 pub const LONGEST: usize = 160;
 
 /// One compressed ACK.

@@ -1,4 +1,5 @@
-//! The list of TCP options (RFC 6846, §6.3): its structure goes when it changes, what changes with every header goes in the irregular chain.
+//! The list of TCP options (RFC 6846, §6.3): its structure goes when it changes, what changes with every header goes in
+//! the irregular chain.
 
 mod list;
 mod sack;
@@ -15,6 +16,7 @@ pub(super) mod index {
     pub(in super::super) const TIMESTAMPS: u8 = 4;
     pub(in super::super) const SACK_PERMITTED: u8 = 5;
     pub(in super::super) const SACK: u8 = 6;
-    /// The first of the indices that a compressor gives to other options as it likes. Ours gives them to AccECN0, AccECN1 and experiments.
+    /// The first of the indices that a compressor gives to other options as it likes. Ours gives them to AccECN0, AccECN1
+    /// and experiments.
     pub(in super::super) const GENERIC: u8 = 7;
 }

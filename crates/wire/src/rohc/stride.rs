@@ -1,14 +1,15 @@
-//! The step in which ACK numbers go up (RFC 6846, §6.1.1 and §8.1: `ack_stride`, `field_scaling`).
+//! The step in which ACK numbers go up (RFC 6846, §8.2: `ack_stride`, `field_scaling`).
 
 use super::formats::ACK_SCALED;
 
-/// ACK numbers in a row that go by a step before it is told to the other end. Telling it takes five to seven octets more than an ACK
-/// number, and saves one octet of each ACK from then on.
+/// ACK numbers in a row that go by a step before it is told to the other end. Telling it takes five to seven octets more
+/// than an ACK number, and saves one octet of each ACK from then on.
 const CONFIDENCE: u8 = 4;
 /// The largest multiple of the step that fits the four bits of a scaled ACK number.
 const REACH: u32 = 12;
 
-/// Finds the step: the greatest common divisor of the advances of late. With the usual delayed ACKs that is the maximum segment size, or twice that.
+/// Finds the step: the greatest common divisor of the advances of late. With the usual delayed ACKs that is the maximum
+/// segment size, or twice that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Estimate {
     step: u16,

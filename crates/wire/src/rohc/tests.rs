@@ -76,7 +76,8 @@ fn an_introduction_has_all_of_the_header() {
     let octets = ends.through(&first);
     let check = checksum(&first);
     let static_chain = [0, 6, 10, 128, 0, 1, 10, 0, 0, 1, 0x00, 0x09, 0xc0, 0x00];
-    // DF and sequential; no service; TTL 64; IP-ID. Urgent pointer zero; ACK; MSN; sequence and ACK number; window; checksum; no options.
+    // DF and sequential; no service; TTL 64; IP-ID. Urgent pointer zero; ACK; MSN; sequence and ACK number; window;
+    // checksum; no options.
     let dynamic = [0x04, 0x00, 0x40, 1, 2, 0x10, 0x10, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x01, 0xf5, check[0], check[1], 0];
     assert_eq!(octets[..2], [0xfd, 0x06]);
     assert_eq!(octets[3..17], static_chain);

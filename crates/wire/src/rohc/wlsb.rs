@@ -1,4 +1,5 @@
-//! Low bits in place of a value: (window-based) least significant bit coding (RFC 4997, §4.11.5; RFC 5795 takes it from RFC 3095, §4.5.1).
+//! Low bits in place of a value: (window-based) least significant bit coding (RFC 4997, §4.11.5; RFC 5795 takes it from
+//! RFC 3095, §4.5.1).
 
 /// `lsb(bits, offset)` of a field of `width` bits: a value is told by its low bits where it lies in
 /// [reference − offset, reference + 2^bits − 1 − offset].
@@ -62,7 +63,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_reached_is_decoded(bits in 1u32..31, offset in -1i32..70_000, reference: u32, near in 0u32..200_000, value: u32) {
+        fn what_is_reached_is_decoded(
+            bits in 1u32..31,
+            offset in -1i32..70_000,
+            reference: u32,
+            near in 0u32..200_000,
+            value: u32,
+        ) {
             for width in [16, 32] {
                 prop_assume!(bits < width);
                 let lsb = Lsb::new(bits, offset, width);

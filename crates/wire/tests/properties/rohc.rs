@@ -170,8 +170,9 @@ fn flows(choices: &mut Choices) -> Vec<Flow> {
     (0..u32::from(count)).map(flow).collect()
 }
 
-/// Any ACKs of any flows, of which fewer are lost in a row than the ends are set for, come out as they went in, to the octet. Any octets in place of a
-/// compressed ACK are no cause to panic. Returns how many ACKs there were, and their octets when compressed.
+/// Any ACKs of any flows, of which fewer are lost in a row than the ends are set for, come out as they went in, to the
+/// octet. Any octets in place of a compressed ACK are no cause to panic. Returns how many ACKs there were, and their
+/// octets when compressed.
 ///
 /// # Panics
 /// If it does not hold.
@@ -238,7 +239,8 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     let _ = other.decompress(choices.0, |_| {});
 }
 
-/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or throws them away and goes on with uncompressed ones.
+/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or throws them away and
+/// goes on with uncompressed ones.
 fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);

@@ -210,7 +210,8 @@ fn co_common_says_what_no_other_can() {
         next.ack.segment.window = 7;
         next.ack.segment.ack.0 ^= 0x8000_0000;
     });
-    // 1111101 0 | 1 0 00 0001 | 01 11 0 1 1 0 | 0 0 1 1 1 00 0 | 0 1111111 | then sequence number, ACK number, window, IP-ID, DSCP, TTL
+    // 1111101 0 | 1 0 00 0001 | 01 11 0 1 1 0 | 0 0 1 1 1 00 0 | 0 1111111 | then sequence number, ACK number, window,
+    // IP-ID, DSCP, TTL
     let expected =
         [0xfa, 0x81, 0x76, 0x38, 0x7f, 0x0e, 0x92, 0x34, 0x56, 0x78, 0x00, 0x07, 0x01, 0x02, 0xb8, 0x09].to_vec();
     assert_eq!((format, octets), (Format::CoCommon, expected));

@@ -27,7 +27,8 @@ struct Item<'a> {
     octets: &'a [u8],
 }
 
-/// The items in the octets of options that acklab's endpoints lay out for an ACK; an option that none has ends them with None.
+/// The items in the octets of options that acklab's endpoints lay out for an ACK; an option that none has ends them with
+/// None.
 fn items(mut octets: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
     std::iter::from_fn(move || {
         let (&kind, tail) = octets.split_first()?;
@@ -46,8 +47,8 @@ fn items(mut octets: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
     })
 }
 
-/// Which options stand in which order: what a list carries besides values. The length of a generic option belongs to it, as the irregular chain
-/// cannot change that.
+/// Which options stand in which order: what a list carries besides values. The length of a generic option belongs to it,
+/// as the irregular chain cannot change that.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(in crate::rohc) struct List {
     indices: [u8; MOST],
@@ -89,7 +90,8 @@ pub(in crate::rohc) struct Listed {
     is_present: bool,
 }
 
-/// Is the item in a list that goes along with `references`? Timestamps need not be that the other end holds near ones of; NOP is empty.
+/// Is the item in a list that goes along with `references`? Timestamps need not be that the other end holds near ones of;
+/// NOP is empty.
 fn is_in_list(index: u8, new: &State, references: Option<&References>) -> bool {
     let near = |state: &State| match (state.ack.segment.options.timestamps, new.ack.segment.options.timestamps) {
         (Some(old), Some(new)) => timestamps::is_near(old.value, new.value) && timestamps::is_near(old.echo, new.echo),
