@@ -13,8 +13,7 @@ pub(super) enum Behavior {
     Zero = 3,
 }
 
-/// An increase up to this is a sequence, one beyond that is not: the value of librohc (`MAX_IP_ID_OFFSET` of its TCP
-/// compressor).
+/// An increase up to this is a sequence, one beyond that is not: the value of librohc (`IPID_MAX_DELTA`).
 const STEP: u16 = 20;
 /// Packets in a row that go by another rule before the compressor goes over to it; the first goes in full. A single jump
 /// costs less than to change the behaviour twice.
