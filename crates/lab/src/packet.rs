@@ -1,16 +1,16 @@
-//! A packet in simulation: a segment, and when what it tells came into being.
+//! A packet in simulation: what a transport sends, and when what it tells came into being.
 
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
-use acklab_wire::tcp::Segment;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
+use acklab_wire::Pdu;
 
-/// A segment on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
+/// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet(Box<Body>);
 
 /// What a packet holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    pub(crate) segment: Segment,
+    pub(crate) pdu: Pdu,
     /// Octets of its IP packet.
     pub(crate) wire_len: Bytes,
     /// Of data, when it was sent; of an ACK, when the newest data that it reports had arrived.
@@ -18,8 +18,8 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    pub(crate) fn new(segment: Segment, born: Instant) -> Self {
-        Self { wire_len: segment.wire_len(), segment, born }
+    pub(crate) fn new(pdu: Pdu, born: Instant) -> Self {
+        Self { wire_len: pdu.wire_len(), pdu, born }
     }
 }
 
@@ -35,19 +35,19 @@ impl Datagram for Packet {
     }
 
     fn flow(&self) -> FlowId {
-        self.0.segment.flow
+        self.0.pdu.flow()
     }
 
     fn ecn(&self) -> Ecn {
-        self.0.segment.ecn
+        self.0.pdu.ecn()
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        self.0.segment.ecn = ecn;
+        self.0.pdu.set_ecn(ecn);
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
-        self.0.segment.pure_ack()
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.0.pdu.ack_header()
     }
 }
 

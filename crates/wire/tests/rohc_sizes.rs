@@ -2,8 +2,9 @@
 
 use acklab_base::FlowId;
 use acklab_base::random::Seed;
+use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{Ack, Checksum, Compressor, Config, Decompressor, FRAME_HEADER, Octets, Profile, write_frame};
-use acklab_wire::tcp::{Flags, Ipv4Fields, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
 /// ACKs of a stream: as many as the measurements of librohc had that are quoted here.
 const ACKS: u32 = 2000;

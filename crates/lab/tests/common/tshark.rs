@@ -19,6 +19,8 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<S
             "ip.check_checksum:TRUE",
             "-o",
             "tcp.check_checksum:TRUE",
+            "-o",
+            "wlan.check_checksum:TRUE",
             "-T",
             "fields",
             "-E",

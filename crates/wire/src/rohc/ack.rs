@@ -1,14 +1,15 @@
 //! What is compressed: a pure ACK with all that its headers say.
 
 use crate::Endpoints;
-use crate::tcp::{EncodeError, Headers, Ipv4Fields, Segment, headers};
+use crate::ipv4::Ipv4Fields;
+use crate::tcp::{EncodeError, Headers, Segment, headers};
 
 /// A pure ACK as it goes over IPv4: each value that its octets depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Who sends it to whom.
     pub endpoints: Endpoints,
-    /// The segment. It is a pure ACK if [`Datagram::pure_ack`](acklab_base::Datagram::pure_ack) says so.
+    /// The segment. It is a pure ACK if [`Datagram::pure_ack`](acklab_base::Datagram::ack_header) says so.
     pub segment: Segment,
     /// What its IPv4 header says besides.
     pub ip: Ipv4Fields,

@@ -1,7 +1,8 @@
 //! Whole packets and frames, their octets worked out by hand.
 
 use super::*;
-use crate::tcp::{Flags, Ipv4Fields, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use crate::ipv4::Ipv4Fields;
+use crate::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use acklab_base::{Ecn, FlowId};
 
 fn ack(connection: u32) -> Ack {

@@ -1,11 +1,12 @@
 //! What must hold for any sequence of ACKs. The tests of this crate and the fuzz target `rohc_decompress` share it.
 
 use acklab_base::{Ecn, FlowId};
+use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{
     Ack, Checksum, Compressor, Config, Decompressed, Decompressor, Error, MOST_REFERENCES, Octets, Profile, write_frame,
 };
 use acklab_wire::tcp::{
-    AccurateEcn, FieldOrder, Flags, Ipv4Fields, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
+    AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
 };
 use std::collections::VecDeque;
 

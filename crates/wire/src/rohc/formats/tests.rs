@@ -1,12 +1,13 @@
 //! Every base header, its octets worked out by hand from RFC 6846, §8.2.
 
 use super::Format;
+use crate::ipv4::Ipv4Fields;
 use crate::rohc::Ack;
 use crate::rohc::context::{References, State};
 use crate::rohc::ip_id::Behavior;
 use crate::rohc::octets::{Octets, Reader};
 use crate::rohc::options::List;
-use crate::tcp::{Flags, Ipv4Fields, Options, Segment, SeqNumber};
+use crate::tcp::{Flags, Options, Segment, SeqNumber};
 use acklab_base::{Ecn, FlowId};
 
 /// ACK number 0x12345678, number 0x10 of its flow, with an identification 5 beyond that.

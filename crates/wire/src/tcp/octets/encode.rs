@@ -1,61 +1,28 @@
 //! From a segment to octets.
 
-use super::checksum;
 use super::options::Layout;
 use crate::Endpoints;
-use crate::tcp::{IPV4_HEADER, Segment, TCP_HEADER};
-use acklab_base::{Datagram, Ecn};
+use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
+use crate::tcp::{Segment, TCP_HEADER};
+use acklab_base::Datagram;
 use arrayvec::ArrayVec;
 use etherparse::IpNumber;
 
 const IP_OCTETS: usize = IPV4_HEADER as usize;
 const TCP_OCTETS: usize = TCP_HEADER as usize;
 
-/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
-const TIME_TO_LIVE: u8 = 64;
 /// Where the TCP checksum stands in a TCP header.
 const CHECKSUM: std::ops::Range<usize> = 16..18;
 
 /// The octets of an IPv4 and a TCP header.
 pub type Headers = ArrayVec<u8, 80>;
 
-/// What an IPv4 header says that a [`Segment`] does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ipv4Fields {
-    /// Differentiated services (RFC 2474, §3): six bits.
-    pub dscp: u8,
-    /// Identification (RFC 791, §3.1; RFC 6864).
-    pub identification: u16,
-    /// Don't fragment.
-    pub dont_fragment: bool,
-    /// Time to live.
-    pub time_to_live: u8,
-}
-
-impl Default for Ipv4Fields {
-    fn default() -> Self {
-        Self { dscp: 0, identification: 0, dont_fragment: true, time_to_live: TIME_TO_LIVE }
-    }
-}
-
-/// How much of a packet is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
-    Headers,
-    /// The headers and the payload.
-    Whole,
-}
-
 /// Why a segment has no octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The total length of an IPv4 packet has 16 bits.
-    #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
-    TooLong {
-        /// What it would take.
-        octets: u64,
-    },
+    /// It is longer than a packet may be.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
     /// The data offset of a TCP header has four bits.
     #[error("the options take {octets} octets, and a TCP header has room for 40")]
     OptionsTooLong {
@@ -93,35 +60,17 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
     let wire_len = segment.wire_len().get();
-    let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
+    let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
     let mut headers = Headers::new();
     let mut put =
         |octets: &[u8]| headers.try_extend_from_slice(octets).expect("60 octets of TCP and 20 of IPv4 are 80");
-    put(&ip_header(segment.ecn, endpoints, fields, total_len));
+    put(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
     put(&tcp_header(segment, endpoints, options.as_slice().len() as u8));
     put(options.as_slice());
-    let checksum = checksum::of_segment(endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
+    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
     headers[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
     Ok(headers)
-}
-
-/// An IPv4 header without options (RFC 791, §3.1).
-fn ip_header(ecn: Ecn, endpoints: Endpoints, fields: Ipv4Fields, total_len: u16) -> [u8; IP_OCTETS] {
-    let mut header = [0; IP_OCTETS];
-    let words = (IP_OCTETS / 4) as u8;
-    header[0] = 4 << 4 | words;
-    header[1] = fields.dscp << 2 | ecn.bits();
-    header[2..4].copy_from_slice(&total_len.to_be_bytes());
-    header[4..6].copy_from_slice(&fields.identification.to_be_bytes());
-    header[6] = u8::from(fields.dont_fragment) << 6;
-    header[8] = fields.time_to_live;
-    header[9] = IpNumber::TCP.0;
-    header[12..16].copy_from_slice(&endpoints.source.ip().octets());
-    header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
-    let checksum = checksum::of_header(&header);
-    header[10..12].copy_from_slice(&checksum.to_be_bytes());
-    header
 }
 
 /// A TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).

@@ -1,0 +1,53 @@
+//! At which rate control frames answer.
+
+use super::{Format, Mode, Standard};
+use acklab_base::Rate;
+
+/// The modes in which a cell sends ACK, Block ACK, CTS, RTS and Block ACK request frames: its basic rates, lowest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlRates {
+    modes: Vec<Mode>,
+}
+
+impl ControlRates {
+    /// Of these basic rates; without any, the mandatory ones: 1 and 2 Mbps for 802.11b (16.2.3), 6, 12 and 24 Mbps else (17.2.3.5).
+    /// Nothing, if one of them is no rate of the standard.
+    #[must_use]
+    pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
+        let all: Vec<Mode> = match standard {
+            Standard::B => (0..4).map(|index| Mode::dsss(index, is_short_preamble)).collect(),
+            _ => (0..8).map(Mode::ofdm).collect(),
+        };
+        let mandatory: &[usize] = if standard == Standard::B { &[0, 1] } else { &[0, 2, 4] };
+        let mut modes = match basic {
+            None => mandatory.iter().map(|index| all[*index]).collect(),
+            Some(rates) => rates
+                .iter()
+                .map(|rate| all.iter().copied().find(|mode| mode.rate() == Some(*rate)))
+                .collect::<Option<Vec<Mode>>>()?,
+        };
+        modes.sort_unstable_by_key(|mode| mode.data_rate());
+        (!modes.is_empty()).then_some(Self { modes })
+    }
+
+    /// The answer to a frame in `mode`: the highest basic rate not above its own, or of HT and later not above its non-HT reference
+    /// rate (10.6.6.5.2); the lowest, if all are above.
+    #[must_use]
+    pub fn response_to(&self, mode: Mode) -> Mode {
+        let most = mode.reference_rate();
+        let fitting = self.modes.iter().rev().copied().find(|basic| basic.data_rate() <= most);
+        fitting.unwrap_or(self.modes[0])
+    }
+
+    /// The lowest basic rate, at which EIFS is counted (10.3.2.3.7).
+    #[must_use]
+    pub fn lowest(&self) -> Mode {
+        self.modes[0]
+    }
+
+    /// Do they use DSSS, without a signal extension?
+    #[must_use]
+    pub fn are_dsss(&self) -> bool {
+        matches!(self.lowest().format, Format::Dsss | Format::ShortDsss)
+    }
+}
