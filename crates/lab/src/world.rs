@@ -64,13 +64,6 @@ fn only_feeds(
     (0..links.len()).map(sole).collect()
 }
 
-/// Which of a world's machines an id stands for.
-enum Element {
-    Link(usize),
-    Sender(usize),
-    Receiver(usize),
-}
-
 impl World {
     /// `routes` holds for each flow the link directions of its data; ACKs take the same links back.
     pub(crate) fn new(links: Vec<Link<Packet>>, flows: Vec<Ends>, routes: &[Vec<usize>], taps: Taps) -> Self {
@@ -93,14 +86,15 @@ impl World {
         Self { links, flows, far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
-    #[inline]
-    fn element(&self, machine: MachineId) -> Element {
-        let index = machine.0 as usize;
-        if index < self.links.len() {
-            return Element::Link(index);
-        }
-        let end = index - self.links.len();
-        if end.is_multiple_of(2) { Element::Sender(end / 2) } else { Element::Receiver(end / 2) }
+    /// The link direction that `machine` is, if it is one.
+    fn link(&self, machine: MachineId) -> Option<usize> {
+        Some(machine.0 as usize).filter(|index| *index < self.links.len())
+    }
+
+    /// The flow at whose end `machine` is, which is no link, and whether it is the sender.
+    fn end(&self, machine: MachineId) -> (usize, bool) {
+        let end = machine.0 as usize - self.links.len();
+        (end / 2, end.is_multiple_of(2))
     }
 
     /// Begin to measure.
@@ -219,41 +213,43 @@ impl SimWorld for World {
     }
 
     fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
-        match self.element(machine) {
-            Element::Link(index) => return self.enter_links(index, now, packet),
-            Element::Sender(index) => {
-                self.enter_sender(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
-            Element::Receiver(index) => {
-                self.enter_receiver(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
+        if let Some(index) = self.link(machine) {
+            return self.enter_links(index, now, packet);
         }
+        match self.end(machine) {
+            (flow, true) => self.enter_sender(flow, now, packet.body()),
+            (flow, false) => self.enter_receiver(flow, now, packet.body()),
+        }
+        self.pool.take_back(packet);
         Some(machine)
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
-        match self.element(machine) {
-            Element::Link(index) => {
-                self.links[index].wake(now);
-                self.note_drops(index);
-            }
-            Element::Sender(index) => {
-                let ends = &mut self.flows[index];
+        if let Some(index) = self.link(machine) {
+            self.links[index].wake(now);
+            return self.note_drops(index);
+        }
+        match self.end(machine) {
+            (flow, true) => {
+                let ends = &mut self.flows[flow];
                 ends.sender.wake(now);
                 ends.probe.application_delay.written(now, ends.sender.written());
                 ends.note_events(now);
             }
-            Element::Receiver(index) => self.flows[index].receiver.wake(now),
+            (flow, false) => self.flows[flow].receiver.wake(now),
         }
     }
 
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
-        match self.element(machine) {
-            Element::Link(index) => self.step_link(index, now),
-            Element::Sender(index) => self.step_sender(index, now),
-            Element::Receiver(index) => self.step_receiver(index, now),
+        if let Some(index) = self.link(machine) {
+            return self.step_link(index, now);
+        }
+        match self.end(machine) {
+            (flow, true) => self.step_sender(flow, now),
+            (flow, false) => {
+                let receiver = &self.flows[flow].receiver;
+                if receiver.owes_now() { self.step_receiver(flow, now) } else { Step::Rest(receiver.deadline()) }
+            }
         }
     }
 }

@@ -104,6 +104,8 @@ pub struct Delivery {
     pub segments: u64,
     /// Of it, the transmission that left last.
     pub newest: Option<Newest>,
+    /// What that one remembers, if stamps are kept.
+    pub stamp: Stamp,
     /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission: its number, and when it
     /// left.
     pub plausible: Option<(u64, Instant)>,
@@ -316,12 +318,14 @@ impl Scoreboard {
 
     fn note_delivered(&mut self, index: usize, segment: &Sent) {
         let Sent { at, number, end, ever_resent, .. } = *segment;
-        let stamp = self.stamp_of(index);
         let delivery = &mut self.delivery;
         delivery.segments += 1;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
         if delivery.newest.is_none_or(|than| number > than.number) {
-            delivery.newest = Some(Newest { at, number, is_retransmission: ever_resent, stamp });
+            delivery.newest = Some(Newest { at, number, is_retransmission: ever_resent });
+            if let Some(stamp) = self.stamps.get(index) {
+                delivery.stamp = *stamp;
+            }
         }
         if !ever_resent || at <= delivery.plausible_before {
             delivery.last_entered = Some(at);

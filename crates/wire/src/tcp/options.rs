@@ -164,6 +164,9 @@ impl Options {
     /// other way.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
+        if self.has_nothing_but_timestamps() {
+            return if self.timestamps.is_some() { 12 } else { 0 };
+        }
         let aligned = self.aligned_len();
         if aligned <= Self::ROOM {
             return aligned;
@@ -175,9 +178,6 @@ impl Options {
     /// As stacks lay them out: each of timestamps and SACK behind two NOPs, SACK-permitted sharing the two of the timestamps on a SYN,
     /// an ACK Ratio those of the SACK, AccECN behind what it needs.
     pub(super) fn aligned_len(&self) -> u64 {
-        if self.has_nothing_but_timestamps() {
-            return if self.timestamps.is_some() { 12 } else { 0 };
-        }
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.as_slice().len() as u64 };
@@ -196,9 +196,11 @@ impl Options {
     /// One after the other, with padding at the end.
     /// As in most segments.
     const fn has_nothing_but_timestamps(&self) -> bool {
-        let is_handshake = self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted;
-        let is_rare = self.accurate_ecn.is_some() | self.ack_congestion_control | self.ack_ratio.is_some();
-        !(is_handshake | is_rare | !self.sack.is_empty())
+        self.sack.is_empty()
+            && self.accurate_ecn.is_none()
+            && self.ack_ratio.is_none()
+            && !(self.mss.is_some() || self.window_scale.is_some())
+            && !(self.sack_permitted || self.ack_congestion_control)
     }
 
     fn dense_len(&self) -> u64 {

@@ -124,9 +124,8 @@ impl Sender {
     pub(super) fn new_data(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent(), self.full_payload());
         let octets = self.sendable_of(unsent, full);
-        let is_worth_it = octets == full
-            || octets == unsent
-            || (self.board.is_empty() && octets >= self.largest_window / 2);
+        let is_worth_it =
+            octets == full || octets == unsent || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
     }
 

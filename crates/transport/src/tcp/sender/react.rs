@@ -352,10 +352,10 @@ impl Sender {
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
         let lost = self.report_losses(now);
-        let newest = self.board.delivery().newest.as_ref();
+        let delivery = self.board.delivery();
+        let newest = delivery.newest.as_ref();
         let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
-        let rate = self.sampler.as_mut().and_then(|sampler| sampler.on_ack(now, news.delivered, newest, min_rtt));
-        let ack = cc::Ack {
+        let mut ack = cc::Ack {
             now,
             acked: Acked { bytes: growth, segments: total / mss },
             delivered: news.delivered,
@@ -370,13 +370,17 @@ impl Sender {
             newest_rtt,
             srtt: self.rtt.srtt(),
             min_rtt,
-            rate,
+            rate: None,
             state: self.state,
             has_sack: self.config.sack,
             window_limited: self.window_limited,
             departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
+        if let Some(sampler) = &mut self.sampler {
+            let stamped = newest.map(|newest| (newest, &delivery.stamp));
+            ack.rate = sampler.on_ack(now, news.delivered, stamped, min_rtt);
+        }
         if !self.board.fates().is_empty() {
             self.controller.on_fates(self.board.fates());
             self.board.clear_fates();
