@@ -1,6 +1,6 @@
 //! A packet in simulation: what a transport sends, and when what it tells came into being.
 
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
 use acklab_wire::Pdu;
 
 /// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
@@ -40,8 +40,8 @@ impl Datagram for Packet {
         self.0.pdu.set_ecn(ecn);
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
-        self.0.pdu.pure_ack()
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.0.pdu.ack_header()
     }
 }
 

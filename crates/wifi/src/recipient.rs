@@ -74,8 +74,8 @@ mod tests {
     fn a_gap_holds_what_comes_after_it() {
         let mut recipient = Recipient::new(64);
         assert_eq!(receive(&mut recipient, 0), [0]);
-        assert_eq!(receive(&mut recipient, 2), []);
-        assert_eq!(receive(&mut recipient, 3), []);
+        assert!(receive(&mut recipient, 2).is_empty());
+        assert!(receive(&mut recipient, 3).is_empty());
         assert_eq!(receive(&mut recipient, 1), [1, 2, 3]);
         assert_eq!(receive(&mut recipient, 4), [4]);
     }
@@ -84,16 +84,16 @@ mod tests {
     fn a_repetition_is_not_passed_up_again() {
         let mut recipient = Recipient::new(64);
         receive(&mut recipient, 0);
-        assert_eq!(receive(&mut recipient, 0), []);
+        assert!(receive(&mut recipient, 0).is_empty());
         receive(&mut recipient, 2);
-        assert_eq!(receive(&mut recipient, 2), []);
+        assert!(receive(&mut recipient, 2).is_empty());
         assert_eq!(receive(&mut recipient, 1), [1, 2]);
     }
 
     #[test]
     fn a_frame_beyond_the_window_moves_it() {
         let mut recipient = Recipient::new(64);
-        assert_eq!(receive(&mut recipient, 1), []);
+        assert!(receive(&mut recipient, 1).is_empty());
         assert_eq!(receive(&mut recipient, 64), [1]);
         let mut up = Vec::new();
         recipient.advance(65, &mut |packet| up.push(packet));

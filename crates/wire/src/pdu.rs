@@ -4,7 +4,7 @@ use crate::ipv4::Extent;
 use crate::tcp::Segment;
 use crate::udp::UserDatagram;
 use crate::{Endpoints, tcp, udp};
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, PureAck};
+use acklab_base::{Bytes, Datagram, Ecn, FlowId, AckHeader};
 
 /// What an IPv4 packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,17 @@ impl Pdu {
         match self {
             Self::Tcp(segment) => Ok(tcp::encode(segment, endpoints, identification, extent, octets)?),
             Self::Udp(datagram) => Ok(udp::encode(datagram, endpoints, identification, extent, octets)?),
+        }
+    }
+}
+
+impl Pdu {
+    /// Octets of its payload.
+    #[must_use]
+    pub const fn payload(&self) -> u32 {
+        match self {
+            Self::Tcp(segment) => segment.payload,
+            Self::Udp(datagram) => datagram.payload,
         }
     }
 }
@@ -86,10 +97,10 @@ impl Datagram for Pdu {
         }
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
+    fn ack_header(&self) -> Option<AckHeader> {
         match self {
-            Self::Tcp(segment) => segment.pure_ack(),
-            Self::Udp(datagram) => datagram.pure_ack(),
+            Self::Tcp(segment) => segment.ack_header(),
+            Self::Udp(datagram) => datagram.ack_header(),
         }
     }
 }

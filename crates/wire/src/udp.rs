@@ -5,7 +5,7 @@ pub mod octets;
 pub use octets::{DecodeError, EncodeError, decode, encode};
 
 use crate::ipv4::IPV4_HEADER;
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
+use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, AckHeader};
 
 /// Octets of a UDP header.
 pub const UDP_HEADER: u64 = 8;
@@ -47,7 +47,7 @@ impl Datagram for UserDatagram {
         self.ecn = ecn;
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
+    fn ack_header(&self) -> Option<AckHeader> {
         None
     }
 }
