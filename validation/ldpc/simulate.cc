@@ -10,9 +10,11 @@
  *
  * Prints for each rate and SNR (energy of a symbol over noise density, dB) the
  * blocks that failed and the blocks sent. With an argument, only that rate:
- * 0 to 3 for 1/2, 2/3, 3/4, 5/6.
+ * 0 to 3 for 1/2, 2/3, 3/4, 5/6. A rate ends where one block in fifty
+ * fails.
  */
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -28,7 +30,7 @@ constexpr int kBlock = 81;
 constexpr int kColumns = 24;
 constexpr int kIterations = 20;
 constexpr int kEnoughFailures = 200;
-constexpr int kMostBlocks = 40000;
+constexpr int kEnoughBlocks = 10000;
 
 // Parity check matrices of IEEE Std 802.11-2020, Annex F, Table F-3: cyclic shifts of identity
 // matrices of 81 by 81, -1 for none.
@@ -216,7 +218,7 @@ Simulate(int rate)
         int failures = 0;
         int blocks = 0;
         std::vector<float> beliefs(kColumns * kBlock);
-        while (failures < kEnoughFailures && blocks < kMostBlocks)
+        while (failures < kEnoughFailures)
         {
             for (float& belief : beliefs)
             {
@@ -227,7 +229,7 @@ Simulate(int rate)
         }
         std::printf("%d,%.1f,%d,%d\n", rate, db, failures, blocks);
         std::fflush(stdout);
-        if (failures < kEnoughFailures / 4)
+        if (blocks > kEnoughBlocks)
         {
             break;
         }

@@ -124,6 +124,14 @@ impl Ends {
         }
     }
 
+    /// Has the receiver something to send now?
+    pub(crate) const fn owes_now(&self) -> bool {
+        match &self.pair {
+            Pair::Tcp(pair) => pair.receiver.owes_now(),
+            Pair::Udp(_) => false,
+        }
+    }
+
     /// What the receiver answers, and when the newest data of which that tells had arrived.
     pub(crate) fn poll_receiver(&mut self, now: Instant) -> Option<(Pdu, Instant)> {
         match &mut self.pair {
@@ -165,9 +173,8 @@ impl TcpPair {
         let before = self.receiver.received();
         self.receiver.accept(now, *segment);
         if segment.payload > 0 {
-            let offset = self.receiver.offset_of(segment.seq);
             let fresh = self.receiver.received() - before;
-            probe.data_arrived(now, born, offset, fresh, &self.receiver);
+            probe.data_arrived(now, born, segment.seq, fresh, &self.receiver);
         }
     }
 
@@ -183,6 +190,9 @@ impl TcpPair {
     }
 
     fn note_events(&mut self, now: Instant, probe: &mut FlowProbe) {
+        if !self.sender.has_events() {
+            return;
+        }
         for event in self.sender.drain_events() {
             if event == Event::Finished {
                 probe.completed = Some(now);

@@ -10,6 +10,7 @@ mod totals;
 use crate::statistics::{Mean, OverTime};
 use acklab_base::{Duration, Instant};
 use acklab_transport::tcp::{Receiver, Sender};
+use acklab_wire::tcp::SeqNumber;
 use acklab_wire::udp::UserDatagram;
 use bursts::Bursts;
 use delay::ApplicationDelay;
@@ -192,12 +193,21 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
     }
 
-    /// The receiver has taken a segment that was sent at `born`; `fresh` octets of it were new.
-    pub(crate) fn data_arrived(&mut self, now: Instant, born: Instant, offset: u64, fresh: u64, receiver: &Receiver) {
+    /// The receiver has taken the segment `seq` that was sent at `born`; `fresh` octets of it were new.
+    pub(crate) fn data_arrived(
+        &mut self,
+        now: Instant,
+        born: Instant,
+        seq: SeqNumber,
+        fresh: u64,
+        receiver: &Receiver,
+    ) {
         self.one_way_delay.add(now.since(born).as_nanos() as f64);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         self.application_delay.delivered(now, receiver.delivered());
-        self.record_packet(now, PacketKind::Received, offset);
+        if self.records.packets.is_some() {
+            self.record_packet(now, PacketKind::Received, receiver.offset_of(seq));
+        }
     }
 
     /// A datagram leaves the sender.

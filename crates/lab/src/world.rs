@@ -91,6 +91,7 @@ impl World {
         Self { links, cells, flows, air: Vec::new(), far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
+    /// Which machine an id stands for.
     fn element(&self, machine: MachineId) -> Element {
         let index = machine.0 as usize;
         if index < self.links.len() {
@@ -118,22 +119,24 @@ impl World {
         self.flows.iter_mut().for_each(|ends| ends.open(now));
     }
 
-    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
-    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> usize {
+    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them, unless it will only
+    /// deliver, later on, what it was to deliver first anyway.
+    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> Option<MachineId> {
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
-            self.enter_link(index, at, packet);
-            let Some(next) = self.feeds[index] else { return index };
-            let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
+            self.taps.enters(index, at, &packet.body().pdu);
+            let link = &mut self.links[index];
+            let before = link.deadline();
+            link.accept(at, packet);
+            let is_as_before = before.is_some_and(|before| before > now) && link.deadline() == before;
+            let ahead = self.feeds[index].and_then(|next| Some((next, link.take_ahead()?)));
+            self.note_drops(index);
+            let Some((next, (arrival, ahead))) = ahead else {
+                return (!is_as_before).then_some(MachineId(index as u32));
+            };
             self.taps.leaves(index, arrival, &ahead.body().pdu);
             (index, at, packet) = (next, arrival, ahead);
         }
-    }
-
-    fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.body().pdu);
-        self.links[index].accept(now, packet);
-        self.note_drops(index);
     }
 
     /// Tells flows which of their packets a link has turned away.
@@ -154,16 +157,48 @@ impl World {
         self.flows[index].enter_receiver(now, packet);
     }
 
-    fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let pdu = self.flows[index].poll_sender(now)?;
-        self.taps.at_sender(index, now, &pdu);
-        Some(self.pool.packet(&pdu, now))
+    /// The machine that a packet of this flow comes to behind a box.
+    fn behind(&self, passed: usize, packet: &Packet) -> MachineId {
+        self.far_end[passed * self.flows.len() * 2 + packet.flow().0 as usize]
     }
 
-    fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let (pdu, born) = self.flows[index].poll_receiver(now)?;
+    fn step_link(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let link = &mut self.links[index];
+        let packet = link.poll(now);
+        let deadline = link.deadline();
+        let Some(packet) = packet else { return Step::Rest(deadline) };
+        self.taps.leaves(index, now, &packet.body().pdu);
+        let to = self.behind(index, &packet);
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            Step::Send(to, packet)
+        } else {
+            Step::SendLast(to, packet, deadline)
+        }
+    }
+
+    fn step_cell(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        match self.cells[index].poll(now) {
+            Some(packet) => Step::Send(self.behind(self.links.len() + index, &packet), packet),
+            None => Step::Rest(self.cells[index].deadline()),
+        }
+    }
+
+    fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let ends = &mut self.flows[index];
+        let Some(pdu) = ends.poll_sender(now) else { return Step::Rest(ends.sender_deadline()) };
+        self.taps.at_sender(index, now, &pdu);
+        Step::Send(self.first_hop[2 * index], self.pool.packet(&pdu, now))
+    }
+
+    fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let ends = &mut self.flows[index];
+        if !ends.owes_now() {
+            return Step::Rest(ends.receiver_deadline());
+        }
+        let Some((pdu, born)) = ends.poll_receiver(now) else { return Step::Rest(ends.receiver_deadline()) };
+        let (to, packet) = (self.first_hop[2 * index + 1], self.pool.packet(&pdu, born));
         self.taps.at_receiver(index, now, &pdu);
-        Some(self.pool.packet(&pdu, born))
+        if ends.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, ends.receiver_deadline()) }
     }
 }
 
@@ -174,23 +209,19 @@ impl SimWorld for World {
         self.links.len() + self.cells.len() + 2 * self.flows.len()
     }
 
-    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> MachineId {
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
         match self.element(machine) {
-            Element::Link(index) => return MachineId(self.enter_links(index, now, packet) as u32),
+            Element::Link(index) => return self.enter_links(index, now, packet),
             Element::Cell(index) => {
                 self.cells[index].accept(now, packet);
                 self.note_cell(index);
+                return Some(machine);
             }
-            Element::Sender(index) => {
-                self.enter_sender(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
-            Element::Receiver(index) => {
-                self.enter_receiver(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
+            Element::Sender(index) => self.enter_sender(index, now, packet.body()),
+            Element::Receiver(index) => self.enter_receiver(index, now, packet.body()),
         }
-        machine
+        self.pool.take_back(packet);
+        Some(machine)
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
@@ -210,28 +241,10 @@ impl SimWorld for World {
 
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
-            Element::Link(index) => match self.links[index].poll(now) {
-                Some(packet) => {
-                    self.taps.leaves(index, now, &packet.body().pdu);
-                    Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.links[index].deadline()),
-            },
-            Element::Cell(index) => match self.cells[index].poll(now) {
-                Some(packet) => {
-                    let this = self.links.len() + index;
-                    Step::Send(self.far_end[this * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.cells[index].deadline()),
-            },
-            Element::Sender(index) => match self.poll_sender(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index], packet),
-                None => Step::Rest(self.flows[index].sender_deadline()),
-            },
-            Element::Receiver(index) => match self.poll_receiver(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
-                None => Step::Rest(self.flows[index].receiver_deadline()),
-            },
+            Element::Link(index) => self.step_link(index, now),
+            Element::Cell(index) => self.step_cell(index, now),
+            Element::Sender(index) => self.step_sender(index, now),
+            Element::Receiver(index) => self.step_receiver(index, now),
         }
     }
 }

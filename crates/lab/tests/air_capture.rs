@@ -266,35 +266,42 @@ fn the_packets_inside_are_dissected() {
 #[test]
 fn rates_and_durations_are_those_that_tshark_works_out() {
     let packet = segment(0, true);
-    // The rate as tshark writes it. It does not round the bits of wider HT and of VHT to symbols, and tells no durations of HE.
-    let modes = [
-        (Band::Ghz2, Mode::dsss(0, false), "1", true),
-        (Band::Ghz2, Mode::dsss(2, true), "5.5", true),
-        (Band::Ghz2, Mode::dsss(3, false), "11", true),
-        (Band::Ghz5, Mode::ofdm(0), "6", true),
-        (Band::Ghz5, Mode::ofdm(7), "54", true),
-        (Band::Ghz5, mode(Format::Ht, 3, 2, Width::Mhz20, Guard::Ns800), "52", true),
-        (Band::Ghz5, mode(Format::Ht, 7, 4, Width::Mhz20, Guard::Ns800), "260", true),
-        (Band::Ghz5, HT, "150", false),
-        (Band::Ghz5, mode(Format::Vht, 8, 1, Width::Mhz80, Guard::Ns400), "390", false),
-        (Band::Ghz5, mode(Format::Vht, 9, 4, Width::Mhz160, Guard::Ns800), "3120", false),
-        (Band::Ghz5, mode(Format::He, 11, 2, Width::Mhz80, Guard::Ns800), "1201", false),
-        (Band::Ghz5, mode(Format::He, 0, 1, Width::Mhz20, Guard::Ns3200), "7.3", false),
+    // The rate as tshark writes it. It takes a symbol of 40 MHz for two of 20 MHz, does
+    // not round VHT to symbols, and tells no durations of HE.
+    let at_2 =
+        [(Mode::dsss(0, false), "1", true), (Mode::dsss(2, true), "5.5", true), (Mode::dsss(3, false), "11", true)];
+    let at_5 = [
+        (Mode::ofdm(0), "6", true),
+        (Mode::ofdm(7), "54", true),
+        (mode(Format::Ht, 3, 2, Width::Mhz20, Guard::Ns800), "52", true),
+        (mode(Format::Ht, 7, 4, Width::Mhz20, Guard::Ns800), "260", true),
+        (HT, "150", false),
+        (mode(Format::Vht, 8, 1, Width::Mhz80, Guard::Ns400), "390", false),
+        (mode(Format::Vht, 9, 4, Width::Mhz160, Guard::Ns800), "3120", false),
+        (mode(Format::He, 11, 2, Width::Mhz80, Guard::Ns800), "1201", false),
+        (mode(Format::He, 0, 1, Width::Mhz20, Guard::Ns3200), "7.3", false),
     ];
-    for (index, (band, mode, rate, has_duration)) in modes.into_iter().enumerate() {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("air_mode_{index}.pcapng"));
+    for (band, modes) in [(Band::Ghz2, &at_2[..]), (Band::Ghz5, &at_5[..])] {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("air_modes_{band:?}.pcapng"));
         let mut air = Air::of(&path, band, Extent::Whole);
-        let (start, duration) = (air.now, mode.duration(Bytes(1538)));
-        air.send((ACCESS_POINT, 1), mode, 1538, data(vec![mpdu(0, &[&packet])]));
+        let mut starts = Vec::new();
+        for (sequence, (mode, ..)) in modes.iter().enumerate() {
+            starts.push(air.now);
+            air.send((ACCESS_POINT, 1), *mode, 1538, data(vec![mpdu(sequence as u16, &[&packet])]));
+        }
         air.capture.finish().unwrap();
         let fields = ["wlan_radio.data_rate", "radiotap.mactime", "radiotap.timestamp.ts", "wlan_radio.duration"];
         let Some(found) = tshark(&path, "frame", &fields) else { return };
-        let words: Vec<&str> = found[0].split(' ').collect();
-        let begun = (start + mode.preamble()).as_nanos() / 1_000;
-        let ended = (start + duration).as_nanos();
-        assert_eq!(words[..3], [rate, &begun.to_string(), &ended.to_string()], "{mode:?}");
-        if has_duration {
-            assert_eq!(words[3], (duration.as_nanos() / 1_000).to_string(), "{mode:?}");
+        assert_eq!(found.len(), modes.len());
+        for ((line, start), (mode, rate, has_duration)) in found.iter().zip(starts).zip(modes) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let duration = mode.duration(Bytes(1538));
+            let begun = (start + mode.preamble()).as_nanos() / 1_000;
+            let ended = (start + duration).as_nanos();
+            assert_eq!(words[..3], [*rate, &begun.to_string(), &ended.to_string()], "{mode:?}");
+            if *has_duration {
+                assert_eq!(words[3], (duration.as_nanos() / 1_000).to_string(), "{mode:?}");
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ fn at(millis: u64) -> Instant {
 
 /// Stations at 10 m in three directions but for the last, which is far out.
 fn snr() -> Snr {
-    Snr::new(Place::Points(vec![[10.0, 0.0], [-10.0, 0.0], [0.0, 60.0]]))
+    Snr::new(Place::Points { points: vec![[10.0, 0.0], [-10.0, 0.0], [0.0, 60.0]] })
 }
 
 fn reception(snr: Snr) -> Reception {
@@ -127,7 +127,7 @@ fn pairs_that_are_told_do_not_hear_each_other() {
 /// The access point is 20 m from station 2 and reached by station 1, at 1 m from it, 39 dB stronger.
 #[test]
 fn the_stronger_frame_survives_where_capture_is_on() {
-    let place = Place::Points(vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]]);
+    let place = Place::Points { points: vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]] };
     let capture = Some(Capture { threshold: 10.0, takes_later: false });
     let with = reception(Snr { capture, ..Snr::new(place.clone()) });
     let beside = |reception: &Reception, from, others: &[Other]| {
@@ -142,7 +142,7 @@ fn the_stronger_frame_survives_where_capture_is_on() {
     assert!(beside(&with, 1, &[other(0, false)]) < 1e-9, "the receiver itself sends");
 
     // What survives by the threshold may still be too fast: 54 Mbps needs 19 dB.
-    let at_5_m = Place::Points(vec![[5.0, 0.0], [12.6, 0.0], [1.0, 0.0]]);
+    let at_5_m = Place::Points { points: vec![[5.0, 0.0], [12.6, 0.0], [1.0, 0.0]] };
     let with = reception(Snr { capture, ..Snr::new(at_5_m) });
     let success = |mode| {
         let mut link = with.link_beside(NOW, 1, 0, mode, Kind::Data, &[other(2, false)]);
@@ -221,9 +221,58 @@ fn values_that_make_no_sense_are_found() {
     assert_eq!(path(faded(fade(4, 9, 3.0))), Some("fades.0.node".to_owned()));
     assert_eq!(path(faded(fade(1, 5, 3.0))), Some("fades.0.until".to_owned()));
     assert_eq!(path(faded(fade(1, 9, -1.0))), Some("fades.0.loss".to_owned()));
-    let two_points = Snr::new(Place::Points(vec![[1.0, 1.0]; 2]));
+    let two_points = Snr::new(Place::Points { points: vec![[1.0, 1.0]; 2] });
     assert_eq!(path(with(two_points)), Some("channel.place.points".to_owned()));
     assert_eq!(path(with(Snr { frequency: Some(0.0), ..snr() })), Some("channel.frequency".to_owned()));
     let channel = Channel::Fixed { frame_error_rate: 0.1, control_error_rate: 1.5 };
     assert_eq!(path(Config { channel, ..Config::default() }), Some("channel.control_error_rate".to_owned()));
+}
+
+/// The language: all settings of each model, and no others.
+#[test]
+fn a_configuration_reads_as_it_is_written() {
+    let read = |text: &str| serde_json::from_str::<Config>(text);
+    assert_eq!(read("{}").unwrap(), Config::default());
+    assert_eq!(read(r#"{"channel": {"model": "perfect"}}"#).unwrap(), Config::default());
+    let fixed = read(r#"{"channel": {"model": "fixed", "frame_error_rate": 0.02}}"#).unwrap();
+    assert_eq!(fixed.channel, Channel::Fixed { frame_error_rate: 0.02, control_error_rate: 0.0 });
+    let text = r#"{
+        "channel": {"model": "snr", "place": {"shape": "disc", "radius": 20.0}, "capture": {"threshold": 10.0},
+                    "path_loss": {"exponent": 3.5, "reference_distance": 10.0}, "streams": "shared-power"},
+        "hidden": [[1, 2]],
+        "fades": [{"node": 1, "from": "2s", "until": "2.5s", "loss": 20.0}],
+        "absences": [{"node": 2, "from": "1s"}]
+    }"#;
+    let config = read(text).unwrap();
+    let Channel::Snr(snr) = &config.channel else { panic!("{config:?}") };
+    let defaults = Snr::new(Place::Disc { radius: 20.0 });
+    assert_eq!(*snr, Snr { capture: snr.capture, path_loss: snr.path_loss, streams: Streams::SharedPower, ..defaults });
+    assert_eq!(snr.capture, Some(Capture { threshold: 10.0, takes_later: false }));
+    assert_eq!(snr.path_loss.reference_loss, None);
+    assert_eq!((config.absences[0].until, config.absences[0].announced), (None, false));
+    assert_eq!(read(&serde_json::to_string(&config).unwrap()).unwrap(), config, "written and read again");
+
+    for unknown in [
+        r#"{"chanel": {"model": "perfect"}}"#,
+        r#"{"channel": {"model": "fixed", "frame_error_rate": 0.1, "place": {"shape": "disc", "radius": 1.0}}}"#,
+        r#"{"channel": {"model": "snr", "place": {"shape": "disc", "radius": 1.0}, "power": 20.0}}"#,
+        r#"{"channel": {"model": "snr", "place": {"shape": "disc", "radius": 1.0, "points": []}}}"#,
+        r#"{"channel": {"model": "snr"}}"#,
+    ] {
+        assert!(read(unknown).is_err(), "{unknown}");
+    }
+}
+
+/// The schema of each model knows its tag beside its settings, and allows nothing else.
+#[test]
+fn the_schema_knows_the_tag_and_the_settings_together() {
+    let settings = schemars::generate::SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    let models = schema["properties"]["channel"]["oneOf"].as_array().unwrap();
+    let snr = models.iter().find(|model| model["properties"]["model"]["const"] == "snr").unwrap();
+    assert!(snr["properties"]["place"].is_object() && snr["properties"]["noise_figure"].is_object(), "{snr:#}");
+    assert_eq!(models.len(), 3);
+    for model in models {
+        assert_eq!(model["additionalProperties"], false, "{model:#}");
+    }
 }

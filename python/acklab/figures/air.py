@@ -24,14 +24,15 @@ _SEEN_AT_FIRST = 40
 def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, at_most: int = 4000) -> go.Figure:
     """Each PPDU as a bar from its start to its end in the lane of who sent it; the gaps are interframe spaces and backoff.
 
-    `air` is the table of that name. Of `window`, a span of time in seconds (default: the run), the first `at_most` PPDUs are drawn.
-    Without a window the view begins with the first few of them: zoom out, or move it along. Bars with a red edge did not get
-    through: hatched where they collided, plain where noise or a weak signal damaged them.
+    `air` is the table of that name. The view begins with `window`, a span of time in seconds (default: the first few PPDUs): drag
+    in it to look closer, drag its axis to move along, and click twice to see all that is drawn. That is no more than `at_most`
+    PPDUs, a quarter of them before the window. Bars with a red edge did not get through: hatched where they collided, plain where
+    they were lost in another way.
     """
     frames = air.sort("time")
-    if window is not None:
-        frames = frames.filter((pl.col("time") + pl.col("duration") / 1e6 >= window[0]) & (pl.col("time") <= window[1]))
-    shown = frames.head(at_most)
+    before = 0 if window is None else frames.filter(pl.col("time") + pl.col("duration") / 1e6 < window[0]).height
+    first = max(min(before - at_most // 4, frames.height - at_most), 0)
+    shown = frames.slice(first, at_most)
     figure = go.Figure()
     for kind in [*_KINDS, *sorted(set(shown["kind"]) - set(_KINDS))]:
         rows = shown.filter(pl.col("kind") == kind)
@@ -44,11 +45,11 @@ def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, a
     figure.update_yaxes(
         categoryorder="array", categoryarray=lanes[::-1], fixedrange=True, showgrid=False, range=[-0.6, len(lanes) - 0.4]
     )
-    figure.update_xaxes(title_text="time [ms]", range=_view(shown, window), exponentformat="none", separatethousands=False)
-    figure.update_layout(barmode="overlay", bargap=0, dragmode="pan" if window is None else "zoom")
+    figure.update_xaxes(title_text="time [ms]", range=_view(shown, window), exponentformat="none")
+    figure.update_layout(barmode="overlay", dragmode="zoom")
     if shown.height < frames.height:
         figure.add_annotation(
-            text=f"the first {shown.height} of {frames.height} PPDUs", showarrow=False, xref="paper", yref="paper",
+            text=f"PPDUs {first + 1} to {first + shown.height} of {frames.height}", showarrow=False, xref="paper", yref="paper",
             x=1, y=1, xanchor="right", yanchor="bottom", font={"size": 11, "color": MUTED},
         )  # fmt: skip
     return finish(figure, min(180 + 54 * len(lanes), 900))

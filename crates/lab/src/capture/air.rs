@@ -2,8 +2,8 @@
 //! too.
 //!
 //! Each frame stands behind a radiotap header. The time of a record is when its PPDU began, that of the radiotap timestamp when it
-//! ended, without the signal extension; TSFT is the microsecond in which its PSDU began. The frames of an A-MPDU share all of them
-//! and the reference number.
+//! ended, without the signal extension; TSFT is the microsecond in which its PSDU began (Wireshark takes it for the end, unless the
+//! preference `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share all of them and the reference number.
 //!
 //! A frame that its receiver cannot have read has the flag of a bad FCS, and an FCS that is wrong in every bit; all other octets are
 //! those that were sent. [`Extent::Headers`] leaves out what follows the last TCP header of a frame, and the FCS where that is cut off.

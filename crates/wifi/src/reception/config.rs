@@ -190,14 +190,14 @@ impl Channel {
 impl Snr {
     fn fault(&self, stations: usize) -> Option<(&'static str, &'static str)> {
         match &self.place {
-            Place::Points(points) if points.len() != stations => {
+            Place::Points { points } if points.len() != stations => {
                 return Some(("place.points", "a point for each station"));
             }
-            Place::Points(points) if points.iter().flatten().any(|metres| !metres.is_finite()) => {
+            Place::Points { points } if points.iter().flatten().any(|metres| !metres.is_finite()) => {
                 return Some(("place.points", "distances in metres"));
             }
-            Place::Circle(radius) | Place::Disc(radius) if !(*radius >= 0.0 && radius.is_finite()) => {
-                return Some(("place", "a radius in metres, zero or above"));
+            Place::Circle { radius } | Place::Disc { radius } if !(*radius >= 0.0 && radius.is_finite()) => {
+                return Some(("place.radius", "a radius in metres, zero or above"));
             }
             _ => {}
         }

@@ -2,8 +2,9 @@
 //!
 //! | modulation | the expected number of errors in an octet |
 //! |---|---|
-//! | OFDM and later | union bound of the convolutional code with soft decisions: eight times Σ a_d·Q(√(2dγ)) over its error events, by information bit |
+//! | OFDM, HT, VHT, narrow HE | union bound of the convolutional code with soft decisions |
 //! | DBPSK, DQPSK | closed forms of the bit error rate |
+//! | LDPC codes of HE | their own simulation with one bit a symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
 //! It is computed once for each modulation and coding over a grid of SNR; between its points, the logarithm is interpolated.
@@ -11,18 +12,20 @@
 mod constellation;
 mod convolutional;
 mod dsss;
+mod ldpc;
 
-use crate::phy::{Format, Mode, Modulation, Standard};
+use crate::phy::{Format, Mode, Modulation, Standard, Width};
 use convolutional::Spectrum;
 use dsss::Uncoded;
+use ldpc::Blocks;
 
 pub use dsss::DSSS_NOISE_BANDWIDTH_HZ;
 
 /// Distance of two points of a curve, in dB.
 const STEP_DB: f64 = 0.1;
-/// Below this SNR nothing is received: the most robust mode, 1 Mbps DSSS, needs about −2 dB.
+/// Below this SNR nothing is received: the most robust mode, 1 Mbps, needs about −3 dB.
 const LOWEST_DB: f64 = -12.0;
-/// Above this SNR every mode is received: the most demanding one needs about 35 dB.
+/// Above this SNR every mode is received: the most demanding one needs about 31 dB.
 const HIGHEST_DB: f64 = 50.0;
 /// So many errors in an octet no longer count: 65535 octets would be lost once in ten million.
 const NEGLIGIBLE: f64 = 1e-12;
@@ -80,37 +83,60 @@ impl Curve {
     }
 }
 
-/// Modulation and coding of what a cell may send, most robust first, and a curve for each.
+/// What decides how often an octet fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Coding {
+    modulation: Modulation,
+    /// Of the coding rate, which it tells.
+    numerator: u64,
+    is_ldpc: bool,
+}
+
+impl Coding {
+    const fn of(mode: Mode) -> Self {
+        let (modulation, numerator, _) = mode.modulation();
+        Self { modulation, numerator, is_ldpc: mode.is_ldpc() }
+    }
+}
+
+/// Modulation and coding of what a cell may send, and a curve for each.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
-    curves: Vec<((Modulation, u64), Curve)>,
+    curves: Vec<(Coding, Curve)>,
 }
 
 impl ErrorTable {
     /// For all modes of a standard and those in which its control frames are sent.
     #[must_use]
     pub fn new(standard: Standard) -> Self {
-        let mut codings: Vec<(Modulation, u64)> = Vec::new();
+        let mut codings: Vec<Coding> = Vec::new();
         let mut add = |mode: Mode| {
-            let coding = Self::coding(mode);
+            let coding = Coding::of(mode);
             if !codings.contains(&coding) {
                 codings.push(coding);
             }
         };
+        let most = match standard {
+            Standard::N => 8,
+            Standard::Ac => 10,
+            _ => 12,
+        };
+        let modern = |mcs, width| Mode { format: standard.data_format(), mcs, width, ..Mode::ofdm(0) };
         match standard {
             Standard::B => (0..4).for_each(|index| add(Mode::dsss(index, false))),
-            _ => {
+            Standard::G | Standard::A => (0..8).for_each(|index| add(Mode::ofdm(index))),
+            Standard::N | Standard::Ac | Standard::Ax => {
                 (0..8).for_each(|index| add(Mode::ofdm(index)));
-                let most = match standard {
-                    Standard::N => 8,
-                    Standard::Ac => 10,
-                    Standard::Ax => 12,
-                    _ => 0,
-                };
-                (0..most).for_each(|mcs| add(Mode { format: standard.data_format(), mcs, ..Mode::ofdm(0) }));
+                for width in [Width::Mhz20, Width::Mhz40] {
+                    (0..most).for_each(|mcs| add(modern(mcs, width)));
+                }
             }
         }
-        let curve = |(modulation, numerator): (Modulation, u64)| {
+        let curve = |Coding { modulation, numerator, is_ldpc }: Coding| {
+            if is_ldpc {
+                let blocks = Blocks::new(numerator);
+                return Curve::new(|snr| blocks.errors_per_octet(modulation, snr));
+            }
             if modulation.bits_per_subcarrier() == 0 {
                 let uncoded = Uncoded::new(modulation);
                 return Curve::new(|snr| uncoded.errors_per_octet(snr));
@@ -121,21 +147,15 @@ impl ErrorTable {
         Self { curves: codings.into_iter().map(|coding| (coding, curve(coding))).collect() }
     }
 
-    /// A coding rate is told by its numerator.
-    const fn coding(mode: Mode) -> (Modulation, u64) {
-        let (modulation, numerator, _) = mode.modulation();
-        (modulation, numerator)
-    }
-
     /// The expected number of errors in an octet, each of which costs the frame; infinitely many of what the standard does not send.
     ///
     /// `snr_db` is that of each stream, over the width of the channel (of DSSS, [`DSSS_NOISE_BANDWIDTH_HZ`]).
     #[must_use]
     pub fn errors_per_octet(&self, mode: Mode, snr_db: f64) -> f64 {
-        self.errors_of(Self::coding(mode), snr_db)
+        self.errors_of(Coding::of(mode), snr_db)
     }
 
-    fn errors_of(&self, coding: (Modulation, u64), snr_db: f64) -> f64 {
+    fn errors_of(&self, coding: Coding, snr_db: f64) -> f64 {
         self.curves.iter().find(|(of, _)| *of == coding).map_or(f64::INFINITY, |(_, curve)| curve.at(snr_db))
     }
 
@@ -149,19 +169,20 @@ impl ErrorTable {
     /// rate of OFDM, or at 1 Mbps, or behind the short preamble at 2 Mbps.
     #[must_use]
     pub fn header_success(&self, mode: Mode, snr_db: f64) -> f64 {
-        let (coding, bits) = match mode.format {
+        let (modulation, bits) = match mode.format {
             // 48 bits of PLCP header (16.2.2.2, 16.2.2.3).
-            Format::Dsss => ((Modulation::Dbpsk, 1), 48),
-            Format::ShortDsss => ((Modulation::Dqpsk, 1), 48),
+            Format::Dsss => (Modulation::Dbpsk, 48),
+            Format::ShortDsss => (Modulation::Dqpsk, 48),
             // SIGNAL (17.3.4).
-            Format::Ofdm => ((Modulation::Bpsk, 1), 24),
+            Format::Ofdm => (Modulation::Bpsk, 24),
             // And HT-SIG (19.3.9.4.3).
-            Format::Ht => ((Modulation::Bpsk, 1), 24 + 48),
+            Format::Ht => (Modulation::Bpsk, 24 + 48),
             // And VHT-SIG-A, VHT-SIG-B of 20 MHz (21.3.8.3.3, 21.3.8.3.6).
-            Format::Vht => ((Modulation::Bpsk, 1), 24 + 48 + 26),
+            Format::Vht => (Modulation::Bpsk, 24 + 48 + 26),
             // And HE-SIG-A (27.3.11.7).
-            Format::He => ((Modulation::Bpsk, 1), 24 + 52),
+            Format::He => (Modulation::Bpsk, 24 + 52),
         };
+        let coding = Coding { modulation, numerator: 1, is_ldpc: false };
         libm::exp(-self.errors_of(coding, snr_db) * f64::from(bits) / 8.0)
     }
 }
@@ -179,7 +200,7 @@ mod tests {
     #![expect(clippy::float_cmp, reason = "certainty is exact")]
 
     use super::*;
-    use crate::phy::{Guard, Width};
+    use crate::phy::Guard;
 
     fn he(mcs: u8) -> Mode {
         Mode { format: Format::He, mcs, streams: 1, width: Width::Mhz20, guard: Guard::Ns800 }
@@ -235,13 +256,13 @@ mod tests {
 
     #[test]
     fn a_curve_ends_in_certainty_on_both_sides_and_never_rises() {
-        let table = ErrorTable::new(Standard::Ac);
-        for mcs in 0..10 {
-            let mode = Mode { format: Format::Vht, ..he(mcs) };
+        let table = ErrorTable::new(Standard::Ax);
+        let narrow = (0..12).map(he);
+        for mode in narrow.clone().chain(narrow.map(|mode| Mode { width: Width::Mhz80, ..mode })) {
             let errors: Vec<f64> =
                 (-200..600).map(|step| table.errors_per_octet(mode, f64::from(step) / 10.0)).collect();
-            assert!(errors.windows(2).all(|pair| pair[1] <= pair[0]), "MCS {mcs}");
-            assert!(errors[0].is_infinite() && errors[errors.len() - 1] == 0.0, "MCS {mcs}");
+            assert!(errors.windows(2).all(|pair| pair[1] <= pair[0]), "{mode:?}");
+            assert!(errors[0].is_infinite() && errors[600] == 0.0, "{mode:?}");
         }
         assert_eq!(table.success(Mode::ofdm(0), -50.0, 1), 0.0);
         assert_eq!(table.success(Mode::ofdm(0), 50.0, 65_535), 1.0);
@@ -253,6 +274,18 @@ mod tests {
         let table = ErrorTable::new(Standard::A);
         let (one, two) = (table.success(Mode::ofdm(4), 9.5, 700), table.success(Mode::ofdm(4), 9.5, 1400));
         assert!((one * one - two).abs() < 1e-12 && one < 1.0);
+    }
+
+    /// The codes of HE's wide channels gain from one to three decibels on the convolutional one, more where a symbol carries more bits.
+    #[test]
+    fn ldpc_needs_less() {
+        let table = ErrorTable::new(Standard::Ax);
+        for mcs in 0..10 {
+            let gain = threshold(&table, he(mcs)) - threshold(&table, Mode { width: Width::Mhz80, ..he(mcs) });
+            assert!((1.5..3.2).contains(&gain), "MCS {mcs}: {gain}");
+        }
+        let wide = Mode { width: Width::Mhz160, ..he(11) };
+        assert!((threshold(&table, he(11)) - threshold(&table, wide)).abs() < 1e-9, "1024-QAM is always LDPC");
     }
 
     #[test]
