@@ -185,9 +185,9 @@ impl World {
 
     fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
         let ends = &mut self.flows[index];
-        let Some(pdu) = ends.poll_sender(now) else { return Step::Rest(ends.sender_deadline()) };
-        self.taps.at_sender(index, now, &pdu);
-        Step::Send(self.first_hop[2 * index], self.pool.packet(&pdu, now))
+        let Some(packet) = ends.poll_sender(now, &mut self.pool) else { return Step::Rest(ends.sender_deadline()) };
+        self.taps.at_sender(index, now, &packet.body().pdu);
+        Step::Send(self.first_hop[2 * index], packet)
     }
 
     fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
@@ -195,9 +195,9 @@ impl World {
         if !ends.owes_now() {
             return Step::Rest(ends.receiver_deadline());
         }
-        let Some((pdu, born)) = ends.poll_receiver(now) else { return Step::Rest(ends.receiver_deadline()) };
-        let (to, packet) = (self.first_hop[2 * index + 1], self.pool.packet(&pdu, born));
-        self.taps.at_receiver(index, now, &pdu);
+        let Some(packet) = ends.poll_receiver(now, &mut self.pool) else { return Step::Rest(ends.receiver_deadline()) };
+        let to = self.first_hop[2 * index + 1];
+        self.taps.at_receiver(index, now, &packet.body().pdu);
         if ends.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, ends.receiver_deadline()) }
     }
 }
