@@ -2,21 +2,26 @@
 
 use crate::RunOptions;
 use crate::capture::Capture;
+use crate::ends::{Ends, Pair};
 use crate::error::Error;
 use crate::packet::Packet;
 use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Flow, Scenario, Series};
 use crate::strategies::{self, Strategies};
 use crate::taps::{Place, Taps};
-use crate::topology::{self, Direction};
-use crate::world::{Ends, World};
+use crate::topology::{self, Direction, Hop, Topology};
+use crate::world::World;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, FlowId, Instant};
 use acklab_path::Link;
 use acklab_path::link::Config as LinkConfig;
 use acklab_path::server::{Schedule, Server, Trace};
-use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
-use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
+use acklab_transport::{tcp, udp};
+use acklab_wifi::Cell;
+use acklab_wifi::access::Category;
+use acklab_wire::ipv4::{Extent, IPV4_HEADER};
+use acklab_wire::tcp::TCP_HEADER;
+use acklab_wire::udp::UDP_HEADER;
 use std::fs;
 use std::ops::Range;
 
@@ -29,6 +34,7 @@ const DEFAULT_BIN: Duration = Duration::from_millis(100);
 /// What a world was built from, for the tables.
 pub(crate) struct Plan {
     pub(crate) links: Vec<LinkPlan>,
+    pub(crate) cells: Vec<CellPlan>,
     pub(crate) flows: Vec<FlowPlan>,
 }
 
@@ -39,17 +45,26 @@ pub(crate) struct LinkPlan {
     pub(crate) to: String,
 }
 
+/// One Wi-Fi cell: its name, and those of its nodes, the access point first.
+pub(crate) struct CellPlan {
+    pub(crate) name: String,
+    pub(crate) nodes: Vec<String>,
+}
+
 /// One flow.
 pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
-    pub(crate) tcp: TcpConfig,
+    /// Of a flow over TCP.
+    pub(crate) tcp: Option<tcp::Config>,
+    /// Octets of payload of a full-sized packet.
+    pub(crate) payload: u64,
     /// Bits per second of the slowest link on the way of its data.
     pub(crate) bottleneck: Option<f64>,
     /// The same for its ACKs.
     pub(crate) return_bottleneck: Option<f64>,
     /// Propagation delay there and back.
     pub(crate) base_rtt: Duration,
-    /// Octets of a full-sized segment on the bottleneck.
+    /// Octets of a full-sized packet on the bottleneck.
     pub(crate) full_size_on_wire: u64,
 }
 
@@ -88,14 +103,20 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         links.push(link);
     }
 
+    let mut cells = Vec::new();
+    for config in &scenario.wifi {
+        cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
+    }
+    let topology = Topology::new(scenario);
     let (mut flows, mut routes, mut plans) = (Vec::new(), Vec::new(), Vec::new());
     for (index, flow) in scenario.flows().into_iter().enumerate() {
-        let route = topology::route(&scenario.link, &flow).ok_or_else(|| Error::NoRoute {
+        let route = topology.route(&flow.from, &flow.to).ok_or_else(|| Error::NoRoute {
             flow: flow.name.clone(),
             from: flow.from.clone(),
             to: flow.to.clone(),
         })?;
-        let plan = plan(scenario, flow, &route, &links);
+        carry(scenario, &mut cells, FlowId::data(index as u32), &route, flow.category)?;
+        let plan = plan(scenario, flow, &route, &links, &cells);
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
@@ -104,6 +125,15 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         plans.push(plan);
     }
 
+    for cell in &mut cells {
+        cell.measure(window(scenario));
+        if scenario.measure.series.contains(&Series::Queue) {
+            cell.log_queues();
+        }
+        if scenario.measure.series.contains(&Series::Air) {
+            cell.log_air();
+        }
+    }
     let taps = taps(scenario, options, &plans)?;
     let link_plans = directions
         .map(|direction| {
@@ -112,7 +142,31 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
         })
         .collect();
-    Ok((World::new(links, flows, &routes, taps), Plan { links: link_plans, flows: plans }))
+    let cell_plans = scenario.wifi.iter().map(|config| CellPlan {
+        name: config.name.clone(),
+        nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
+    });
+    let plan = Plan { links: link_plans, cells: cell_plans.collect(), flows: plans };
+    Ok((World::new(links, cells, flows, &routes, taps), plan))
+}
+
+/// Cells learn which flows pass them, there and back.
+fn carry(
+    scenario: &Scenario,
+    cells: &mut [Cell<Packet>],
+    flow: FlowId,
+    route: &[Hop],
+    category: Category,
+) -> Result<(), Error> {
+    for (flow, way) in [(flow, route.to_vec()), (flow.reverse(), topology::reversed(route))] {
+        for hop in way {
+            if let Hop::Cell { cell, from, to } = hop {
+                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                cells[cell].carry(flow, from, to, category).map_err(refused)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// When measurement begins and ends.
@@ -139,34 +193,69 @@ fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Serve
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-fn plan(scenario: &Scenario, flow: Flow, route: &[Direction], links: &[Link<Packet>]) -> FlowPlan {
+fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], cells: &[Cell<Packet>]) -> FlowPlan {
     let until = Instant::ZERO + scenario.duration;
-    let slowest = |path: &[Direction]| {
-        path.iter()
-            .filter_map(|direction| links[*direction].mean_rate(until).map(|rate| (rate, *direction)))
-            .min_by(|one, other| one.0.total_cmp(&other.0))
+    let rate = |hop: &Hop| match *hop {
+        Hop::Link(direction) => links[direction].mean_rate(until),
+        Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| rate as f64),
+    };
+    let slowest = |way: &[Hop]| {
+        way.iter().filter_map(|hop| rate(hop).map(|rate| (rate, *hop))).min_by(|one, other| one.0.total_cmp(&other.0))
+    };
+    let delay = |hop: &Hop| match *hop {
+        Hop::Link(direction) => direction_config(scenario, direction).delay,
+        Hop::Cell { .. } => Duration::ZERO,
     };
     let back = topology::reversed(route);
     let tcp = flow.tcp();
     let bottleneck = slowest(route);
-    let overhead = bottleneck.map_or(Bytes::ZERO, |(_, direction)| direction_config(scenario, direction).overhead);
-    let options = if tcp.timestamps.is_some() { TIMESTAMPS } else { 0 };
+    let overhead = match bottleneck {
+        Some((_, Hop::Link(direction))) => direction_config(scenario, direction).overhead,
+        _ => Bytes::ZERO,
+    };
+    let (payload, header) = match &tcp {
+        Some(tcp) => (tcp.mss.get(), TCP_HEADER + tcp.timestamps.map_or(0, |_| TIMESTAMPS)),
+        // Those that write nothing at a rate of their own have been refused.
+        None => (flow.traffic.write().map_or(0, Bytes::get), UDP_HEADER),
+    };
     FlowPlan {
         bottleneck: bottleneck.map(|(rate, _)| rate),
         return_bottleneck: slowest(&back).map(|(rate, _)| rate),
-        base_rtt: route
-            .iter()
-            .chain(&back)
-            .fold(Duration::ZERO, |sum, direction| sum + direction_config(scenario, *direction).delay),
-        full_size_on_wire: tcp.mss.get() + TCP_HEADER + IPV4_HEADER + options + overhead.get(),
+        base_rtt: route.iter().chain(&back).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
+        full_size_on_wire: payload + header + IPV4_HEADER + overhead.get(),
+        payload,
         tcp,
         flow,
     }
 }
 
 fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPlan) -> Result<Ends, Error> {
-    let (seed, flow, tcp) = (Seed(scenario.seed), &plan.flow, plan.tcp);
-    let id = FlowId::data(index);
+    let asked = |series| scenario.measure.series.contains(&series);
+    let records = Records {
+        operating_points: asked(Series::OperatingPoint).then(Vec::new),
+        throughput: asked(Series::Throughput).then(Vec::new),
+        packets: asked(Series::Packets).then(Vec::new),
+        events: asked(Series::Events).then(Vec::new),
+    };
+    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
+    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
+    let bin = scenario.measure.bin.unwrap_or(default_bin);
+    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    let pair = match plan.tcp {
+        Some(tcp) => tcp_pair(scenario, strategies, index, &plan.flow, tcp)?,
+        None => udp_pair(scenario, index, &plan.flow)?,
+    };
+    Ok(Ends::new(pair, FlowProbe::new(plan.payload, bin, burst_gap, records)))
+}
+
+fn tcp_pair(
+    scenario: &Scenario,
+    strategies: &Strategies,
+    index: u32,
+    flow: &Flow,
+    tcp: tcp::Config,
+) -> Result<Pair, Error> {
+    let (seed, id) = (Seed(scenario.seed), FlowId::data(index));
     let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
         flow: flow.name.clone(),
         key,
@@ -179,24 +268,22 @@ fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPla
     let policy = strategies
         .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))
         .ok_or_else(|| missing("ack.name", tcp.ack.name(), &strategies.policy_names()))?;
-    let start = Instant::ZERO + flow.start;
-    let stop = flow.stop.map(|stop| Instant::ZERO + stop);
-    let asked = |series| scenario.measure.series.contains(&series);
-    let records = Records {
-        operating_points: asked(Series::OperatingPoint).then(Vec::new),
-        throughput: asked(Series::Throughput).then(Vec::new),
-        packets: asked(Series::Packets).then(Vec::new),
-        events: asked(Series::Events).then(Vec::new),
-    };
-    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
-    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
-    let bin = scenario.measure.bin.unwrap_or(default_bin);
-    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    Ok(Ends::new(
-        Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
-        Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
-        FlowProbe::new(tcp.mss.get(), bin, burst_gap, records),
+    let (start, stop) = times(flow);
+    Ok(Pair::tcp(
+        tcp::Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
+        tcp::Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
     ))
+}
+
+fn udp_pair(scenario: &Scenario, index: u32, flow: &Flow) -> Result<Pair, Error> {
+    let (start, stop) = times(flow);
+    let sender = udp::Sender::new(FlowId::data(index), flow.traffic, start, stop, Seed(scenario.seed), &flow.name)
+        .ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
+    Ok(Pair::udp(sender, udp::Receiver::default()))
+}
+
+fn times(flow: &Flow) -> (Instant, Option<Instant>) {
+    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
 }
 
 fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {

@@ -3,8 +3,9 @@
 //! A file holds one interface, named after its point; another point has a file of its own. Times have nanoseconds, and the
 //! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of [`Endpoints::of`].
 //!
-//! Payload is zeros, so [`Extent::Headers`] leaves it out: a packet keeps its length and its checksums, and takes at most
-//! 112 octets of the file. tshark then cannot verify the TCP checksums of packets with payload, and says so.
+//! Payload is zeros, so [`Extent::Headers`] leaves it out but for the header of UDP's test traffic: a packet keeps its length and its
+//! checksums, and takes at most 112 octets of the file. tshark then cannot verify the TCP and UDP checksums of packets with payload,
+//! and says so.
 //!
 //! The identification of a packet counts the packets of its direction at this point. It tells a retransmission from its
 //! original, but does not find a packet again in the capture of another point.
@@ -15,8 +16,9 @@ mod file;
 pub use air::AirCapture;
 
 use acklab_base::{Datagram, FlowId, Instant};
-use acklab_wire::Endpoints;
-use acklab_wire::tcp::{EncodeError, Extent, Segment, encode};
+use acklab_wire::ipv4::Extent;
+use acklab_wire::pdu::EncodeError;
+use acklab_wire::{Endpoints, Pdu};
 use file::{CaptureFile, Interface};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
@@ -42,9 +44,9 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A segment cannot be a packet.
-    #[error("cannot record a segment in the capture {}: {source}", path.display())]
-    Segment {
+    /// What a transport sends cannot be a packet.
+    #[error("cannot record a packet in the capture {}: {source}", path.display())]
+    Packet {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
@@ -84,17 +86,18 @@ impl Capture {
         })
     }
 
-    /// Record that `segment` passes the point at `now`.
+    /// Record that `pdu` passes the point at `now`.
     ///
     /// # Errors
-    /// If the segment does not fit a packet, which leaves the capture as it was, or the file takes no more, after which it is of
+    /// If it does not fit a packet, which leaves the capture as it was, or the file takes no more, after which it is of
     /// no use.
-    pub fn record(&mut self, now: Instant, segment: &Segment) -> Result<(), Error> {
-        let identification = self.identification.entry(segment.flow).or_default();
-        encode(segment, Endpoints::of(segment.flow), *identification, self.extent, &mut self.octets)
-            .map_err(|source| self.file.segment_error(source))?;
+    pub fn record(&mut self, now: Instant, pdu: &Pdu) -> Result<(), Error> {
+        let flow = pdu.flow();
+        let identification = self.identification.entry(flow).or_default();
+        pdu.encode(Endpoints::of(flow), *identification, self.extent, &mut self.octets)
+            .map_err(|source| self.file.packet_error(source))?;
         *identification = identification.wrapping_add(1);
-        self.file.write(now, &self.octets, segment.wire_len().get() as u32)
+        self.file.write(now, &self.octets, pdu.wire_len().get() as u32)
     }
 
     /// Hand to the system all that was recorded.

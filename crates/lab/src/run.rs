@@ -76,6 +76,8 @@ fn advance(
 fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
     let links: Vec<_> = world.links.iter_mut().map(|link| link.counters(until)).collect();
     (0..links.len()).for_each(|index| world.note_drops(index));
-    let hops = links.iter().map(|counters| counters.packets_out).sum();
+    (0..world.cells.len()).for_each(|index| world.note_cell(index));
+    let through_cells = world.cells.iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
+    let hops = links.iter().map(|counters| counters.packets_out).chain(through_cells).sum();
     (results::tables(world, plan, scenario, &links, from, until), hops)
 }

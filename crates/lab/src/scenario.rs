@@ -35,6 +35,7 @@ pub use schema::schema;
 use crate::strategies::Strategies;
 use acklab_base::Duration;
 use acklab_path::link;
+use acklab_wifi::Config as Wifi;
 use document::Node;
 use refuse::Problem;
 use schemars::JsonSchema;
@@ -59,9 +60,12 @@ pub struct Scenario {
     /// Where all chance of the run comes from. The same scenario with the same seed gives the same results.
     #[schemars(example = 42)]
     pub seed: u64,
-    /// The links. Nodes exist because links name them.
-    #[schemars(length(min = 1))]
+    /// The links. Nodes exist because links and cells name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
+    /// Wi-Fi cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wifi: Vec<Wifi>,
     /// The flows.
     #[schemars(length(min = 1))]
     pub flow: Vec<Flow>,
@@ -107,29 +111,42 @@ impl Link {
 }
 
 impl Scenario {
-    /// Every flow by itself: those with a `count` are unrolled, and each has its name.
+    /// Every flow by itself: those with a `count` or to several stations are unrolled, and each has its name.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let mut flows = Vec::new();
         for flow in &self.flow {
-            flows.extend(flow.copies(flows.len()));
+            flows.extend(flow.copies(flows.len(), &self.ends(flow)));
         }
         flows
     }
 
+    /// The ends of a flow, once for each station where it names several that are alike.
+    fn ends(&self, flow: &Flow) -> Vec<(String, String)> {
+        let stations = |name: &str| {
+            let alike = self.wifi.iter().flat_map(|cell| &cell.station).find(|station| station.name == name);
+            alike.map_or_else(|| vec![name.to_owned()], acklab_wifi::config::Station::names)
+        };
+        let to = stations(&flow.to);
+        stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
+    }
+
     /// The nodes, in alphabetical order.
     #[must_use]
-    pub fn node_names(&self) -> Vec<&str> {
-        let names: BTreeSet<&str> = self.link.iter().flat_map(|link| [link.from.as_str(), link.to.as_str()]).collect();
+    pub fn node_names(&self) -> Vec<String> {
+        let links = self.link.iter().flat_map(|link| [link.from.clone(), link.to.clone()]);
+        let cells = self.wifi.iter().flat_map(|cell| cell.station_names().into_iter().chain([cell.ap.name.clone()]));
+        let names: BTreeSet<String> = links.chain(cells).collect();
         names.into_iter().collect()
     }
 
-    /// Where packets can be captured: the nodes where flows begin or end, and the two directions of each link.
+    /// Where packets can be captured: the nodes where flows begin or end, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
-        let ends: BTreeSet<&str> = self.flow.iter().flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]).collect();
+        let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
         let directions = self.link.iter().flat_map(|link| [link.forward_name(), link.reverse_name()]);
-        ends.into_iter().map(str::to_owned).chain(directions).collect()
+        let cells = self.wifi.iter().map(|cell| cell.name.clone());
+        ends.into_iter().chain(directions).chain(cells).collect()
     }
 
     /// The whole scenario as JSON, with the settings of every preset and every default written out, in the order of this
@@ -140,8 +157,9 @@ impl Scenario {
         full.measure.until.get_or_insert(self.duration);
         let mut before = 0;
         for flow in &mut full.flow {
-            *flow = flow.in_full(before);
-            before += flow.count as usize;
+            let copies = flow.count as usize * self.ends(flow).len();
+            *flow = flow.in_full(before, copies);
+            before += copies;
         }
         serde_json::to_value(full).unwrap_or_default()
     }

@@ -1,39 +1,27 @@
 //! A scenario as machines and wires.
 
+use crate::ends::Ends;
 use crate::packet::{Body, Packet, Pool};
-use crate::probe::FlowProbe;
 use crate::taps::Taps;
+use crate::topology::{self, Hop};
 use acklab_base::{Datagram, Instant, Machine};
 use acklab_path::Link;
 use acklab_sim::{MachineId, Step, World as SimWorld};
-use acklab_transport::event::Event;
-use acklab_transport::tcp::{Receiver, Sender};
-use acklab_wire::tcp::Flags;
+use acklab_wifi::Cell;
+use acklab_wifi::ppdu::Ppdu;
 use std::collections::BTreeSet;
 
-/// Where a flow goes that does not pass a link.
+/// Where a flow goes that does not pass a box.
 const UNUSED: MachineId = MachineId(u32::MAX);
 
-/// Both ends of one flow, and what is measured of it.
-pub(crate) struct Ends {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) probe: FlowProbe,
-    /// Data beyond this offset is new; below it, it is sent again.
-    sent: u64,
-}
-
-impl Ends {
-    pub(crate) fn new(sender: Sender, receiver: Receiver, probe: FlowProbe) -> Self {
-        Self { sender, receiver, probe, sent: 0 }
-    }
-}
-
-/// Machines: first the link directions, then for each flow its sender and its receiver.
+/// Machines: first the boxes, which are link directions and then cells, then for each flow its sender and its receiver.
 pub(crate) struct World {
     pub(crate) links: Vec<Link<Packet>>,
+    pub(crate) cells: Vec<Cell<Packet>>,
     pub(crate) flows: Vec<Ends>,
-    /// By link direction and directed flow, the machine at its far end.
+    /// What was on the air, by cell, if it is kept.
+    pub(crate) air: Vec<(usize, Ppdu<Packet>)>,
+    /// By box and directed flow, the machine at its far end.
     far_end: Vec<MachineId>,
     /// By directed flow, the first machine on its way.
     first_hop: Vec<MachineId>,
@@ -67,62 +55,88 @@ fn only_feeds(
 /// Which of a world's machines an id stands for.
 enum Element {
     Link(usize),
+    Cell(usize),
     Sender(usize),
     Receiver(usize),
 }
 
 impl World {
-    /// `routes` holds for each flow the link directions of its data; ACKs take the same links back.
-    pub(crate) fn new(links: Vec<Link<Packet>>, flows: Vec<Ends>, routes: &[Vec<usize>], taps: Taps) -> Self {
-        let first_flow = links.len();
-        let mut far_end = vec![UNUSED; links.len() * flows.len() * 2];
+    /// `routes` holds for each flow the hops of its data; ACKs take the same ones back.
+    pub(crate) fn new(
+        links: Vec<Link<Packet>>,
+        cells: Vec<Cell<Packet>>,
+        flows: Vec<Ends>,
+        routes: &[Vec<Hop>],
+        taps: Taps,
+    ) -> Self {
+        let boxes = links.len() + cells.len();
+        let machine_of = |hop: &Hop| match *hop {
+            Hop::Link(direction) => MachineId(direction as u32),
+            Hop::Cell { cell, .. } => MachineId((links.len() + cell) as u32),
+        };
+        let mut far_end = vec![UNUSED; boxes * flows.len() * 2];
         let mut first_hop = Vec::with_capacity(flows.len() * 2);
         for (flow, route) in routes.iter().enumerate() {
-            let back = crate::topology::reversed(route);
-            let (sender, receiver) = (first_flow + 2 * flow, first_flow + 2 * flow + 1);
-            for (directed, path, end) in [(2 * flow, route, receiver), (2 * flow + 1, &back, sender)] {
-                let hops: Vec<MachineId> =
-                    path.iter().chain([&end]).map(|machine| MachineId(*machine as u32)).collect();
+            let back = topology::reversed(route);
+            let (sender, receiver) = (boxes + 2 * flow, boxes + 2 * flow + 1);
+            for (directed, way, end) in [(2 * flow, route, receiver), (2 * flow + 1, &back, sender)] {
+                let hops: Vec<MachineId> = way.iter().map(machine_of).chain([MachineId(end as u32)]).collect();
                 first_hop.push(hops[0]);
-                for (direction, next) in path.iter().zip(&hops[1..]) {
-                    far_end[direction * flows.len() * 2 + directed] = *next;
+                for (passed, next) in hops.iter().zip(&hops[1..]) {
+                    far_end[passed.0 as usize * flows.len() * 2 + directed] = *next;
                 }
             }
         }
         let feeds = only_feeds(&links, &far_end, &first_hop, flows.len() * 2);
-        Self { links, flows, far_end, first_hop, feeds, taps, pool: Pool::default() }
+        Self { links, cells, flows, air: Vec::new(), far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
+    /// Which machine an id stands for.
     fn element(&self, machine: MachineId) -> Element {
         let index = machine.0 as usize;
-        match index.checked_sub(self.links.len()) {
-            None => Element::Link(index),
+        if index < self.links.len() {
+            return Element::Link(index);
+        }
+        match index.checked_sub(self.links.len() + self.cells.len()) {
+            None => Element::Cell(index - self.links.len()),
             Some(end) if end % 2 == 0 => Element::Sender(end / 2),
             Some(end) => Element::Receiver(end / 2),
         }
     }
 
+    /// Takes from a cell what it tells of packets that it has dropped and of PPDUs that it has kept.
+    pub(crate) fn note_cell(&mut self, index: usize) {
+        let cell = &mut self.cells[index];
+        while let Some(flow) = cell.take_drop() {
+            let probe = &mut self.flows[flow.connection() as usize].probe;
+            *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
+        }
+        self.air.extend(cell.take_log().map(|ppdu| (index, ppdu)));
+    }
+
     /// Begin to measure.
     pub(crate) fn open(&mut self, now: Instant) {
-        self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
+        self.flows.iter_mut().for_each(|ends| ends.open(now));
     }
 
-    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
-    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> usize {
+    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them, unless it will only
+    /// deliver, later on, what it was to deliver first anyway.
+    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> Option<MachineId> {
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
-            self.enter_link(index, at, packet);
-            let Some(next) = self.feeds[index] else { return index };
-            let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
-            self.taps.leaves(index, arrival, &ahead.body().segment);
+            self.taps.enters(index, at, &packet.body().pdu);
+            let link = &mut self.links[index];
+            let before = link.deadline();
+            link.accept(at, packet);
+            let is_as_before = before.is_some_and(|before| before > now) && link.deadline() == before;
+            let ahead = self.feeds[index].and_then(|next| Some((next, link.take_ahead()?)));
+            self.note_drops(index);
+            let Some((next, (arrival, ahead))) = ahead else {
+                return (!is_as_before).then_some(MachineId(index as u32));
+            };
+            self.taps.leaves(index, arrival, &ahead.body().pdu);
             (index, at, packet) = (next, arrival, ahead);
         }
-    }
-
-    fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.body().segment);
-        self.links[index].accept(now, packet);
-        self.note_drops(index);
     }
 
     /// Tells flows which of their packets a link has turned away.
@@ -134,61 +148,57 @@ impl World {
     }
 
     fn enter_sender(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_sender(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        ends.sender.accept(now, packet.segment);
-        if packet.segment.flags.contains(Flags::SYN) {
-            ends.probe.application_delay.written(now, ends.sender.written());
-        } else {
-            ends.probe.ack_arrived(now, packet.born, packet.wire_len.get(), &ends.sender);
-        }
-        ends.note_events(now);
+        self.taps.at_sender(index, now, &packet.pdu);
+        self.flows[index].enter_sender(now, packet);
     }
 
     fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_receiver(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        let before = ends.receiver.received();
-        ends.receiver.accept(now, packet.segment);
-        if packet.segment.payload > 0 {
-            let offset = ends.receiver.offset_of(packet.segment.seq);
-            let fresh = ends.receiver.received() - before;
-            ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
+        self.taps.at_receiver(index, now, &packet.pdu);
+        self.flows[index].enter_receiver(now, packet);
+    }
+
+    /// The machine that a packet of this flow comes to behind a box.
+    fn behind(&self, passed: usize, packet: &Packet) -> MachineId {
+        self.far_end[passed * self.flows.len() * 2 + packet.flow().0 as usize]
+    }
+
+    fn step_link(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let link = &mut self.links[index];
+        let packet = link.poll(now);
+        let deadline = link.deadline();
+        let Some(packet) = packet else { return Step::Rest(deadline) };
+        self.taps.leaves(index, now, &packet.body().pdu);
+        let to = self.behind(index, &packet);
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            Step::Send(to, packet)
+        } else {
+            Step::SendLast(to, packet, deadline)
         }
     }
 
-    fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let ends = &mut self.flows[index];
-        let segment = ends.sender.poll(now)?;
-        if segment.payload > 0 {
-            let offset = ends.sender.offset_of(segment.seq);
-            let end = offset + u64::from(segment.payload);
-            ends.probe.departs(now, offset, end <= ends.sent, &ends.sender);
-            ends.sent = ends.sent.max(end);
+    fn step_cell(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        match self.cells[index].poll(now) {
+            Some(packet) => Step::Send(self.behind(self.links.len() + index, &packet), packet),
+            None => Step::Rest(self.cells[index].deadline()),
         }
-        self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, now)))
     }
 
-    fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
+    fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
         let ends = &mut self.flows[index];
-        let segment = ends.receiver.poll(now)?;
-        let born = ends.receiver.newest_arrival();
-        self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, born)))
+        let Some(pdu) = ends.poll_sender(now) else { return Step::Rest(ends.sender_deadline()) };
+        self.taps.at_sender(index, now, &pdu);
+        Step::Send(self.first_hop[2 * index], self.pool.packet(&pdu, now))
     }
-}
 
-impl Ends {
-    fn note_events(&mut self, now: Instant) {
-        for event in self.sender.drain_events() {
-            if event == Event::Finished {
-                self.probe.completed = Some(now);
-            }
-            if let Some(events) = &mut self.probe.records.events {
-                events.push((now, event));
-            }
+    fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let ends = &mut self.flows[index];
+        if !ends.owes_now() {
+            return Step::Rest(ends.receiver_deadline());
         }
+        let Some((pdu, born)) = ends.poll_receiver(now) else { return Step::Rest(ends.receiver_deadline()) };
+        let (to, packet) = (self.first_hop[2 * index + 1], self.pool.packet(&pdu, born));
+        self.taps.at_receiver(index, now, &pdu);
+        if ends.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, ends.receiver_deadline()) }
     }
 }
 
@@ -196,22 +206,22 @@ impl SimWorld for World {
     type Datagram = Packet;
 
     fn machines(&self) -> usize {
-        self.links.len() + 2 * self.flows.len()
+        self.links.len() + self.cells.len() + 2 * self.flows.len()
     }
 
-    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> MachineId {
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
         match self.element(machine) {
-            Element::Link(index) => return MachineId(self.enter_links(index, now, packet) as u32),
-            Element::Sender(index) => {
-                self.enter_sender(index, now, packet.body());
-                self.pool.take_back(packet);
+            Element::Link(index) => return self.enter_links(index, now, packet),
+            Element::Cell(index) => {
+                self.cells[index].accept(now, packet);
+                self.note_cell(index);
+                return Some(machine);
             }
-            Element::Receiver(index) => {
-                self.enter_receiver(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
+            Element::Sender(index) => self.enter_sender(index, now, packet.body()),
+            Element::Receiver(index) => self.enter_receiver(index, now, packet.body()),
         }
-        machine
+        self.pool.take_back(packet);
+        Some(machine)
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
@@ -220,33 +230,21 @@ impl SimWorld for World {
                 self.links[index].wake(now);
                 self.note_drops(index);
             }
-            Element::Sender(index) => {
-                let ends = &mut self.flows[index];
-                ends.sender.wake(now);
-                ends.probe.application_delay.written(now, ends.sender.written());
-                ends.note_events(now);
+            Element::Cell(index) => {
+                self.cells[index].wake(now);
+                self.note_cell(index);
             }
-            Element::Receiver(index) => self.flows[index].receiver.wake(now),
+            Element::Sender(index) => self.flows[index].wake_sender(now),
+            Element::Receiver(index) => self.flows[index].wake_receiver(now),
         }
     }
 
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
-            Element::Link(index) => match self.links[index].poll(now) {
-                Some(packet) => {
-                    self.taps.leaves(index, now, &packet.body().segment);
-                    Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.links[index].deadline()),
-            },
-            Element::Sender(index) => match self.poll_sender(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index], packet),
-                None => Step::Rest(self.flows[index].sender.deadline()),
-            },
-            Element::Receiver(index) => match self.poll_receiver(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
-                None => Step::Rest(self.flows[index].receiver.deadline()),
-            },
+            Element::Link(index) => self.step_link(index, now),
+            Element::Cell(index) => self.step_cell(index, now),
+            Element::Sender(index) => self.step_sender(index, now),
+            Element::Receiver(index) => self.step_receiver(index, now),
         }
     }
 }

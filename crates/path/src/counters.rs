@@ -18,7 +18,7 @@ pub struct Counters {
     pub marked: u64,
     /// Octets of those.
     pub bytes_marked: Bytes,
-    /// Pure ACKs that a newer one of their flow has overwritten in the queue.
+    /// Pure ACKs that left the queue unsent, for a newer one of their flow.
     pub filtered: u64,
     /// Octets of those.
     pub bytes_filtered: Bytes,
@@ -152,7 +152,8 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    pub(crate) fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
+    /// From `at` on there are `length` packets. Only what lies in `window` counts.
+    pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
         self.area += self.area_until(at, window);
         self.since = at;
         self.now = length;

@@ -12,7 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`link`] | [`Link`]: the machine, and its [`Config`](link::Config) |
-//! | [`queue`] | who waits, who is turned away, and who is marked |
+//! | [`queue`] | who waits, who is turned away, and who is marked; a [`Buffer`] is such a queue whose owner takes the packets out |
 //! | [`gate`] | the ACK gate: so many packets at each multiple of an interval |
 //! | [`server`] | how long a packet takes: a rate, a schedule of rates, a recorded trace |
 //! | [`loss`] | which packets the wire loses |
@@ -31,3 +31,4 @@ pub mod server;
 
 pub use counters::Counters;
 pub use link::Link;
+pub use queue::Buffer;

@@ -5,7 +5,7 @@ use crate::duplicate::{self, Duplicate};
 use crate::gate::{self, Gate};
 use crate::jitter::{self, Arrivals};
 use crate::loss::{self, Loss};
-use crate::queue::{self, Outcome, Queue, Waiting, mark};
+use crate::queue::{self, Queue, Waiting, mark};
 use crate::server::{Server, Step};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowId, Instant, Machine, Rate};
@@ -213,7 +213,7 @@ impl<D: Datagram + Clone> Link<D> {
     /// What comes out of a FIFO is settled when a packet goes in. Where a link is the only one to feed the next, its packets may so be
     /// handed on at once, with the instant of their arrival. Nothing, if the queue is no FIFO, or packets may overtake each other or arrive twice.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
-        if self.channel.can_overtake || self.channel.duplicate.is_some() || !matches!(self.queue, Queue::Fifo(_)) {
+        if self.channel.can_overtake || self.channel.duplicate.is_some() || !matches!(self.queue, Queue::Settled(_)) {
             return None;
         }
         let (arrival, packet) = self.channel.flying.pop_front()?;
@@ -238,15 +238,16 @@ impl<D: Datagram + Clone> Link<D> {
     }
 
     fn advance(&mut self, now: Instant) {
-        if let Queue::Fifo(fifo) = &mut self.queue {
+        if let Queue::Settled(fifo) = &mut self.queue {
             return fifo.advance(now, &mut self.tally);
         }
         while let Some((ready, leaves)) = self.next_departure()
             && leaves <= now
         {
             let start = self.start_of(ready);
+            let Queue::Held(held) = &mut self.queue else { return };
             // CoDel may drop what would leave.
-            let Some(packet) = self.queue.take_head(leaves, &mut self.tally) else { continue };
+            let Some((_, packet)) = held.take_head(leaves, &mut self.tally) else { continue };
             self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(ready));
             self.serve(ready, start, packet);
         }
@@ -254,7 +255,8 @@ impl<D: Datagram + Clone> Link<D> {
 
     /// The head of a queue that holds packets: when it came, and when it leaves the queue.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
-        let ready = self.queue.head_arrived()?;
+        let Queue::Held(held) = &self.queue else { return None };
+        let (ready, _) = held.head()?;
         Some((ready, self.device.entry(ready, self.start_of(ready))))
     }
 }
@@ -264,43 +266,39 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 
     fn accept(&mut self, now: Instant, mut packet: D) {
         self.advance(now);
-        let flow = packet.flow();
         let size = packet.wire_len();
         let on_wire = size + self.overhead;
         self.tally.arrives(now, size);
         let start = self.start_of(now);
         let leaves = self.device.entry(now, start);
-        let passes_at_once = leaves == now && self.queue.holds_nobody();
+        let need_not_wait = leaves == now;
         match &mut self.queue {
-            queue if passes_at_once => {
-                queue.passed_by();
+            // In a FIFO, those that wait leave no later than a packet that need not.
+            Queue::Settled(_) if need_not_wait => {
                 self.tally.serves(now, on_wire, Duration::ZERO);
                 self.serve(now, start, packet);
             }
-            Queue::Fifo(fifo) if fifo.has_room(size) => {
+            Queue::Held(held) if need_not_wait && held.len() == 0 => {
+                held.passed_by();
+                self.tally.serves(now, on_wire, Duration::ZERO);
+                self.serve(now, start, packet);
+            }
+            Queue::Settled(fifo) if fifo.has_room(size) => {
                 if fifo.marks() && mark(&mut packet) {
                     self.tally.marks(now, size);
                 }
                 fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
                 self.serve(now, start, packet);
             }
-            Queue::Fifo(_) => self.tally.drops(now, flow, size),
-            Queue::CoDel(codel) => {
-                if !codel.offer(now, packet, &mut self.tally) {
-                    self.tally.drops(now, flow, size);
-                }
-            }
-            Queue::AckFilter(filter) => match filter.offer(now, packet, &mut self.tally) {
-                Outcome::Queued => {}
-                Outcome::Replaced(old_size) => self.tally.filters(now, old_size),
-                Outcome::Dropped => self.tally.drops(now, flow, size),
-            },
+            Queue::Settled(_) => self.tally.drops(now, packet.flow(), size),
+            // The counters have what became of it; it leaves when its time has come.
+            Queue::Held(held) => drop(held.offer(now, packet, true, &mut self.tally)),
         }
     }
 
     fn wake(&mut self, now: Instant) {
         // What waits in a FIFO is on its way already.
-        if !matches!(self.queue, Queue::Fifo(_)) {
+        if !matches!(self.queue, Queue::Settled(_)) {
             self.advance(now);
         }
     }

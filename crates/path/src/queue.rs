@@ -3,18 +3,20 @@
 //! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
 
 mod ack_filter;
+mod buffer;
 mod codel;
 mod fifo;
+mod held;
+#[cfg(test)]
+mod sample;
+mod settled;
 
-pub(crate) use ack_filter::Outcome;
-pub(crate) use fifo::Waiting;
+pub use buffer::Buffer;
+pub(crate) use held::Held;
+pub(crate) use settled::{Settled, Waiting};
 
-use crate::counters::Tally;
-use ack_filter::AckFilter;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Duration, Ecn, Instant};
-use codel::CoDel;
-use fifo::Fifo;
+use acklab_base::{Bytes, Datagram, Duration, Ecn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,28 +52,52 @@ pub enum Config {
         #[serde(default)]
         ecn: bool,
     },
-    /// A FIFO in which the newest pure ACK of a flow overwrites the older one in place.
+    /// A FIFO in which the newest pure ACK of a flow stands for an older one.
     AckFilter {
         /// What it may hold; without a limit, everything.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
-        /// Which ACKs are never overwritten.
+        /// Which ACKs never go.
         #[serde(default)]
         keeps: Keeps,
+        /// Where the newest waits.
+        #[serde(default)]
+        place: Place,
+    },
+    /// A FIFO with the ACK filter of CAKE: an older pure ACK goes if a newer one says more and, but for `aggressive`, another such one
+    /// still stands between them (Linux's `cake_ack_filter`).
+    CakeAckFilter {
+        /// What it may hold; without a limit, everything.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit: Option<Limit>,
+        /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
+        #[serde(default)]
+        aggressive: bool,
     },
 }
 
-/// Which ACKs an ACK filter never overwrites.
+/// Which ACKs an ACK filter lets stand beside the newest of their flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
     /// Those that say something which the newer one may not: duplicates, those with SACK blocks, those whose ECN flags differ.
     #[default]
     News,
-    /// Duplicates: those with the number of the newer one, or of the one before them (Kim et al., VTC 2006, Figure 1).
+    /// Those with the number of the newer one; the first with a smaller one goes (Kim et al., VTC 2006, Figure 1).
     Duplicates,
-    /// None: the newest takes the place of whatever ACK of its flow waits.
+    /// None: the newest goes, whatever it says.
     Nothing,
+}
+
+/// Where the newest ACK waits that an older one has made room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Where the older one stood, so no delay is added (Kim et al., VTC 2006, §II-A).
+    #[default]
+    InPlace,
+    /// At the tail, where it would have stood without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
+    Tail,
 }
 
 impl Default for Config {
@@ -94,60 +120,49 @@ impl Config {
     /// What the queue may hold, if there is a limit.
     #[must_use]
     pub const fn limit(&self) -> Option<Limit> {
-        let (Self::Fifo { limit, .. } | Self::CoDel { limit, .. } | Self::AckFilter { limit, .. }) = self;
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = self;
         *limit
+    }
+
+    /// The same discipline for an owner that minds the limit itself.
+    #[must_use]
+    pub const fn without_limit(mut self) -> Self {
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = &mut self;
+        *limit = None;
+        self
     }
 }
 
-/// A queue at work.
+/// What became of a packet that asked to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict<D> {
+    /// It waits.
+    Queued,
+    /// It waits, and this older ACK of its flow no longer does.
+    Replaced(D),
+    /// This one was turned away.
+    Dropped(D),
+}
+
+/// The queue of a link. What a FIFO does to a packet is settled when it arrives, so it need not hold it.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
-    Fifo(Fifo),
-    CoDel(CoDel<D>),
-    AckFilter(AckFilter<D>),
+    Settled(Settled),
+    Held(Held<D>),
 }
 
 impl<D: Datagram> Queue<D> {
     pub(crate) fn new(config: Config) -> Self {
         match config {
-            Config::Fifo { limit, mark_above } => Self::Fifo(Fifo::new(limit, mark_above)),
-            Config::CoDel { limit, target, interval, ecn } => Self::CoDel(CoDel::new(limit, target, interval, ecn)),
-            Config::AckFilter { limit, keeps } => Self::AckFilter(AckFilter::new(limit, keeps)),
-        }
-    }
-
-    /// Could a packet that need not wait for the server go straight through? In a FIFO it could not come before those that wait:
-    /// they leave no later than it does.
-    pub(crate) fn holds_nobody(&self) -> bool {
-        match self {
-            Self::Fifo(_) => true,
-            Self::CoDel(codel) => codel.is_empty(),
-            Self::AckFilter(filter) => filter.len() == 0,
-        }
-    }
-
-    /// A packet went straight through.
-    pub(crate) fn passed_by(&mut self) {
-        if let Self::CoDel(codel) = self {
-            codel.passed_by();
-        }
-    }
-
-    /// When the head of a queue that holds its packets arrived.
-    pub(crate) fn head_arrived(&self) -> Option<Instant> {
-        match self {
-            Self::Fifo(_) => None,
-            Self::CoDel(codel) => codel.head_arrived(),
-            Self::AckFilter(filter) => filter.head_arrived(),
-        }
-    }
-
-    /// Takes the head, which leaves a queue that holds its packets now; none if it is dropped instead.
-    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<D> {
-        match self {
-            Self::Fifo(_) => None,
-            Self::CoDel(codel) => codel.take_head(leaves, tally),
-            Self::AckFilter(filter) => filter.take_head(leaves, tally),
+            Config::Fifo { limit, mark_above } => Self::Settled(Settled::new(limit, mark_above)),
+            _ => Self::Held(Held::new(config)),
         }
     }
 }
@@ -162,6 +177,7 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
 }
 
 /// Is there room for one more of `size` beside `packets` that hold `bytes`?
+#[inline]
 fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
     match limit {
         None => true,

@@ -13,6 +13,7 @@ pub use timing::Timing;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A generation of 802.11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +55,19 @@ impl Standard {
             Self::Ac => Format::Vht,
             Self::Ax => Format::He,
         }
+    }
+}
+
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::B => "802.11b",
+            Self::G => "802.11g",
+            Self::A => "802.11a",
+            Self::N => "802.11n",
+            Self::Ac => "802.11ac",
+            Self::Ax => "802.11ax",
+        })
     }
 }
 

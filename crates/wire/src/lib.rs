@@ -4,10 +4,17 @@
 //! |---|---|
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and the rule that gives each flow its own |
+//! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`pdu`] | [`Pdu`]: what a packet carries, of either transport |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
+//! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |
 
 pub mod dot11;
 pub mod endpoints;
+pub mod ipv4;
+pub mod pdu;
 pub mod tcp;
+pub mod udp;
 
 pub use endpoints::Endpoints;
+pub use pdu::Pdu;

@@ -12,14 +12,14 @@ mod mode;
 
 use super::Error;
 use super::file::{CaptureFile, Interface};
-use acklab_base::{Duration, FlowId, Instant};
+use acklab_base::{Datagram, Duration, FlowId, Instant};
 use acklab_wifi::phy::{Band, Format, Mode};
-use acklab_wire::Endpoints;
+use acklab_wire::{Endpoints, Pdu};
 use acklab_wire::dot11::{
     AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
     duration_field, encode, msdu, radiotap,
 };
-use acklab_wire::tcp::{self, Extent, Segment};
+use acklab_wire::ipv4::Extent;
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub struct Mpdu<'a> {
     /// Can its receiver not have read it?
     pub is_damaged: bool,
     /// Its packets: several make an A-MSDU.
-    pub segments: Vec<&'a Segment>,
+    pub packets: Vec<&'a Pdu>,
 }
 
 /// A data frame on its way from queue to receiver: transmitter, receiver, TID and sequence number.
@@ -209,15 +209,16 @@ impl AirCapture {
     /// Put the frame in place; how many of its octets are kept.
     fn encode_data(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdu: &Mpdu<'_>) -> Result<usize, Error> {
         let (receiver, transmitter) = (MacAddress::of_node(ppdu.receiver), MacAddress::of_node(ppdu.transmitter));
-        let is_amsdu = mpdu.segments.len() > 1;
+        let is_amsdu = mpdu.packets.len() > 1;
         let identifications = self.identify(ppdu, tid, mpdu);
         self.body.clear();
         // What follows the last header.
         let mut payload = 0;
-        for (segment, identification) in mpdu.segments.iter().zip(identifications) {
-            tcp::encode(segment, Endpoints::of(segment.flow), identification, Extent::Whole, &mut self.packet)
-                .map_err(|source| self.file.segment_error(source))?;
-            payload = segment.payload as usize;
+        for (packet, identification) in mpdu.packets.iter().zip(identifications) {
+            packet
+                .encode(Endpoints::of(packet.flow()), identification, Extent::Whole, &mut self.packet)
+                .map_err(|source| self.file.packet_error(source))?;
+            payload = packet.payload() as usize;
             if is_amsdu {
                 self.subframe.clear();
                 msdu::append(msdu::IPV4, &self.packet, &mut self.subframe);
@@ -261,12 +262,12 @@ impl AirCapture {
         let exchange = (ppdu.transmitter, ppdu.receiver, tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
             && mpdu.is_retry
-            && same.len() == mpdu.segments.len()
+            && same.len() == mpdu.packets.len()
         {
             return same.clone();
         }
-        let next = mpdu.segments.iter().map(|segment| {
-            let identification = self.identification.entry(segment.flow).or_default();
+        let next = mpdu.packets.iter().map(|packet| {
+            let identification = self.identification.entry(packet.flow()).or_default();
             let own = *identification;
             *identification = identification.wrapping_add(1);
             own

@@ -2,7 +2,7 @@
 
 use super::Error;
 use acklab_base::Instant;
-use acklab_wire::tcp::EncodeError;
+use acklab_wire::pdu::EncodeError;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
@@ -64,8 +64,8 @@ impl CaptureFile {
     }
 
     /// The error that a segment which is no packet makes.
-    pub(super) fn segment_error(&self, source: EncodeError) -> Error {
-        Error::Segment { path: self.path.clone(), source }
+    pub(super) fn packet_error(&self, source: EncodeError) -> Error {
+        Error::Packet { path: self.path.clone(), source }
     }
 
     fn write_error(&self, source: io::Error) -> Error {

@@ -14,6 +14,7 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
         (Series::Throughput, throughput),
         (Series::Queue, queue),
         (Series::Packets, packets),
+        (Series::Air, super::cells::air),
         (Series::Events, events),
     ];
     all.into_iter().filter(|(series, _)| asked(series)).map(|(_, table)| table(world, plan)).collect()
@@ -47,17 +48,21 @@ fn throughput(world: &World, plan: &Plan) -> Table {
 }
 
 fn queue(world: &World, plan: &Plan) -> Table {
-    let rows = || {
-        world
-            .links
-            .iter()
-            .zip(&plan.links)
-            .flat_map(|(link, plan)| link.queue_log().iter().map(move |(at, length)| (plan, *at, *length)))
-    };
+    let mut rows: Vec<(String, Instant, u64)> = Vec::new();
+    for (link, plan) in world.links.iter().zip(&plan.links) {
+        rows.extend(link.queue_log().iter().map(|(at, length)| (plan.name.clone(), *at, *length)));
+    }
+    for (cell, plan) in world.cells.iter().zip(&plan.cells) {
+        for queue in cell.queues() {
+            let name = format!("{}_{}_{}", plan.name, plan.nodes[queue.node], queue.category.name());
+            rows.extend(queue.log.iter().map(|(at, length)| (name.clone(), *at, *length)));
+        }
+    }
+    let rows = || rows.iter();
     Table::new("queue")
-        .text("link", rows().map(|(plan, ..)| plan.name.clone()))
-        .number("time", "s", rows().map(|(_, at, _)| Instant::as_secs_f64(at)))
-        .count("length", "packets", rows().map(|(.., length)| length))
+        .text("link", rows().map(|(name, ..)| name.clone()))
+        .number("time", "s", rows().map(|(_, at, _)| at.as_secs_f64()))
+        .count("length", "packets", rows().map(|(.., length)| *length))
 }
 
 fn packets(world: &World, plan: &Plan) -> Table {
@@ -72,7 +77,7 @@ fn packets(world: &World, plan: &Plan) -> Table {
         .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
         .number("time", "s", rows().map(|(_, packet)| packet.at.as_secs_f64()))
         .text("kind", rows().map(|(_, packet)| packet.kind.name().to_owned()))
-        .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.tcp.mss.get() as f64))
+        .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.payload as f64))
 }
 
 fn events(world: &World, plan: &Plan) -> Table {

@@ -36,6 +36,8 @@ pub enum Series {
     Queue,
     /// Each packet that is sent, sent again, received or acknowledged.
     Packets,
+    /// Each PPDU on the air of each Wi-Fi cell.
+    Air,
     /// What endpoints tell of themselves: recoveries, timeouts and the like.
     Events,
 }

@@ -3,6 +3,7 @@
 mod flows;
 mod links;
 mod network;
+mod wifi;
 
 use super::refuse::{Problem, suggestion};
 use super::{Scenario, Series};
@@ -23,14 +24,16 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
         return Err(Problem::at("duration", "a duration above zero"));
     }
     not_too_long("duration", scenario.duration)?;
-    if scenario.link.is_empty() {
-        return Err(Problem::at("link", "at least one link"));
+    if scenario.link.is_empty() && scenario.wifi.is_empty() {
+        return Err(Problem::says("link", "expected at least one link or Wi-Fi cell"));
     }
     if scenario.flow.is_empty() {
         return Err(Problem::at("flow", "at least one flow"));
     }
     links::validate(&scenario.link)?;
-    let network = Network::new(&scenario.link);
+    wifi::validate(scenario)?;
+    let stations = wifi::stations(scenario);
+    let network = Network::new(scenario, &stations);
     flows::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)
@@ -97,7 +100,7 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
         let at = |key: &str| format!("capture.{index}.{key}");
         let point = capture.point.as_str();
         // Nodes have no packets that leave them: their endpoints' are all captured.
-        let base = point.strip_suffix(".out").filter(|base| !nodes.contains(base)).unwrap_or(point);
+        let base = point.strip_suffix(".out").filter(|base| !nodes.iter().any(|node| node == base)).unwrap_or(point);
         if !points.iter().any(|known| known == base) {
             let hint = suggestion(base, points.iter().map(String::as_str));
             let expected = format!(

@@ -21,6 +21,8 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<S
             "tcp.check_checksum:TRUE",
             "-o",
             "wlan.check_checksum:TRUE",
+            "-o",
+            "udp.check_checksum:TRUE",
             "-T",
             "fields",
             "-E",

@@ -4,21 +4,19 @@
 //! is dropped, and the next ones after interval/√1, interval/√2, …, until one has waited less. Where the transport understands
 //! marks, a mark can stand for each drop (Linux's `codel_dequeue` with `ecn`).
 
-use super::{has_room, mark};
+use super::fifo::Fifo;
+use super::{Verdict, mark};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
-use std::collections::VecDeque;
 
 /// RFC 8289, §5.5: the rate of drops of the last time is taken up again if that ended no longer than so many intervals ago.
 const MEMORY: u64 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct CoDel<D> {
-    limit: Option<Limit>,
     marks: bool,
-    waiting: VecDeque<(Instant, D)>,
-    bytes: Bytes,
+    pub(super) fifo: Fifo<(Instant, D)>,
     law: Law,
 }
 
@@ -106,11 +104,7 @@ impl Law {
 
 impl<D: Datagram> CoDel<D> {
     pub(crate) fn new(limit: Option<Limit>, target: Duration, interval: Duration, marks: bool) -> Self {
-        Self { limit, marks, waiting: VecDeque::new(), bytes: Bytes::ZERO, law: Law::new(target, interval) }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        Self { marks, fifo: Fifo::new(limit, None), law: Law::new(target, interval) }
     }
 
     /// A packet went straight through: it has not waited.
@@ -118,30 +112,20 @@ impl<D: Datagram> CoDel<D> {
         (self.law.first_above, self.law.dropping, self.law.must_schedule) = (None, false, false);
     }
 
-    /// Lets a packet wait, if there is room.
-    pub(crate) fn offer(&mut self, now: Instant, packet: D, tally: &mut Tally) -> bool {
+    pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         let size = packet.wire_len();
-        if !has_room(self.limit, self.waiting.len(), self.bytes, size) {
-            return false;
+        let verdict = self.fifo.offer(now, packet, room, tally);
+        if matches!(verdict, Verdict::Queued) {
+            self.law.max_packet = self.law.max_packet.max(size);
         }
-        self.law.max_packet = self.law.max_packet.max(size);
-        self.bytes += size;
-        self.waiting.push_back((now, packet));
-        tally.waits(now, self.waiting.len());
-        true
-    }
-
-    pub(crate) fn head_arrived(&self) -> Option<Instant> {
-        self.waiting.front().map(|(arrived, _)| *arrived)
+        verdict
     }
 
     /// The head leaves now, marked perhaps; none if it is dropped.
-    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<D> {
-        let (arrived, mut packet) = self.waiting.pop_front()?;
+    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
+        let (arrived, mut packet) = self.fifo.pop()?;
         let size = packet.wire_len();
-        self.bytes -= size;
-        tally.waits(leaves, self.waiting.len());
-        if self.law.strikes(leaves, arrived, self.bytes) {
+        if self.law.strikes(leaves, arrived, self.fifo.bytes) {
             if !self.marks || !packet.ecn().is_capable() {
                 tally.drops(leaves, packet.flow(), size);
                 return None;
@@ -154,7 +138,7 @@ impl<D: Datagram> CoDel<D> {
                 self.law.schedule(self.law.next);
             }
         }
-        Some(packet)
+        Some((arrived, packet))
     }
 }
 

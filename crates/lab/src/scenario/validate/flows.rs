@@ -3,12 +3,14 @@
 use super::links;
 use super::network::Network;
 use super::{above_zero, name, not_too_long, some_of};
+use crate::scenario::flow::OF_ANY_TRANSPORT;
 use crate::scenario::refuse::{Problem, suggestion};
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, Transport};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::tcp::config::RttClock;
 use acklab_transport::tcp::ecn;
 use acklab_transport::{ack, source};
+use acklab_wire::udp;
 use std::collections::BTreeMap;
 
 /// So many flows at most.
@@ -28,7 +30,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     let mut total = 0_u64;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let at = |key: &str| format!("flow.{index}.{key}");
-        total += u64::from(flow.count);
+        total += u64::from(flow.count) * scenario.ends(flow).len() as u64;
         if total > MOST_FLOWS {
             return Err(Problem::says(
                 at("count"),
@@ -39,9 +41,13 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
             name(&at("name"), &flow.name)?;
         }
         ends(&format!("flow.{index}"), flow, network)?;
-        times(&format!("flow.{index}"), flow, scenario.duration)?;
-        connection(&format!("flow.{index}"), flow)?;
+        let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
+        times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
+        match flow.transport {
+            Transport::Tcp => connection(&format!("flow.{index}"), flow)?,
+            Transport::Udp => datagrams(&format!("flow.{index}"), flow)?,
+        }
     }
     names(scenario)
 }
@@ -51,37 +57,45 @@ fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut before = 0;
     for (index, flow) in scenario.flow.iter().enumerate() {
-        for copy in flow.copy_names(before) {
+        let copies = flow.count as usize * scenario.ends(flow).len();
+        for copy in flow.copy_names(before, copies) {
             if let Some(owner) = owners.get(&copy) {
                 let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
                 return Err(Problem::says(format!("flow.{index}.name"), expected));
             }
             owners.insert(copy, index);
         }
-        before += flow.count as usize;
+        before += copies;
     }
     Ok(())
 }
 
 fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
-    for (key, node) in [("from", &flow.from), ("to", &flow.to)] {
+    let (from, to) = (network.node(&flow.from), network.node(&flow.to));
+    for (key, name, node) in [("from", &flow.from, from), ("to", &flow.to, to)] {
         if !network.has(node) {
             let nodes = network.nodes();
-            let expected =
-                format!("a node that a link names: {}{}", some_of(&nodes), suggestion(node, nodes.iter().copied()));
+            let expected = format!(
+                "a node that a link or a cell names: {}{}",
+                some_of(&nodes),
+                suggestion(name, nodes.iter().copied())
+            );
             return Err(Problem::at(at(key), expected));
         }
     }
     if flow.from == flow.to {
         return Err(Problem::at(at("to"), "another node than `from`"));
     }
-    if !network.connects(&flow.from, &flow.to) {
-        let expected =
-            format!("a node that links connect with {}: {}", flow.from, some_of(&network.reachable(&flow.from)));
+    if from != flow.from && to != flow.to {
+        let message = "expected a single node at one end; both ends stand for several stations";
+        return Err(Problem::says(at("to"), message));
+    }
+    if !network.connects(from, to) {
+        let expected = format!("a node that is connected with {}: {}", flow.from, some_of(&network.reachable(from)));
         return Err(Problem::at(at("to"), expected));
     }
-    if network.is_timeless(&flow.from, &flow.to) {
+    if network.is_timeless(from, to) {
         let message = format!(
             "between {} and {} nothing takes any time, so the run would never end; expected a rate or a delay on a link between them",
             flow.from, flow.to
@@ -91,16 +105,15 @@ fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-fn times(path: &str, flow: &Flow, end: Duration) -> Result<(), Problem> {
+fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     if flow.start >= end {
         return Err(Problem::at(at("start"), format!("a time before the run's end at {end}")));
     }
     not_too_long(&at("spacing"), flow.spacing)?;
-    let last_start = flow.start + flow.spacing.saturating_mul(u64::from(flow.count.saturating_sub(1)));
+    let last_start = flow.start + flow.spacing.saturating_mul(copies.saturating_sub(1));
     if last_start >= end {
-        let message =
-            format!("the last of {} flows would start at {last_start}, after the run's end at {end}", flow.count);
+        let message = format!("the last of {copies} flows would start at {last_start}, after the run's end at {end}");
         return Err(Problem::says(at("spacing"), message));
     }
     match flow.stop {
@@ -117,7 +130,10 @@ fn times(path: &str, flow: &Flow, end: Duration) -> Result<(), Problem> {
 
 fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
-    let tcp = flow.tcp();
+    let Some(tcp) = flow.tcp() else {
+        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+        return Err(Problem::key(&path, "the key `preset` is missing; expected preset = \"linux\", for example"));
+    };
     if tcp.mss == Bytes::ZERO || tcp.mss > LARGEST_MSS {
         return Err(Problem::at(at("mss"), format!("a size from 1B to {LARGEST_MSS}")));
     }
@@ -182,6 +198,26 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
         name(&at(key), &custom)?;
     }
     acknowledgement(&at("ack"), &tcp.ack)
+}
+
+/// UDP has no settings, and nothing that would hold an application back.
+fn datagrams(path: &str, flow: &Flow) -> Result<(), Problem> {
+    if let Some(key) = flow.tcp_key() {
+        let path: Vec<String> = path.split('.').chain([key.as_str()]).map(str::to_owned).collect();
+        let keys = OF_ANY_TRANSPORT.join(", ");
+        let message = format!("only TCP has such a setting, and this flow is over UDP; expected keys among {keys}");
+        return Err(Problem::key(&path, message));
+    }
+    let Some(write) = flow.traffic.write() else {
+        let expected = "an application with a rate of its own, for UDP gives it none, such as \
+                        { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
+        return Err(Problem::at(format!("{path}.traffic"), expected));
+    };
+    if !(udp::TEST_HEADER..=udp::LARGEST_PAYLOAD).contains(&write.get()) {
+        let expected = format!("a write that fits a datagram: {}B to {}B", udp::TEST_HEADER, udp::LARGEST_PAYLOAD);
+        return Err(Problem::at(format!("{path}.traffic.write"), expected));
+    }
+    Ok(())
 }
 
 /// Timers run for some time, and counts are of something. The least of each count stands in the schema.

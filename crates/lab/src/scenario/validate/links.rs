@@ -65,19 +65,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     if config.overhead > MOST_OVERHEAD {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
     }
-    if let queue::Config::CoDel { target, interval, .. } = config.queue {
-        above_zero(&at("queue.target"), target)?;
-        above_zero(&at("queue.interval"), interval)?;
-    }
-    if let Some(limit) = config.queue.limit() {
-        let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
-        if size == 0 {
-            return Err(Problem::at(
-                at("queue.limit"),
-                "a limit above zero; without a `limit`, a queue holds everything",
-            ));
-        }
-    }
+    limit(&at("queue"), &config.queue)?;
     if let Some(gate) = config.gate {
         above_zero(&at("gate.interval"), gate.interval)?;
     }
@@ -93,6 +81,22 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     }
     if let Some(reorder) = config.reorder {
         above_zero(&at("reorder.by"), reorder.by)?;
+    }
+    Ok(())
+}
+
+/// A queue that can hold something.
+pub(super) fn limit(path: &str, queue: &queue::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    if let queue::Config::CoDel { target, interval, .. } = *queue {
+        above_zero(&at("target"), target)?;
+        above_zero(&at("interval"), interval)?;
+    }
+    if let Some(limit) = queue.limit() {
+        let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
+        if size == 0 {
+            return Err(Problem::at(at("limit"), "a limit above zero; without a `limit`, a queue holds everything"));
+        }
     }
     Ok(())
 }

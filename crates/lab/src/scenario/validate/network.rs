@@ -1,6 +1,6 @@
 //! Which nodes there are, and which can reach each other.
 
-use crate::scenario::Link;
+use crate::scenario::Scenario;
 use acklab_base::Duration;
 use acklab_path::link;
 use std::collections::BTreeMap;
@@ -11,18 +11,32 @@ pub(super) struct Network<'a> {
     groups: Groups<'a>,
     /// Each node's group by links that take no time at all.
     timeless: Groups<'a>,
+    /// The nodes that stations share a name for: the first of each.
+    alike: BTreeMap<&'a str, String>,
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(links: &'a [Link]) -> Self {
-        let mut network = Self { groups: Groups::default(), timeless: Groups::default() };
-        for link in links {
+    /// `stations`: the stations of all cells, each with its access point.
+    pub(super) fn new(scenario: &'a Scenario, stations: &'a [(String, String)]) -> Self {
+        let mut network = Self { groups: Groups::default(), timeless: Groups::default(), alike: BTreeMap::new() };
+        for link in &scenario.link {
             network.groups.join(&link.from, &link.to);
             if takes_no_time(&link.forward) && takes_no_time(&link.reverse) {
                 network.timeless.join(&link.from, &link.to);
             }
         }
+        for (station, ap) in stations {
+            network.groups.join(ap, station);
+        }
+        for station in scenario.wifi.iter().flat_map(|cell| &cell.station).filter(|station| station.count > 1) {
+            network.alike.extend(station.names().into_iter().next().map(|first| (station.name.as_str(), first)));
+        }
         network
+    }
+
+    /// The node itself, or the first of the stations that share this name.
+    pub(super) fn node<'b>(&'b self, name: &'b str) -> &'b str {
+        self.alike.get(name).map_or(name, String::as_str)
     }
 
     pub(super) fn nodes(&self) -> Vec<&'a str> {

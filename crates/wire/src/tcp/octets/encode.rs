@@ -1,35 +1,21 @@
 //! From a segment to octets.
 
-use super::checksum;
 use super::options::Layout;
 use crate::Endpoints;
+use crate::ipv4::{self, Extent, TooLong};
 use crate::tcp::{Flags, Segment};
-use acklab_base::{Datagram, Ecn};
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader};
+use acklab_base::Datagram;
+use etherparse::{IpNumber, TcpHeader};
 
-/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
-const TIME_TO_LIVE: u8 = 64;
 /// Where the TCP checksum stands in a TCP header.
 const CHECKSUM: std::ops::Range<usize> = 16..18;
-
-/// How much of a packet is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
-    Headers,
-    /// The headers and the payload.
-    Whole,
-}
 
 /// Why a segment has no octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The total length of an IPv4 packet has 16 bits.
-    #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
-    TooLong {
-        /// What it would take.
-        octets: u64,
-    },
+    /// It is longer than a packet may be.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
     /// The data offset of a TCP header has four bits.
     #[error("the options take {octets} octets, and a TCP header has room for 40")]
     OptionsTooLong {
@@ -54,13 +40,13 @@ pub fn encode(
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
     let wire_len = segment.wire_len().get();
-    let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
+    let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
-    let ip = ip_header(segment.ecn, endpoints, identification, total_len).to_bytes();
+    let ip = ipv4::header(IpNumber::TCP, segment.ecn, endpoints, identification, total_len).to_bytes();
     octets.extend_from_slice(&ip);
 
     let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
-    let checksum = checksum::of_segment(endpoints, &tcp, total_len - ip.len() as u16);
+    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &tcp, total_len - ip.len() as u16);
     tcp[CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
     octets.extend_from_slice(&tcp);
 
@@ -68,27 +54,6 @@ pub fn encode(
         octets.resize(usize::from(total_len), 0);
     }
     Ok(())
-}
-
-fn ip_header(ecn: Ecn, endpoints: Endpoints, identification: u16, total_len: u16) -> Ipv4Header {
-    let mut header = Ipv4Header {
-        ecn: match ecn {
-            Ecn::NotEct => IpEcn::ZERO,
-            Ecn::Ect1 => IpEcn::ONE,
-            Ecn::Ect0 => IpEcn::TWO,
-            Ecn::Ce => IpEcn::THREE,
-        },
-        total_len,
-        identification,
-        dont_fragment: true,
-        time_to_live: TIME_TO_LIVE,
-        protocol: IpNumber::TCP,
-        source: endpoints.source.ip().octets(),
-        destination: endpoints.destination.ip().octets(),
-        ..Ipv4Header::default()
-    };
-    header.header_checksum = header.calc_header_checksum();
-    header
 }
 
 fn tcp_header(segment: &Segment, endpoints: Endpoints, options: &Layout) -> TcpHeader {

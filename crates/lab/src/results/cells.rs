@@ -1,0 +1,147 @@
+//! The tables of Wi-Fi cells: what each node did, and where the time on the air went.
+
+use crate::build::{CellPlan, Plan};
+use crate::packet::Packet;
+use crate::table::Table;
+use crate::world::World;
+use acklab_base::Instant;
+use acklab_wifi::airtime::Use;
+use acklab_wifi::cell::QueueView;
+use acklab_wifi::counters::Counters;
+use acklab_wifi::ppdu::{Frame, Ppdu};
+
+/// One row a node of each cell, the access point first.
+pub(super) fn stations(world: &World, plan: &Plan) -> Table {
+    let rows: Vec<Row<'_>> = world
+        .cells
+        .iter()
+        .zip(&plan.cells)
+        .flat_map(|(cell, plan)| {
+            cell.counters().iter().enumerate().map(move |(node, counters)| Row {
+                cell: plan,
+                node,
+                counters,
+                queues: cell.queues().filter(|queue| queue.node == node).collect(),
+            })
+        })
+        .collect();
+    let count = |of: fn(&Counters) -> u64| rows.iter().map(|row| of(row.counters)).collect::<Vec<_>>();
+    let share = |part: fn(&Counters) -> u64, whole: fn(&Counters) -> u64| {
+        let of = move |counters: &Counters| {
+            let whole = whole(counters);
+            (whole > 0).then(|| part(counters) as f64 / whole as f64)
+        };
+        rows.iter().map(|row| of(row.counters)).collect::<Vec<_>>()
+    };
+    Table::new("stations")
+        .text("cell", rows.iter().map(|row| row.cell.name.clone()))
+        .text("node", rows.iter().map(|row| row.cell.nodes[row.node].clone()))
+        .count("total_ppdus_l2", "packets", count(|counters| counters.ppdus))
+        .count("total_mpdus_l2", "packets", count(|counters| counters.mpdus))
+        .number("mean_mpdus_per_ppdu_l2", "packets", share(|counters| counters.mpdus, |counters| counters.ppdus))
+        .count("total_retries_l2", "packets", count(|counters| counters.retries))
+        .number(
+            "share_first_try_l2",
+            "",
+            share(|counters| counters.first_successes, |counters| counters.first_tries),
+        )
+        .count("total_unanswered_l2", "packets", count(|counters| counters.unanswered))
+        .number("share_unanswered_l2", "", share(|counters| counters.unanswered, |counters| counters.ppdus))
+        .count("total_rts_l2", "packets", count(|counters| counters.rts))
+        .count("total_rts_unanswered_l2", "packets", count(|counters| counters.rts_unanswered))
+        .count("total_block_ack_requests_l2", "packets", count(|counters| counters.requests))
+        .count("total_collisions_l1", "packets", count(|counters| counters.collisions))
+        .count("total_internal_collisions_l2", "packets", count(|counters| counters.internal_collisions))
+        .count("total_link_acks_l2", "packets", count(|counters| counters.link_acks))
+        .number("mean_backoff_l2", "slots", share(|counters| counters.backoff_slots, |counters| counters.backoffs))
+        .count("total_packets_out_l2", "packets", count(|counters| counters.delivered))
+        .count("total_bytes_out_l2", "B", count(|counters| counters.delivered_bytes))
+        .number(
+            "mean_delay_l2",
+            "ms",
+            rows.iter().map(|row| {
+                let counters = row.counters;
+                (counters.delivered > 0).then(|| counters.delay.as_millis_f64() / counters.delivered as f64)
+            }),
+        )
+        .number("mean_queue_length_l2", "packets", rows.iter().map(Row::mean_length))
+        .count("max_queue_length_l2", "packets", rows.iter().map(Row::max_length))
+        .count("total_queue_drops_l2", "packets", count(|counters| counters.dropped))
+        .count("total_filtered_acks_l2", "packets", count(|counters| counters.filtered))
+        .count("total_given_up_l2", "packets", count(|counters| counters.given_up))
+        .count("total_expired_l2", "packets", count(|counters| counters.expired))
+}
+
+struct Row<'a> {
+    cell: &'a CellPlan,
+    node: usize,
+    counters: &'a Counters,
+    queues: Vec<QueueView<'a>>,
+}
+
+impl Row<'_> {
+    fn mean_length(&self) -> f64 {
+        self.queues.iter().map(|queue| queue.mean_length).sum()
+    }
+
+    fn max_length(&self) -> u64 {
+        self.queues.iter().map(|queue| queue.max_length).max().unwrap_or(0)
+    }
+}
+
+/// One row a node and use of the air. The times of a cell add up to the window's length.
+pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
+    let window = until.since(from);
+    let mut rows = Vec::new();
+    for (cell, plan) in world.cells.iter_mut().zip(&plan.cells) {
+        let airtime = cell.airtime(until);
+        for (node, name) in plan.nodes.iter().enumerate() {
+            for what in Use::ALL {
+                let time = airtime.of(node, what);
+                if !time.is_zero() {
+                    rows.push((plan.name.clone(), name.clone(), what.name(), time));
+                }
+            }
+        }
+    }
+    Table::new("airtime")
+        .text("cell", rows.iter().map(|(cell, ..)| cell.clone()))
+        .text("node", rows.iter().map(|(_, node, ..)| node.clone()))
+        .text("use", rows.iter().map(|(.., what, _)| (*what).to_owned()))
+        .count("time", "ns", rows.iter().map(|(.., time)| time.as_nanos()))
+        .number("share", "", rows.iter().map(|(.., time)| time.as_secs_f64() / window.as_secs_f64()))
+}
+
+/// Each PPDU that was on the air: the air timeline.
+pub(super) fn air(world: &World, plan: &Plan) -> Table {
+    let rows = || world.air.iter().map(|(cell, ppdu)| (&plan.cells[*cell], ppdu));
+    Table::new("air")
+        .text("cell", rows().map(|(cell, _)| cell.name.clone()))
+        .number("time", "s", rows().map(|(_, ppdu)| ppdu.at.as_secs_f64()))
+        .number("duration", "us", rows().map(|(_, ppdu)| ppdu.duration.as_nanos() as f64 / 1e3))
+        .text("node", rows().map(|(cell, ppdu)| cell.nodes[ppdu.from].clone()))
+        .text("to", rows().map(|(cell, ppdu)| ppdu.to.map_or_else(String::new, |to| cell.nodes[to].clone())))
+        .text("kind", rows().map(|(_, ppdu)| kind(ppdu).to_owned()))
+        .text("fate", rows().map(|(_, ppdu)| ppdu.fate.name().to_owned()))
+        .count("mpdus", "packets", rows().map(|(_, ppdu)| mpdus(ppdu)))
+        .count("octets", "B", rows().map(|(_, ppdu)| ppdu.octets.get()))
+        .text("mode", rows().map(|(_, ppdu)| ppdu.mode.to_string()))
+}
+
+fn mpdus(ppdu: &Ppdu<Packet>) -> u64 {
+    match &ppdu.frame {
+        Frame::Data(mpdus) => mpdus.len() as u64,
+        _ => 0,
+    }
+}
+
+/// Data PPDUs that carry nothing but pure ACKs have a name of their own.
+fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
+    use acklab_base::Datagram;
+    match &ppdu.frame {
+        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(|packet| packet.pure_ack().is_some()) => {
+            "tcp_ack"
+        }
+        frame => frame.name(),
+    }
+}

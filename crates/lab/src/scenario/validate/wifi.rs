@@ -1,0 +1,127 @@
+//! Wi-Fi cells.
+
+use super::{above_zero, links, name, not_too_long};
+use crate::packet::Packet;
+use crate::scenario::Scenario;
+use crate::scenario::refuse::Problem;
+use acklab_base::random::Seed;
+use acklab_wifi::access::{Category, Overrides};
+use acklab_wifi::config::Access;
+use acklab_wifi::{Cell, Config};
+use std::collections::BTreeSet;
+
+/// More than a cell's association identifiers (9.4.1.8).
+const MOST_STATIONS: usize = 2007;
+
+pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
+    let mut names: BTreeSet<&str> = scenario.link.iter().map(|link| link.name.as_str()).collect();
+    let mut stations = BTreeSet::new();
+    for (index, cell) in scenario.wifi.iter().enumerate() {
+        let at = |key: &str| format!("wifi.{index}.{key}");
+        name(&at("name"), &cell.name)?;
+        if !names.insert(&cell.name) {
+            return Err(Problem::at(at("name"), "a name of its own; another link or cell is called so"));
+        }
+        name(&at("ap.name"), &cell.ap.name)?;
+        if cell.station.is_empty() {
+            return Err(Problem::at(at("station"), "at least one station"));
+        }
+        for (place, station) in cell.station.iter().enumerate() {
+            let at = |key: &str| at(&format!("station.{place}.{key}"));
+            name(&at("name"), &station.name)?;
+            if station.count == 0 {
+                return Err(Problem::at(at("count"), "at least one station"));
+            }
+            for node in station.names() {
+                if node == cell.ap.name || !stations.insert(node.clone()) {
+                    let expected = format!("a name of its own; another node of a cell is called `{node}`");
+                    return Err(Problem::at(at("name"), expected));
+                }
+            }
+            links::limit(&at("queue"), &station.queue)?;
+            access(&at("access"), &station.access)?;
+        }
+        if cell.station_names().len() > MOST_STATIONS {
+            return Err(Problem::at(at("station"), format!("at most {MOST_STATIONS} stations")));
+        }
+        links::limit(&at("ap.queue"), &cell.ap.queue)?;
+        access(&at("ap.access"), &cell.ap.access)?;
+        access(&at("access"), &cell.access)?;
+        settings(&format!("wifi.{index}"), cell)?;
+    }
+    Ok(())
+}
+
+/// The stations of all cells, each with its access point.
+pub(super) fn stations(scenario: &Scenario) -> Vec<(String, String)> {
+    let of_cell = |cell: &Config| {
+        let ap = cell.ap.name.clone();
+        cell.station_names().into_iter().map(move |station| (station, ap.clone()))
+    };
+    scenario.wifi.iter().flat_map(of_cell).collect()
+}
+
+fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    if let Some(lifetime) = cell.lifetime {
+        above_zero(&at("lifetime"), lifetime)?;
+    }
+    if let Some(interval) = cell.beacon_interval {
+        above_zero(&at("beacon_interval"), interval)?;
+    }
+    above_zero(&at("aggregation.max_time"), cell.aggregation.max_time)?;
+    if !matches!(cell.aggregation.window, 1..=256) {
+        return Err(Problem::at(at("aggregation.window"), "a window of 1 to 256 frames"));
+    }
+    if cell.aggregation.max_frames == Some(0) {
+        return Err(Problem::at(at("aggregation.max_frames"), "at least one frame"));
+    }
+    if !matches!(cell.streams, 1..=4) {
+        return Err(Problem::at(at("streams"), "1 to 4 streams"));
+    }
+    for (key, limit) in [("short", cell.retries.short), ("long", cell.retries.long)] {
+        if limit == 0 {
+            return Err(Problem::at(at(&format!("retries.{key}")), "at least one transmission"));
+        }
+    }
+    match Cell::<Packet>::new(cell, Seed(0)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refusal(path, cell, &error)),
+    }
+}
+
+fn refusal(path: &str, cell: &Config, error: &acklab_wifi::cell::Error) -> Problem {
+    use acklab_wifi::cell::Error;
+    match error {
+        Error::Rate { node, source } => {
+            let station = cell.station.iter().position(|station| station.name == *node && station.rate.is_some());
+            let key = match station {
+                Some(place) => format!("station.{place}.rate"),
+                None if cell.ap.name == *node && cell.ap.rate.is_some() => "ap.rate".to_owned(),
+                None => "rate".to_owned(),
+            };
+            Problem::says(format!("{path}.{key}"), source.to_string())
+        }
+        Error::BasicRate => Problem::at(format!("{path}.basic_rates"), "rates of the standard"),
+        Error::Reception(fault) => Problem::at(format!("{path}.reception.{}", fault.path), fault.expected.clone()),
+    }
+}
+
+fn access(path: &str, access: &Access) -> Result<(), Problem> {
+    for category in Category::ALL {
+        let overrides: &Overrides = access.of(category);
+        let at = |key: &str| format!("{path}.{}.{key}", category.name().replace('-', "_"));
+        if let (Some(least), Some(most)) = (overrides.cw_min, overrides.cw_max)
+            && most < least
+        {
+            return Err(Problem::at(at("cw_max"), format!("at least `cw_min`, which is {least}")));
+        }
+        if overrides.aifsn == Some(0) {
+            return Err(Problem::at(at("aifsn"), "at least 1"));
+        }
+        if let Some(limit) = overrides.txop_limit {
+            not_too_long(&at("txop_limit"), limit)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! By event: who is offered, who leaves, and what is counted.
+
+use super::*;
+use crate::queue::sample::{Packet, ack, data};
+use crate::queue::{Keeps, Place};
+use Verdict::{Dropped, Queued, Replaced};
+use acklab_base::units::Limit;
+use acklab_base::{Duration, Ecn};
+
+fn ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn fifo(limit: Limit) -> Config {
+    Config::Fifo { limit: Some(limit), mark_above: None }
+}
+
+#[test]
+fn packets_leave_as_they_came_with_the_instant_at_which_they_did() {
+    let mut buffer = Buffer::new(Config::default());
+    assert_eq!(buffer.take(ms(0)), None);
+    assert_eq!(buffer.offer(ms(1), data(1500), true), Queued);
+    assert_eq!(buffer.offer(ms(2), data(40), true), Queued);
+    assert_eq!((buffer.len(), buffer.bytes()), (2, Bytes(1540)));
+    assert_eq!((buffer.head(), buffer.head_arrived()), (Some(&data(1500)), Some(ms(1))));
+    assert_eq!(buffer.take(ms(5)), Some((ms(1), data(1500))));
+    assert_eq!(buffer.take(ms(9)), Some((ms(2), data(40))));
+    assert!(buffer.is_empty());
+    let counters = buffer.counters();
+    assert_eq!((counters.packets_in, counters.served, counters.waited), (2, 2, Duration::from_millis(4 + 7)));
+    assert_eq!((counters.bytes_in, counters.bytes_on_wire), (Bytes(1540), Bytes(1540)));
+}
+
+#[test]
+fn what_does_not_fit_comes_back() {
+    let mut buffer = Buffer::new(fifo(Limit::Packets(1)));
+    assert_eq!(buffer.offer(ms(0), data(1500), true), Queued);
+    assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
+    assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(41)));
+    assert_eq!((buffer.take_drop(), buffer.take_drop()), (Some(FlowId(0)), None));
+
+    let mut buffer = Buffer::new(fifo(Limit::Bytes(Bytes(100))));
+    assert_eq!(buffer.offer(ms(0), data(60), true), Queued);
+    assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
+    assert_eq!(buffer.offer(ms(1), data(40), true), Queued);
+}
+
+#[test]
+fn without_room_elsewhere_only_what_takes_the_place_of_another_waits() {
+    let codel = Config::CoDel {
+        limit: None,
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        ecn: false,
+    };
+    let filter = Config::AckFilter { limit: None, keeps: Keeps::News, place: Place::InPlace };
+    for config in [Config::default(), codel, filter] {
+        let mut buffer = Buffer::new(config);
+        assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
+        let verdict = buffer.offer(ms(1), ack(1, 20), false);
+        let expected = if config == filter { Replaced(ack(1, 10)) } else { Dropped(ack(1, 20)) };
+        assert_eq!(verdict, expected, "{config:?}");
+        assert_eq!(buffer.len(), 1);
+    }
+}
+
+#[test]
+fn an_ack_that_takes_the_place_of_another_has_waited_as_long_as_that() {
+    let mut buffer = Buffer::new(Config::AckFilter { limit: None, keeps: Keeps::News, place: Place::InPlace });
+    assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
+    assert_eq!(buffer.offer(ms(1), ack(3, 10), true), Queued);
+    assert_eq!(buffer.offer(ms(4), Packet { size: 64, ..ack(1, 20) }, true), Replaced(ack(1, 10)));
+    assert_eq!((buffer.len(), buffer.bytes()), (2, Bytes(64 + 52)));
+    assert_eq!((buffer.counters().filtered, buffer.counters().bytes_filtered), (1, Bytes(52)));
+    assert_eq!(buffer.take(ms(5)), Some((ms(0), Packet { size: 64, ..ack(1, 20) })));
+    assert_eq!(buffer.take(ms(5)), Some((ms(1), ack(3, 10))));
+}
+
+#[test]
+fn marks_are_for_those_who_understand_them() {
+    let mut buffer = Buffer::new(Config::Fifo { limit: None, mark_above: Some(Limit::Packets(1)) });
+    let capable = Packet { ecn: Ecn::Ect0, ..data(1500) };
+    for packet in [capable, capable, data(1500), capable] {
+        assert_eq!(buffer.offer(ms(0), packet, true), Queued);
+    }
+    let ecn: Vec<_> = std::iter::from_fn(|| buffer.take(ms(1))).map(|(_, packet)| packet.ecn).collect();
+    assert_eq!(ecn, [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ce], "the second finds one waiting, no more than that");
+    assert_eq!((buffer.counters().marked, buffer.counters().bytes_marked), (1, Bytes(1500)));
+}
+
+#[test]
+fn codel_drops_heads_before_it_gives_one() {
+    let mut buffer = Buffer::new(Config::CoDel {
+        limit: None,
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        ecn: false,
+    });
+    for size in 1000..1020 {
+        assert_eq!(buffer.offer(ms(0), data(size), true), Queued);
+    }
+    assert_eq!(buffer.take(ms(10)), Some((ms(0), data(1000))), "above the target for the first time");
+    assert_eq!(buffer.head(), Some(&data(1001)));
+    assert_eq!(buffer.take(ms(110)), Some((ms(0), data(1002))), "an interval later");
+    assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(1001)));
+    assert_eq!(buffer.take_drop(), Some(FlowId(0)));
+    // Due after 100/√1, 100/√2, … more: at 210, 281, 338 and 388 ms.
+    assert_eq!(buffer.take(ms(400)), Some((ms(0), data(1007))));
+    assert_eq!((buffer.counters().dropped, buffer.counters().served, buffer.len()), (5, 3, 12));
+}
+
+#[test]
+fn only_the_window_counts_and_the_length_is_kept_on_request() {
+    let mut buffer = Buffer::new(Config::default());
+    buffer.measure(ms(10)..ms(20));
+    buffer.log_queue();
+    for at in [5, 15, 25] {
+        assert_eq!(buffer.offer(ms(at), data(1500), true), Queued);
+    }
+    assert_eq!(buffer.take(ms(30)).map(|(arrived, _)| arrived), Some(ms(5)));
+    assert_eq!((buffer.counters().packets_in, buffer.counters().served), (1, 0));
+    assert_eq!(buffer.queue_log(), [(ms(15), 2)]);
+    let mean = buffer.counters().queue.mean(&(ms(10)..ms(20)));
+    assert!((mean - 1.5).abs() < 1e-12, "{mean}");
+}

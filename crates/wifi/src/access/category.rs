@@ -1,0 +1,133 @@
+//! Access categories and their parameters.
+
+use super::window::Control;
+use crate::phy::Standard;
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a frame is in line for. Without QoS there is one line, and everything is best effort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// AC_BK.
+    Background,
+    /// AC_BE.
+    #[default]
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl Category {
+    /// All, lowest priority first.
+    pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
+
+    /// What tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Background => "background",
+            Self::BestEffort => "best-effort",
+            Self::Video => "video",
+            Self::Voice => "voice",
+        }
+    }
+
+    /// The traffic identifier that its frames carry (Table 10-1).
+    #[must_use]
+    pub const fn tid(self) -> u8 {
+        match self {
+            Self::Background => 1,
+            Self::BestEffort => 0,
+            Self::Video => 5,
+            Self::Voice => 6,
+        }
+    }
+}
+
+/// How a station contends for one category. What is not said is the standard's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overrides {
+    /// The smallest contention window, in slots: backoffs are drawn from 0 to this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 15)]
+    pub cw_min: Option<u16>,
+    /// The largest contention window, in slots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 1023)]
+    pub cw_max: Option<u16>,
+    /// How the window follows failures and successes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cw_control: Option<Control>,
+    /// Slots between SIFS and the first slot of the backoff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 3)]
+    pub aifsn: Option<u8>,
+    /// For how long the medium is held once it is won; zero for a single frame exchange.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "4ms")]
+    pub txop_limit: Option<Duration>,
+}
+
+/// The parameters of one access function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The smallest contention window, in slots.
+    pub cw_min: u16,
+    /// The largest contention window, in slots.
+    pub cw_max: u16,
+    /// How the window follows failures and successes.
+    pub cw_control: Control,
+    /// Slots between SIFS and the first slot of the backoff.
+    pub aifsn: u8,
+    /// For how long the medium is held; zero for a single frame exchange.
+    pub txop_limit: Duration,
+}
+
+impl Parameters {
+    /// Those of the standard: the PHY's aCWmin and aCWmax and DIFS without QoS, Table 9-155 (EDCA defaults of a station) with QoS.
+    #[must_use]
+    pub const fn of(standard: Standard, category: Category) -> Self {
+        // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
+        let phy = if matches!(standard, Standard::B) { 31 } else { 15 };
+        let plain = Self {
+            cw_min: phy,
+            cw_max: 1023,
+            cw_control: Control::Standard,
+            aifsn: 2,
+            txop_limit: Duration::ZERO,
+        };
+        if !standard.has_qos() {
+            return plain;
+        }
+        match category {
+            Category::Background => Self { aifsn: 7, ..plain },
+            Category::BestEffort => Self { aifsn: 3, ..plain },
+            Category::Video => {
+                Self { cw_min: (phy + 1) / 2 - 1, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain }
+            }
+            Category::Voice => Self {
+                cw_min: (phy + 1) / 4 - 1,
+                cw_max: (phy + 1) / 2 - 1,
+                txop_limit: Duration::from_micros(2080),
+                ..plain
+            },
+        }
+    }
+
+    /// With what a station has of its own.
+    #[must_use]
+    pub fn with(self, own: &Overrides) -> Self {
+        Self {
+            cw_min: own.cw_min.unwrap_or(self.cw_min),
+            cw_max: own.cw_max.unwrap_or_else(|| self.cw_max.max(own.cw_min.unwrap_or(0))),
+            cw_control: own.cw_control.unwrap_or(self.cw_control),
+            aifsn: own.aifsn.unwrap_or(self.aifsn),
+            txop_limit: own.txop_limit.unwrap_or(self.txop_limit),
+        }
+    }
+}

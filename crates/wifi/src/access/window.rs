@@ -1,0 +1,112 @@
+//! The contention window, and the policies by which it follows what happens.
+
+mod mimd;
+mod standard;
+
+use super::Parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the contention window follows failures and successes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Doubled on failure, back to CWmin on success (10.3.3).
+    #[default]
+    Standard,
+    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006, Figure 9).
+    Mimd,
+}
+
+/// The contention window of one access function, in slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    control: Control,
+    least: u16,
+    most: u16,
+    now: u16,
+}
+
+impl Window {
+    /// The smallest of these parameters.
+    #[must_use]
+    pub const fn new(parameters: &Parameters) -> Self {
+        Self {
+            control: parameters.cw_control,
+            least: parameters.cw_min,
+            most: parameters.cw_max,
+            now: parameters.cw_min,
+        }
+    }
+
+    /// Backoffs are drawn from 0 to this.
+    #[must_use]
+    pub const fn get(&self) -> u16 {
+        self.now
+    }
+
+    /// A frame exchange has succeeded.
+    pub const fn succeed(&mut self) {
+        self.now = match self.control {
+            Control::Standard => standard::after_success(self.least),
+            Control::Mimd => mimd::after_success(self.now, self.least),
+        };
+    }
+
+    /// A frame exchange has failed.
+    pub const fn fail(&mut self) {
+        self.now = doubled(self.now, self.most);
+    }
+
+    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its limit).
+    pub const fn give_up(&mut self) {
+        if matches!(self.control, Control::Standard) {
+            self.now = self.least;
+        }
+    }
+}
+
+/// The next of the windows 2ⁿ − 1, up to `most` (10.3.3).
+const fn doubled(now: u16, most: u16) -> u16 {
+    let next = 2 * now as u32 + 1;
+    if next < most as u32 { next as u16 } else { most }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Category;
+    use crate::phy::Standard;
+
+    fn window(control: Control) -> Window {
+        Window::new(&Parameters { cw_control: control, ..Parameters::of(Standard::A, Category::BestEffort) })
+    }
+
+    #[test]
+    fn failures_double_it_up_to_the_largest() {
+        let mut window = window(Control::Standard);
+        let seen: Vec<u16> = (0..8).map(|_| (window.fail(), window.get()).1).collect();
+        assert_eq!(seen, [31, 63, 127, 255, 511, 1023, 1023, 1023]);
+    }
+
+    #[test]
+    fn a_success_resets_it_or_under_mimd_halves_it() {
+        let after = |control| {
+            let mut window = window(control);
+            (0..3).for_each(|_| window.fail());
+            window.succeed();
+            window.get()
+        };
+        assert_eq!((after(Control::Standard), after(Control::Mimd)), (15, 63));
+    }
+
+    #[test]
+    fn mimd_goes_no_lower_than_the_smallest_and_keeps_its_window_when_a_frame_is_given_up() {
+        let mut window = window(Control::Mimd);
+        window.succeed();
+        assert_eq!(window.get(), 15);
+        window.fail();
+        window.give_up();
+        assert_eq!(window.get(), 31);
+    }
+}

@@ -1,0 +1,8 @@
+//! Multiplicative increase, multiplicative decrease: a success undoes one failure, so the window settles where failures and successes
+//! balance (Kim et al., VTC 2006, §III, after their [15]).
+
+/// The window before the last of the windows 2ⁿ − 1, down to `least`.
+pub(super) const fn after_success(now: u16, least: u16) -> u16 {
+    let halved = now.saturating_sub(1) / 2;
+    if halved > least { halved } else { least }
+}

@@ -1,0 +1,105 @@
+//! Where every nanosecond of the medium went.
+
+use acklab_base::{Duration, Instant};
+use std::ops::Range;
+
+/// What a nanosecond was used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// PPDUs with data, preambles included; of a PPDU that carries both, the share of the data's octets.
+    Data,
+    /// PPDUs with pure ACKs of the transport.
+    TransportAck,
+    /// ACK and Block ACK frames.
+    LinkAck,
+    /// RTS, CTS, Block ACK requests, beacons.
+    Control,
+    /// SIFS, DIFS, AIFS and EIFS.
+    Interframe,
+    /// Slots that are counted while somebody has something to send, and timeouts.
+    Backoff,
+    /// Transmissions of which several overlapped where they were to be received.
+    Collision,
+    /// Transmissions that could not be read for another reason.
+    Lost,
+    /// Nobody had anything to send.
+    Idle,
+}
+
+impl Use {
+    /// All, in the order of the tables.
+    pub const ALL: [Self; 9] = [
+        Self::Data,
+        Self::TransportAck,
+        Self::LinkAck,
+        Self::Control,
+        Self::Interframe,
+        Self::Backoff,
+        Self::Collision,
+        Self::Lost,
+        Self::Idle,
+    ];
+
+    /// What tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::TransportAck => "transport_ack",
+            Self::LinkAck => "link_ack",
+            Self::Control => "control",
+            Self::Interframe => "interframe_space",
+            Self::Backoff => "backoff",
+            Self::Collision => "collision",
+            Self::Lost => "lost",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// Time by node and use inside a window. All of them add up to the window's length.
+#[derive(Clone, Debug)]
+pub struct Airtime {
+    window: Range<Instant>,
+    /// What is before this is booked.
+    booked: Instant,
+    by_node: Vec<[Duration; Use::ALL.len()]>,
+}
+
+impl Airtime {
+    pub(crate) fn new(nodes: usize) -> Self {
+        let window = Instant::ZERO..Instant::FAR_FUTURE;
+        Self { window, booked: Instant::ZERO, by_node: vec![[Duration::ZERO; Use::ALL.len()]; nodes] }
+    }
+
+    pub(crate) fn measure(&mut self, window: Range<Instant>) {
+        self.window = window;
+    }
+
+    /// Until when the books are kept.
+    pub(crate) const fn booked(&self) -> Instant {
+        self.booked
+    }
+
+    /// What is not booked up to `until` was used by `node` for `what`.
+    pub(crate) fn book(&mut self, node: usize, what: Use, until: Instant) {
+        if until <= self.booked {
+            return;
+        }
+        let (from, to) = (self.booked.max(self.window.start), until.min(self.window.end));
+        self.by_node[node][what as usize] += to.since(from);
+        self.booked = until;
+    }
+
+    /// Time that `node` used the medium for `what`. What is nobody's, such as idle time, is the access point's, node 0.
+    #[must_use]
+    pub fn of(&self, node: usize, what: Use) -> Duration {
+        self.by_node[node][what as usize]
+    }
+
+    /// Time that all used the medium for `what`.
+    #[must_use]
+    pub fn total(&self, what: Use) -> Duration {
+        self.by_node.iter().fold(Duration::ZERO, |sum, node| sum + node[what as usize])
+    }
+}

@@ -1,0 +1,352 @@
+//! A PPDU is put together when its turn comes, from what waits at that moment.
+
+use super::rules::Answer;
+use super::transmit::{Data, Exchange, Phase, Step};
+use super::{Cell, TxqId};
+use crate::access::FunctionId;
+use crate::config::Protection;
+use crate::frame;
+use crate::originator::Mpdu;
+use crate::phy::Mode;
+use acklab_base::{Bytes, Datagram, Duration, Instant};
+
+impl<D: Datagram + Clone> Cell<D> {
+    /// `function` has won the medium. Tells whether it sends.
+    pub(super) fn begin(&mut self, now: Instant, id: FunctionId) -> bool {
+        let limit = self.functions[id.0 as usize].parameters.txop_limit;
+        let txop_ends = (!limit.is_zero()).then(|| now + limit);
+        let Some(exchange) = self.next_exchange(now, now, id, txop_ends, true) else {
+            // What was in line has been dropped by its queue.
+            self.leave_medium(now, id, None);
+            return false;
+        };
+        let function = &self.functions[id.0 as usize];
+        let (node, space) = (function.node, self.rules.timing.aifs(function.parameters.aifsn));
+        self.book_gap(now, node, space);
+        let exchange = self.go_on_air(exchange);
+        self.exchanges.push(exchange);
+        true
+    }
+
+    /// The exchange that `function` begins at `begins` with what it has now; none if it has nothing, or nothing that ends before
+    /// `txop_ends`. The first of a transmission opportunity may exceed it (10.23.2.9).
+    pub(super) fn next_exchange(
+        &mut self,
+        now: Instant,
+        begins: Instant,
+        function: FunctionId,
+        txop_ends: Option<Instant>,
+        is_first: bool,
+    ) -> Option<Exchange> {
+        loop {
+            let txq = self.functions[function.0 as usize].ready.take()?;
+            self.txqs[txq.0 as usize].is_ready = false;
+            if !self.may_send(now, txq) {
+                self.txqs[txq.0 as usize].rests = true;
+                continue;
+            }
+            let prepared = if self.txqs[txq.0 as usize].originator.must_ask {
+                Some((Step::Request, self.request(now, txq)))
+            } else {
+                let left = txop_ends.map(|ends| ends.since(begins));
+                self.assemble(now, txq, left, is_first).map(|data| (Step::Data, data))
+            };
+            if let Some((step, data)) = prepared {
+                let exchange = self.exchange(begins, function, txq, step, data, txop_ends);
+                if !is_first && txop_ends.is_some_and(|ends| self.whole_time(&exchange) > ends.since(begins)) {
+                    self.make_ready(txq, true);
+                    return None;
+                }
+                return Some(exchange);
+            }
+            if !is_first && self.has_more(txq) {
+                // It does not fit into what is left.
+                self.make_ready(txq, true);
+                return None;
+            }
+        }
+    }
+
+    /// Does `id` have anything that it may send?
+    pub(super) fn has_more(&self, id: TxqId) -> bool {
+        let txq = &self.txqs[id.0 as usize];
+        !txq.buffer.is_empty() || txq.originator.frames.iter().any(|frame| !frame.is_settled)
+    }
+
+    fn exchange(
+        &self,
+        begins: Instant,
+        function: FunctionId,
+        txq: TxqId,
+        step: Step,
+        data: Data,
+        txop_ends: Option<Instant>,
+    ) -> Exchange {
+        let (from, to) = (self.txqs[txq.0 as usize].from, self.txqs[txq.0 as usize].to);
+        let exchange = Exchange {
+            function,
+            txq,
+            step,
+            phase: Phase::Frame,
+            begins,
+            ends: begins + super::airtime(&self.rules, data.mode, data.octets),
+            sender: from,
+            receiver: Some(to),
+            mode: data.mode,
+            octets: data.octets,
+            answer: data.answer,
+            data,
+            number: 0,
+            has_collided: false,
+            is_undetected: false,
+            txop_ends,
+        };
+        let ahead = match (step, self.rules.protection) {
+            (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),
+            (Step::Data, Some((Protection::RtsCts, mode))) => Some((Step::Rts, mode)),
+            (Step::Data, _) if data.wants_rts => {
+                Some((Step::Rts, self.rules.control.response_to(data.mode)))
+            }
+            _ => None,
+        };
+        match ahead {
+            None => exchange,
+            Some((Step::Rts, mode)) => self.control(exchange, Step::Rts, mode, frame::RTS, Answer::Cts),
+            Some((step, mode)) => self.control(exchange, step, mode, frame::ACK, Answer::None),
+        }
+    }
+
+    fn control(&self, exchange: Exchange, step: Step, mode: Mode, octets: Bytes, answer: Answer) -> Exchange {
+        let ends = exchange.begins + super::airtime(&self.rules, mode, octets);
+        let receiver = if answer == Answer::None { None } else { exchange.receiver };
+        Exchange { step, mode, octets, answer, ends, receiver, ..exchange }
+    }
+
+    /// The mode in which a frame of `exchange` is answered.
+    pub(super) fn answer_mode(&self, mode: Mode) -> Mode {
+        match self.rules.protection {
+            // DSSS is answered in DSSS.
+            Some((_, protection)) if protection.format == mode.format => protection,
+            _ => self.rules.control.response_to(mode),
+        }
+    }
+
+    /// From the start of `exchange` to the end of its last answer.
+    fn whole_time(&self, exchange: &Exchange) -> Duration {
+        exchange.ends.since(exchange.begins) + self.reserved_behind(exchange)
+    }
+
+    /// For how long the medium is reserved behind what is on the air: the duration field (9.2.5).
+    pub(super) fn reserved_behind(&self, exchange: &Exchange) -> Duration {
+        let sifs = self.rules.timing.sifs;
+        let data = exchange.data;
+        let data_and_answer = || {
+            let answer = self.rules.answer_time(data.answer, self.answer_mode(data.mode));
+            sifs + super::airtime(&self.rules, data.mode, data.octets) + sifs + answer
+        };
+        match (exchange.phase, exchange.step) {
+            (Phase::Answer, Step::Rts) | (Phase::Frame, Step::CtsToSelf) => data_and_answer(),
+            (Phase::Frame, Step::Rts) => {
+                sifs + self.rules.answer_time(Answer::Cts, self.answer_mode(exchange.mode)) + data_and_answer()
+            }
+            (Phase::Frame, Step::Data | Step::Request) if exchange.answer != Answer::None => {
+                sifs + self.rules.answer_time(exchange.answer, self.answer_mode(exchange.mode))
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// A Block ACK request.
+    fn request(&mut self, now: Instant, id: TxqId) -> Data {
+        let txq = &mut self.txqs[id.0 as usize];
+        let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
+        Data {
+            mode,
+            octets: frame::BLOCK_ACK_REQUEST,
+            answer: Answer::BlockAck,
+            ack_octets: Bytes::ZERO,
+            frames: 0,
+            wants_rts: false,
+        }
+    }
+
+    /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
+    fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
+        self.expire(now, id);
+        let txq = &mut self.txqs[id.0 as usize];
+        let mode = txq.rate.choose(now, txq.attempt);
+        let wants_rts = txq.rate.wants_rts();
+        txq.originator.sent.clear();
+        let data = match self.rules.max_aggregate {
+            None => self.assemble_one(now, id, mode),
+            Some(most) => {
+                let answer = self.rules.answer_time(Answer::BlockAck, self.answer_mode(mode));
+                let extension = self.rules.timing.extension(mode);
+                let in_txop = left.map(|left| {
+                    Duration::from_nanos(
+                        left.as_nanos().saturating_sub((self.rules.timing.sifs + answer + extension).as_nanos()),
+                    )
+                });
+                let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
+                let most = most.min(mode.octets_within(time));
+                self.assemble_aggregate(now, id, mode, most, is_first)
+            }
+        }?;
+        let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
+        Some(Data { wants_rts: wants_rts || is_long, ..data })
+    }
+
+    fn assemble_one(&mut self, now: Instant, id: TxqId, mode: Mode) -> Option<Data> {
+        if self.txqs[id.0 as usize].originator.is_empty() {
+            self.next_mpdu(now, id)?;
+        }
+        let always_delimits = self.rules.always_delimits;
+        let originator = &mut self.txqs[id.0 as usize].originator;
+        originator.sent.push(originator.start);
+        let frame = originator.frames.front()?;
+        let octets = if always_delimits { frame::a_mpdu_subframe(frame.octets) } else { frame.octets };
+        let ack_octets = Bytes(u64::from(frame.pure_ack_octets));
+        Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
+    }
+
+    /// First what was sent before and is missing, then what is new, within the window (10.25.6.5), `most` octets and the limit of frames.
+    fn assemble_aggregate(&mut self, now: Instant, id: TxqId, mode: Mode, most: Bytes, is_first: bool) -> Option<Data> {
+        let window = u64::from(self.rules.window);
+        // A probe of the rate control goes alone.
+        let max_frames = if self.txqs[id.0 as usize].rate.is_probe() { 1 } else { self.rules.max_frames };
+        let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let mut count = 0_u64;
+        let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
+            count < max_frames && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
+        };
+        let mut index = 0;
+        loop {
+            let originator = &self.txqs[id.0 as usize].originator;
+            if index == originator.len() {
+                if index as u64 >= window || count >= max_frames || self.next_mpdu(now, id).is_none() {
+                    break;
+                }
+                continue;
+            }
+            let next = &originator.frames[index];
+            if !next.is_settled {
+                if !fits(octets, next.octets, count) {
+                    break;
+                }
+                octets = frame::padded(octets) + frame::a_mpdu_subframe(next.octets);
+                last = next.octets;
+                ack_octets += Bytes(u64::from(next.pure_ack_octets));
+                count += 1;
+                let sequence = originator.start + index as u64;
+                self.txqs[id.0 as usize].originator.sent.push(sequence);
+            }
+            index += 1;
+        }
+        match count {
+            0 => None,
+            // A frame by itself is acknowledged by itself (10.25.6.5).
+            1 => {
+                let octets = if self.rules.always_delimits { octets } else { last };
+                Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
+            }
+            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32, wants_rts: false }),
+        }
+    }
+
+    /// The next packet, or packets, from the queue get a sequence number.
+    fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
+        let mut packets = self.spare.pop().unwrap_or_default();
+        let (mut arrived, mut acks, mut subframes, mut size) = (now, 0, Bytes::ZERO, Bytes::ZERO);
+        loop {
+            let txq = &self.txqs[id.0 as usize];
+            let Some(head) = txq.buffer.head() else { break };
+            let is_too_old = self.rules.lifetime.is_some_and(|lifetime| {
+                txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime)
+            });
+            let subframe = frame::a_msdu_subframe(head.wire_len());
+            if !is_too_old && !packets.is_empty() && subframes + subframe > self.rules.a_msdu {
+                break;
+            }
+            let Some((since, packet)) = self.take(now, id) else { break };
+            if is_too_old {
+                self.expires(now, id, &packet);
+                continue;
+            }
+            if packets.is_empty() {
+                arrived = since;
+            }
+            subframes += subframe;
+            size = packet.wire_len();
+            acks += u64::from(packet.pure_ack().is_some()) * size.get();
+            packets.push(packet);
+        }
+        if packets.is_empty() {
+            self.spare.push(packets);
+            return None;
+        }
+        let packet_count = packets.len() as u16;
+        let octets =
+            if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
+        let txq = &mut self.txqs[id.0 as usize];
+        txq.originator.append(Mpdu {
+            bytes: packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.wire_len()),
+            packets,
+            octets,
+            arrived,
+            failures: 0,
+            is_received: false,
+            is_settled: false,
+            pure_ack_octets: acks as u32,
+            packet_count,
+        });
+        Some(())
+    }
+
+    /// Takes a packet from the queue. What `CoDel` drops on the way is told to its flow.
+    fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
+        let txq = &mut self.txqs[id.0 as usize];
+        let (before, before_bytes) = (txq.buffer.len(), txq.buffer.bytes());
+        let taken = txq.buffer.take(now);
+        let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
+        let gone = before - txq.buffer.len() - usize::from(taken.is_some());
+        if gone > 0 {
+            let gone_bytes = before_bytes - txq.buffer.bytes() - given;
+            let is_measured = self.measured.contains(&now);
+            while let Some(flow) = txq.buffer.take_drop() {
+                if is_measured {
+                    self.turned_away.push(flow);
+                }
+            }
+            if is_measured {
+                self.counters[txq.from].dropped += gone as u64;
+            }
+            self.let_go(now, id, gone as u64, gone_bytes);
+        }
+        taken
+    }
+
+    fn expires(&mut self, now: Instant, id: TxqId, packet: &D) {
+        if self.measured.contains(&now) {
+            self.counters[self.txqs[id.0 as usize].from].expired += 1;
+            self.turned_away.push(packet.flow());
+        }
+        self.let_go(now, id, 1, packet.wire_len());
+    }
+
+    /// Gives up what has a sequence number and is too old.
+    fn expire(&mut self, now: Instant, id: TxqId) {
+        let Some(lifetime) = self.rules.lifetime else { return };
+        let mut is_any = false;
+        for index in 0..self.txqs[id.0 as usize].originator.len() {
+            let frame = &self.txqs[id.0 as usize].originator.frames[index];
+            if !frame.is_settled && now.since(frame.arrived) > lifetime {
+                self.counters[self.txqs[id.0 as usize].from].expired += u64::from(self.measured.contains(&now));
+                self.give_up(now, id, index);
+                is_any = true;
+            }
+        }
+        if is_any {
+            self.advance(now, id);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The access point makes itself known (11.1.2).
+//!
+//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after its time has come. It is not answered.
+
+use super::rules::Answer;
+use super::transmit::{Data, Exchange, Phase, Step};
+use super::{ACCESS_POINT, Cell, TxqId};
+use crate::access::FunctionId;
+use acklab_base::{Bytes, Datagram, Duration, Instant};
+
+/// When beacons are due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beacons {
+    interval: Duration,
+    due: Instant,
+}
+
+/// Octets of a beacon with the elements that every access point sends: header 24, timestamp, interval and capabilities 12, SSID of 8
+/// octets 10, rates 10, DS parameters 3, TIM 6, country 8, ERP 3, and FCS 4 (9.3.3.2).
+const OCTETS: Bytes = Bytes(80);
+
+impl Beacons {
+    pub(super) fn new(interval: Duration) -> Self {
+        Self { interval, due: Instant::ZERO + interval }
+    }
+
+    pub(super) const fn due(&self) -> Instant {
+        self.due
+    }
+}
+
+impl<D: Datagram + Clone> Cell<D> {
+    /// Sends a beacon whose time has come, if the medium is free; else as soon as it is.
+    pub(super) fn beacon_falls_due(&mut self, now: Instant) {
+        let Some(beacons) = &mut self.beacons else { return };
+        if beacons.due > now {
+            return;
+        }
+        let view = if self.has_one_view { 0 } else { ACCESS_POINT };
+        // PIFS: one slot behind SIFS (10.3.2.3.4).
+        let free = self.contention.idle_from(view).map(|from| from + self.rules.timing.aifs(1));
+        match free {
+            Some(free) if free <= now => {}
+            Some(free) => {
+                beacons.due = free;
+                return;
+            }
+            None => {
+                let ends = self.exchanges.iter().map(|exchange| exchange.ends).max().unwrap_or(now);
+                beacons.due = ends.max(now) + self.rules.timing.aifs(1);
+                return;
+            }
+        }
+        beacons.due = now.next_multiple_of(beacons.interval).max(now + Duration::from_nanos(1));
+        let mode = self.rules.control.lowest();
+        let ends = now + super::airtime(&self.rules, mode, OCTETS);
+        let data = Data { mode, octets: OCTETS, answer: Answer::None, ack_octets: Bytes::ZERO, frames: 0, wants_rts: false };
+        let exchange = Exchange {
+            function: FunctionId(u32::MAX),
+            txq: TxqId(u32::MAX),
+            step: Step::Beacon,
+            phase: Phase::Frame,
+            begins: now,
+            ends,
+            sender: ACCESS_POINT,
+            receiver: None,
+            mode,
+            octets: OCTETS,
+            answer: Answer::None,
+            data,
+            number: 0,
+            has_collided: false,
+            is_undetected: false,
+            txop_ends: None,
+        };
+        self.book_gap(now, ACCESS_POINT, self.rules.timing.aifs(1));
+        let exchange = self.go_on_air(exchange);
+        self.exchanges.push(exchange);
+    }
+}

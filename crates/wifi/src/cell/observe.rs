@@ -1,0 +1,227 @@
+//! What is measured of a cell, and what is kept of each PPDU.
+
+use super::rules::Answer;
+use super::transmit::{Exchange, Phase, Step};
+use super::{Cell, Function, on_the_air};
+use crate::access::Category;
+use crate::airtime::{Airtime, Use};
+use crate::counters::Counters;
+use crate::ppdu::{Fate, Frame, Mpdu, Ppdu};
+use acklab_base::{Bytes, Datagram, Duration, FlowId, Instant};
+use std::ops::Range;
+
+/// One access function as the tables know it.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView<'a> {
+    /// Its node.
+    pub node: usize,
+    /// Its category.
+    pub category: Category,
+    /// Mean number of packets that wait or are unacknowledged.
+    pub mean_length: f64,
+    /// The most there were.
+    pub max_length: u64,
+    /// Every change of that number, if it was asked for.
+    pub log: &'a [(Instant, u64)],
+}
+
+impl Function {
+    /// What is held has changed.
+    #[inline]
+    pub(super) fn note_length(&mut self, now: Instant, window: &Range<Instant>) {
+        self.length.change(now, self.held.packets, window);
+        if let Some(log) = &mut self.lengths
+            && window.contains(&now)
+        {
+            log.push((now, self.held.packets));
+        }
+    }
+}
+
+impl<D: Datagram + Clone> Cell<D> {
+    /// Count only what happens in `window`; without this, everything counts.
+    pub fn measure(&mut self, window: Range<Instant>) {
+        self.airtime.measure(window.clone());
+        self.txqs.iter_mut().for_each(|txq| txq.buffer.measure(window.clone()));
+        self.measured = window;
+    }
+
+    /// Keep every change of a queue's length from here on.
+    pub fn log_queues(&mut self) {
+        self.functions.iter_mut().for_each(|function| function.lengths = Some(Vec::new()));
+    }
+
+    /// Keep every PPDU from here on, until [`take_log`](Self::take_log) asks for it.
+    pub fn log_air(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// What was on the air since this was last asked.
+    pub fn take_log(&mut self) -> impl Iterator<Item = Ppdu<D>> + '_ {
+        self.log.iter_mut().flat_map(|log| log.drain(..))
+    }
+
+    /// The flow of a packet that was dropped inside the window and that this has not told yet.
+    pub fn take_drop(&mut self) -> Option<FlowId> {
+        self.turned_away.pop()
+    }
+
+    /// What each node has done, the access point first.
+    #[must_use]
+    pub fn counters(&self) -> &[Counters] {
+        &self.counters
+    }
+
+    /// Where the time went up to `until`.
+    pub fn airtime(&mut self, until: Instant) -> &Airtime {
+        if let Some(exchange) = self.exchanges.iter().min_by_key(|exchange| exchange.begins).copied() {
+            self.airtime.book(exchange.sender, Use::Interframe, exchange.begins.min(until));
+            let what = if exchange.phase == Phase::Answer { Use::LinkAck } else { Use::Data };
+            self.airtime.book(exchange.sender, what, until);
+        } else {
+            let waits_from = if self.waiting > 0 { self.waiting_since.max(self.airtime.booked()) } else { until };
+            self.airtime.book(super::ACCESS_POINT, Use::Idle, waits_from.min(until));
+            self.airtime.book(super::ACCESS_POINT, Use::Backoff, until);
+        }
+        &self.airtime
+    }
+
+    /// The queues of all nodes.
+    pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
+        self.functions.iter().map(|function| QueueView {
+            node: function.node,
+            category: function.category,
+            mean_length: function.length.mean(&self.measured),
+            max_length: function.length.max,
+            log: function.lengths.as_deref().unwrap_or_default(),
+        })
+    }
+
+    /// Books a frame of an initiator that has just ended, and counts it.
+    pub(super) fn book_frame(&mut self, now: Instant, exchange: &Exchange, fate: Fate) {
+        let node = exchange.sender;
+        self.airtime.book(node, Use::Interframe, exchange.begins);
+        match (fate, exchange.step) {
+            (Fate::Collided, _) => self.airtime.book(node, Use::Collision, now),
+            (Fate::Lost, _) => self.airtime.book(node, Use::Lost, now),
+            (_, Step::Data) => {
+                // The share of pure ACKs in the octets of the packets is that in the airtime.
+                let (acks, all) = (exchange.data.ack_octets.get(), self.packet_octets(exchange).get().max(1));
+                let airtime = now.since(self.airtime.booked()).as_nanos();
+                let of_acks = u128::from(airtime) * u128::from(acks.min(all)) / u128::from(all);
+                let until = self.airtime.booked() + Duration::from_nanos(of_acks as u64);
+                self.airtime.book(node, Use::TransportAck, until);
+                self.airtime.book(node, Use::Data, now);
+            }
+            _ => self.airtime.book(node, Use::Control, now),
+        }
+        if !self.measured.contains(&now) {
+            return;
+        }
+        let counters = &mut self.counters[node];
+        counters.collisions += u64::from(fate == Fate::Collided);
+        match exchange.step {
+            Step::Rts => counters.rts += 1,
+            Step::Request => counters.requests += 1,
+            Step::Data => {
+                counters.ppdus += 1;
+                counters.mpdus += u64::from(exchange.data.frames);
+                let first = self.txqs[exchange.txq.0 as usize].originator.first_tries();
+                counters.first_tries += first;
+                counters.retries += u64::from(exchange.data.frames) - first;
+            }
+            _ => {}
+        }
+    }
+
+    fn packet_octets(&self, exchange: &Exchange) -> Bytes {
+        self.txqs[exchange.txq.0 as usize].originator.sent_bytes()
+    }
+
+    /// Keeps a frame of an initiator, if PPDUs are kept.
+    pub(super) fn log_frame(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
+        if self.log.is_none() {
+            return;
+        }
+        let frame = match exchange.step {
+            Step::Beacon => Frame::Beacon,
+            Step::CtsToSelf => Frame::Cts,
+            Step::Rts => Frame::Rts,
+            Step::Request => Frame::BlockAckRequest {
+                start: on_the_air(self.txqs[exchange.txq.0 as usize].originator.start),
+                tid: self.tid(exchange),
+            },
+            Step::Data => Frame::Data(self.logged_mpdus(exchange)),
+        };
+        self.keep(exchange, frame, fate, reserved);
+    }
+
+    /// Keeps an answer, if PPDUs are kept.
+    pub(super) fn log_answer(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
+        if self.log.is_none() {
+            return;
+        }
+        let frame = match exchange.answer {
+            Answer::None => return,
+            Answer::Cts => Frame::Cts,
+            Answer::Ack => Frame::Ack,
+            Answer::BlockAck => {
+                let originator = &self.txqs[exchange.txq.0 as usize].originator;
+                let mut bitmap = [0_u64; 4];
+                let received = originator.frames.iter().take(256).enumerate().filter(|(_, frame)| frame.is_received);
+                received.for_each(|(place, _)| bitmap[place / 64] |= 1 << (place % 64));
+                Frame::BlockAck {
+                    start: on_the_air(originator.start),
+                    bitmap,
+                    window: self.rules.window,
+                    tid: self.tid(exchange),
+                }
+            }
+        };
+        self.keep(exchange, frame, fate, reserved);
+    }
+
+    fn tid(&self, exchange: &Exchange) -> u8 {
+        self.functions[exchange.function.0 as usize].category.tid()
+    }
+
+    fn logged_mpdus(&self, exchange: &Exchange) -> Vec<Mpdu<D>> {
+        let txq = &self.txqs[exchange.txq.0 as usize];
+        let tid = self.rules.has_qos.then(|| self.tid(exchange));
+        let has_more = !txq.buffer.is_empty();
+        let frames = txq.originator.sent.iter().filter_map(|sequence| {
+            let index = usize::try_from(sequence.checked_sub(txq.originator.start)?).ok()?;
+            Some((*sequence, txq.originator.frames.get(index)?))
+        });
+        frames
+            .map(|(sequence, frame)| Mpdu {
+                sequence: on_the_air(sequence),
+                tid,
+                is_retry: frame.failures > 0,
+                has_more,
+                octets: frame.octets,
+                packets: frame.packets.clone(),
+                is_a_msdu: frame.packet_count > 1,
+                is_received: frame.is_received && !exchange.has_collided,
+            })
+            .collect()
+    }
+
+    fn keep(&mut self, exchange: &Exchange, frame: Frame<D>, fate: Fate, reserved: Duration) {
+        let extension = self.rules.timing.extension(exchange.mode);
+        let whole = exchange.ends.since(exchange.begins).as_nanos();
+        if let Some(log) = &mut self.log {
+            log.push(Ppdu {
+                at: exchange.begins,
+                duration: Duration::from_nanos(whole - extension.as_nanos()),
+                from: exchange.sender,
+                to: exchange.receiver,
+                mode: exchange.mode,
+                octets: exchange.octets,
+                reserved,
+                frame,
+                fate,
+            });
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What was on the air ends: it is read or not, and answered or not.
+
+use super::rules::Answer;
+use super::transmit::{Exchange, Phase, Step};
+use super::{Cell, TxqId};
+use crate::airtime::Use;
+use crate::ppdu::Fate;
+use crate::reception::{Kind, Link, Other};
+use acklab_base::{Bytes, Datagram, Instant};
+
+impl<D: Datagram + Clone> Cell<D> {
+    /// What `index` has on the air ends, or the space before the next.
+    pub(super) fn step(&mut self, now: Instant, index: usize) {
+        match self.exchanges[index].phase {
+            Phase::Frame => self.frame_ends(now, index),
+            Phase::BeforeAnswer | Phase::BeforeFrame => self.space_ends(now, index),
+            Phase::Answer => self.answer_ends(now, index),
+        }
+    }
+
+    fn frame_ends(&mut self, now: Instant, index: usize) {
+        let exchange = self.exchanges[index];
+        let is_read = self.is_read(now, &exchange);
+        let fate = self.fate(&exchange, is_read);
+        let reserved = self.reserved_behind(&exchange);
+        self.book_frame(now, &exchange, fate);
+        self.log_frame(&exchange, fate, reserved);
+        self.go_off_air(now, &exchange, reserved, is_read);
+        self.forget_overlaps(&exchange);
+        match exchange.answer {
+            Answer::None => self.goes_on(now, index),
+            _ if is_read => self.answers(now, index),
+            _ => self.fails(now, index),
+        }
+    }
+
+    /// How a frame ended that was read or not.
+    pub(super) const fn fate(&self, exchange: &Exchange, is_read: bool) -> Fate {
+        match (is_read, exchange.has_collided) {
+            (true, _) => Fate::Received,
+            (_, true) => Fate::Collided,
+            _ => Fate::Lost,
+        }
+    }
+
+    /// How what has ended arrives at its receiver.
+    fn link(&mut self, now: Instant, exchange: &Exchange, receiver: usize, kind: Kind) -> Link {
+        let (from, mode) = (exchange.sender, exchange.mode);
+        if self.overlaps.is_empty() {
+            return self.reception.link(now, from, receiver, mode, kind);
+        }
+        let of_this = self.overlaps.iter().filter(|(number, _)| *number == exchange.number);
+        let others: Vec<Other> = of_this.map(|(_, other)| *other).collect();
+        self.reception.link_beside(now, from, receiver, mode, kind, &others)
+    }
+
+    /// What overlapped with a frame that is over is of no interest any more.
+    pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
+        self.overlaps.retain(|(number, _)| *number != exchange.number);
+    }
+
+    /// Can the receiver read what has ended? Of an aggregate, any of it: what it can read goes up.
+    fn is_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
+        let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
+        match exchange.step {
+            Step::Data => self.receive_data(now, exchange, receiver),
+            _ => self.is_control_read(now, exchange, receiver),
+        }
+    }
+
+    fn is_control_read(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
+        let mut link = self.link(now, exchange, receiver, Kind::Control);
+        let success = link.header() * link.success(exchange.octets);
+        self.happens(success)
+    }
+
+    /// Can the initiator read the answer?
+    pub(super) fn is_answer_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
+        self.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
+    }
+
+    /// Draws nothing where nothing is left to chance.
+    fn happens(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
+    }
+
+    fn receive_data(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
+        let mut link = self.link(now, exchange, receiver, Kind::Data);
+        if !self.happens(link.header()) {
+            return false;
+        }
+        let id = exchange.txq;
+        let mut is_any_read = false;
+        let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
+        for sequence in &sent {
+            let octets = self.txqs[id.0 as usize].originator.frame(*sequence).map_or(Bytes::ZERO, |frame| frame.octets);
+            if self.happens(link.success(octets)) {
+                is_any_read = true;
+                self.receive_mpdu(now, id, *sequence);
+            }
+        }
+        self.txqs[id.0 as usize].originator.sent = sent;
+        is_any_read
+    }
+
+    /// The peer has one more frame. What it has in order goes up, or on to where it is bound.
+    fn receive_mpdu(&mut self, now: Instant, id: TxqId, sequence: u64) {
+        let keeps = self.log.is_some();
+        let has_agreement = self.rules.max_aggregate.is_some();
+        let mut relayed = Vec::new();
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(frame) = txq.originator.frame(sequence) else { return };
+        if frame.is_received {
+            return;
+        }
+        frame.is_received = true;
+        let is_measured = self.measured.contains(&now);
+        let counters = &mut self.counters[txq.from];
+        if is_measured {
+            counters.first_successes += u64::from(frame.failures == 0);
+            counters.delivered += u64::from(frame.packet_count);
+            counters.delivered_bytes += frame.bytes.get();
+            counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
+        }
+        let mut packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
+        let (routes, delivered) = (&self.routes, &mut self.delivered);
+        let mut up = |packet: D| {
+            let onward = routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second);
+            match onward {
+                Some(second) if second != id => relayed.push((second, packet)),
+                _ => delivered.push_back(packet),
+            }
+        };
+        if has_agreement {
+            txq.recipient.receive(sequence, &mut packets, &mut up);
+        } else {
+            txq.recipient.receive_alone(sequence, &mut packets, &mut up);
+        }
+        if packets.capacity() > 0 {
+            packets.clear();
+            self.spare.push(packets);
+        }
+        for (second, packet) in relayed {
+            self.enqueue(now, second, packet);
+        }
+    }
+
+    /// The receiver answers after SIFS.
+    fn answers(&mut self, now: Instant, index: usize) {
+        if self.exchanges[index].step == Step::Request {
+            self.moves_window(now, self.exchanges[index].txq);
+        }
+        let exchange = self.exchanges[index];
+        let mode = self.answer_mode(exchange.mode);
+        let octets = self.rules.answer_octets(exchange.answer);
+        let begins = now + self.rules.timing.sifs;
+        let answer = Exchange {
+            phase: Phase::Answer,
+            begins,
+            ends: begins + super::airtime(&self.rules, mode, octets),
+            sender: exchange.receiver.unwrap_or(super::ACCESS_POINT),
+            receiver: Some(exchange.sender),
+            mode,
+            octets,
+            has_collided: false,
+            is_undetected: false,
+            ..exchange
+        };
+        self.follows(index, answer, Phase::BeforeAnswer);
+    }
+
+    /// `next` takes the place of what has ended at `index`, a space later.
+    pub(super) fn follows(&mut self, index: usize, next: Exchange, space: Phase) {
+        if self.has_one_view {
+            // Nobody can come between: the space is shorter than any other. What else is on the air overlaps with it or not.
+            self.exchanges[index].phase = space;
+            self.exchanges[index] = self.go_on_air(next);
+        } else {
+            self.exchanges[index] = Exchange { phase: space, ends: next.begins, ..next };
+        }
+    }
+
+    fn space_ends(&mut self, _now: Instant, index: usize) {
+        let waiting = self.exchanges[index];
+        let phase = if waiting.phase == Phase::BeforeAnswer { Phase::Answer } else { Phase::Frame };
+        let ends = waiting.begins + super::airtime(&self.rules, waiting.mode, waiting.octets);
+        let begins = Exchange { phase, ends, ..waiting };
+        self.exchanges[index] = self.go_on_air(begins);
+    }
+
+    /// Nothing answers what has ended: data follow a CTS to oneself, nothing follows a beacon.
+    fn goes_on(&mut self, now: Instant, index: usize) {
+        if self.exchanges[index].step == Step::Beacon {
+            self.exchanges.swap_remove(index);
+            return;
+        }
+        self.sends_data(now, index);
+    }
+
+    /// The medium is reserved: data follow after SIFS.
+    pub(super) fn sends_data(&mut self, now: Instant, index: usize) {
+        let exchange = self.exchanges[index];
+        let (txq, data) = (&self.txqs[exchange.txq.0 as usize], exchange.data);
+        let begins = now + self.rules.timing.sifs;
+        let next = Exchange {
+            step: Step::Data,
+            phase: Phase::Frame,
+            begins,
+            ends: begins + super::airtime(&self.rules, data.mode, data.octets),
+            sender: txq.from,
+            receiver: Some(txq.to),
+            mode: data.mode,
+            octets: data.octets,
+            answer: data.answer,
+            has_collided: false,
+            is_undetected: false,
+            ..exchange
+        };
+        self.airtime.book(next.sender, Use::Interframe, begins);
+        self.follows(index, next, Phase::BeforeFrame);
+    }
+}

@@ -1,0 +1,124 @@
+//! What a configuration comes to.
+
+use crate::config::{Access, AfterMissed, Config, Protection, Queues, Retries};
+use crate::frame;
+use crate::phy::{Band, ControlRates, Mode, Timing};
+use crate::rate;
+use acklab_base::{Bytes, Duration, units::Limit};
+use acklab_path::queue;
+
+/// The rules that all nodes of a cell obey.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) timing: Timing,
+    pub(super) control: ControlRates,
+    /// In which mode the medium is reserved ahead of each OFDM frame.
+    pub(super) protection: Option<(Protection, Mode)>,
+    pub(super) has_qos: bool,
+    /// Is even a single frame sent within an A-MPDU (10.12.8: VHT and HE)?
+    pub(super) always_delimits: bool,
+    pub(super) rts_threshold: Option<Bytes>,
+    pub(super) retries: Retries,
+    pub(super) lifetime: Option<Duration>,
+    /// Octets of an A-MPDU; none if frames are sent one by one.
+    pub(super) max_aggregate: Option<Bytes>,
+    pub(super) max_frames: u64,
+    pub(super) max_time: Duration,
+    pub(super) a_msdu: Bytes,
+    pub(super) window: u16,
+    pub(super) after_missed: AfterMissed,
+}
+
+/// What one node has of its own.
+pub(super) struct Own<'a> {
+    pub(super) name: &'a str,
+    pub(super) queue: queue::Config,
+    pub(super) queues: Queues,
+    pub(super) access: &'a Access,
+    pub(super) rate: rate::Config,
+}
+
+/// How a PPDU is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    None,
+    Cts,
+    Ack,
+    BlockAck,
+}
+
+impl Rules {
+    /// Nothing, if a basic rate is none of the standard.
+    pub(super) fn new(config: &Config) -> Option<Self> {
+        let standard = config.standard;
+        let control = ControlRates::new(standard, config.short_preamble, config.basic_rates.as_deref())?;
+        // The highest basic rate of HR/DSSS (10.6.9), when none is given: 2 Mbps.
+        let dsss = ControlRates::new(crate::phy::Standard::B, config.short_preamble, None)?;
+        let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
+            .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
+        let is_short_slot = !config.long_slot && config.protection == Protection::None;
+        Some(Self {
+            timing: Timing::new(standard, config.band(), is_short_slot),
+            control,
+            protection,
+            has_qos: standard.has_qos(),
+            always_delimits: matches!(standard, crate::phy::Standard::Ac | crate::phy::Standard::Ax),
+            rts_threshold: config.rts_threshold,
+            retries: config.retries,
+            lifetime: config.lifetime,
+            max_aggregate: config.max_aggregate(),
+            max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.aggregation.window)),
+            max_time: config.aggregation.max_time,
+            a_msdu: if standard.has_qos() { config.aggregation.a_msdu } else { Bytes::ZERO },
+            window: config.aggregation.window,
+            after_missed: config.aggregation.after_missed,
+        })
+    }
+
+    pub(super) fn own<'a>(&self, config: &'a Config, node: usize) -> Own<'a> {
+        let mut before = 0;
+        for station in &config.station {
+            before += usize::from(station.count);
+            if (1..=before).contains(&node) {
+                return Own {
+                    name: &station.name,
+                    queue: station.queue,
+                    queues: Queues::PerStation,
+                    access: &station.access,
+                    rate: station.rate.unwrap_or(config.rate),
+                };
+            }
+        }
+        let ap = &config.ap;
+        Own {
+            name: &ap.name,
+            queue: ap.queue,
+            queues: ap.queues,
+            access: &ap.access,
+            rate: ap.rate.unwrap_or(config.rate),
+        }
+    }
+
+    /// Octets of an answer.
+    pub(super) const fn answer_octets(&self, answer: Answer) -> Bytes {
+        match answer {
+            Answer::None => Bytes::ZERO,
+            Answer::Cts | Answer::Ack => frame::ACK,
+            Answer::BlockAck => frame::block_ack(self.window),
+        }
+    }
+
+    /// How long an answer takes in this mode.
+    pub(super) fn answer_time(&self, answer: Answer, mode: Mode) -> Duration {
+        self.timing.duration(mode, self.answer_octets(answer))
+    }
+}
+
+/// Is there room for one more packet of `size` beside so many packets and octets?
+pub(super) fn has_room(limit: Option<Limit>, packets: u64, bytes: Bytes, size: Bytes) -> bool {
+    match limit {
+        None => true,
+        Some(Limit::Packets(most)) => packets < most,
+        Some(Limit::Bytes(most)) => bytes + size <= most,
+    }
+}

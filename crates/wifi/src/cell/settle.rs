@@ -1,0 +1,251 @@
+//! An answer ends, or does not come.
+
+use super::rules::Answer;
+use super::transmit::{Exchange, Phase, Step};
+use super::{Cell, TxqId};
+use crate::airtime::Use;
+use crate::config::AfterMissed;
+use crate::phy::Mode;
+use crate::ppdu::Fate;
+use acklab_base::{Bytes, Datagram, Duration, Instant};
+
+impl<D: Datagram + Clone> Cell<D> {
+    pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
+        let exchange = self.exchanges[index];
+        let is_read = self.is_answer_read(now, &exchange);
+        let fate = self.fate(&exchange, is_read);
+        let reserved = self.reserved_behind(&exchange);
+        self.airtime.book(exchange.sender, Use::Interframe, exchange.begins);
+        let what = if exchange.answer == Answer::Cts { Use::Control } else { Use::LinkAck };
+        self.airtime.book(exchange.sender, what_of(fate, what), now);
+        if self.measured.contains(&now) && exchange.answer != Answer::Cts {
+            self.counters[exchange.sender].link_acks += 1;
+        }
+        self.log_answer(&exchange, fate, reserved);
+        self.go_off_air(now, &exchange, reserved, is_read);
+        self.forget_overlaps(&exchange);
+        match exchange.answer {
+            _ if fate != Fate::Received => self.fails(now, index),
+            Answer::Cts => {
+                self.functions[exchange.function.0 as usize].short_retries = 0;
+                self.sends_data(now, index);
+            }
+            _ => self.succeeds(now, index),
+        }
+    }
+
+    /// The answer has come.
+    fn succeeds(&mut self, now: Instant, index: usize) {
+        let exchange = self.exchanges[index];
+        let id = exchange.txq;
+        let function = &mut self.functions[exchange.function.0 as usize];
+        function.window.succeed();
+        (function.short_retries, function.long_retries) = (0, 0);
+        self.txqs[id.0 as usize].attempt = 0;
+        self.heard(now, &exchange);
+        self.settle(now, id, exchange.step == Step::Data, exchange.data.mode);
+        self.next_or_leave(now, index, &exchange);
+    }
+
+    /// The answer tells how well the peer is heard.
+    fn heard(&mut self, now: Instant, exchange: &Exchange) {
+        let one_stream = Mode { streams: 1, ..exchange.data.mode };
+        if let Some(snr_db) = self.reception.snr_db(now, exchange.sender, exchange.receiver.unwrap_or(0), one_stream) {
+            self.txqs[exchange.txq.0 as usize].rate.heard(now, snr_db);
+        }
+    }
+
+    /// What the peer has is acknowledged; what it does not have counts a failure, if it was sent just now.
+    fn settle(&mut self, now: Instant, id: TxqId, was_data: bool, mode: Mode) {
+        let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
+        let (mut delivered, mut missing) = (0, false);
+        let originator = &mut self.txqs[id.0 as usize].originator;
+        originator.must_ask = false;
+        if was_data {
+            for sequence in &sent {
+                if let Some(frame) = originator.frame(*sequence) {
+                    frame.is_settled |= frame.is_received;
+                    delivered += u32::from(frame.is_received);
+                    missing |= !frame.is_received;
+                }
+            }
+            self.txqs[id.0 as usize].rate.report(now, mode, sent.len() as u32, delivered);
+        } else {
+            // A Block ACK tells of the whole window.
+            originator.frames.iter_mut().for_each(|frame| frame.is_settled |= frame.is_received);
+            missing = true;
+        }
+        if missing {
+            sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
+        }
+        self.txqs[id.0 as usize].originator.sent = sent;
+        self.advance(now, id);
+    }
+
+    /// A frame was not received. After too many failures it is given up.
+    fn frame_fails(&mut self, now: Instant, id: TxqId, sequence: u64) {
+        let most = if self.rules.max_aggregate.is_some() { self.rules.retries.aggregated } else { None };
+        let txq = &mut self.txqs[id.0 as usize];
+        let index = sequence.saturating_sub(txq.originator.start) as usize;
+        let Some(frame) = txq.originator.frame(sequence) else { return };
+        if frame.is_settled {
+            return;
+        }
+        frame.failures = frame.failures.saturating_add(1);
+        if most.is_some_and(|most| frame.failures >= most) {
+            self.counters[txq.from].given_up += u64::from(self.measured.contains(&now)) * u64::from(frame.packet_count);
+            self.give_up(now, id, index);
+        }
+    }
+
+    /// The frame at `index` of the window will not be sent again.
+    pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) {
+        let is_measured = self.measured.contains(&now);
+        let has_agreement = self.rules.max_aggregate.is_some();
+        let originator = &mut self.txqs[id.0 as usize].originator;
+        let Some(frame) = originator.frames.get_mut(index) else { return };
+        frame.is_settled = true;
+        if !frame.is_received {
+            if is_measured {
+                self.turned_away.extend(frame.packets.iter().map(Datagram::flow));
+            }
+            // The peer waits for it: its window must be moved (10.25.6.6.3).
+            originator.must_ask |= has_agreement;
+        }
+    }
+
+    /// The window moves past what is settled.
+    pub(super) fn advance(&mut self, now: Instant, id: TxqId) {
+        let spare = &mut self.spare;
+        let mut bytes = Bytes::ZERO;
+        let packets = self.txqs[id.0 as usize].originator.advance(|frame| {
+            bytes += frame.bytes;
+            if frame.packets.capacity() > 0 {
+                let mut packets = frame.packets;
+                packets.clear();
+                spare.push(packets);
+            }
+        });
+        self.let_go(now, id, packets, bytes);
+    }
+
+    /// A Block ACK request has arrived: what lies before the originator's window will not come.
+    pub(super) fn moves_window(&mut self, now: Instant, id: TxqId) {
+        let mut relayed = Vec::new();
+        let txq = &mut self.txqs[id.0 as usize];
+        let (routes, delivered) = (&self.routes, &mut self.delivered);
+        txq.recipient.advance(txq.originator.start, &mut |packet: D| {
+            let onward = routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second);
+            match onward {
+                Some(second) if second != id => relayed.push((second, packet)),
+                _ => delivered.push_back(packet),
+            }
+        });
+        for (second, packet) in relayed {
+            self.enqueue(now, second, packet);
+        }
+    }
+
+    /// No answer comes, or none that can be read.
+    pub(super) fn fails(&mut self, now: Instant, index: usize) {
+        let exchange = self.exchanges.swap_remove(index);
+        let (id, function_id) = (exchange.txq, exchange.function);
+        let is_measured = self.measured.contains(&now);
+        let node = self.txqs[id.0 as usize].from;
+        if is_measured {
+            let counters = &mut self.counters[node];
+            counters.unanswered += u64::from(exchange.step == Step::Data);
+            counters.rts_unanswered += u64::from(exchange.step == Step::Rts);
+        }
+        let is_behind_rts = exchange.step == Step::Data && exchange.data.wants_rts;
+        let retries = self.rules.retries;
+        let function = &mut self.functions[function_id.0 as usize];
+        function.window.fail();
+        let (counter, limit) = if is_behind_rts {
+            (&mut function.long_retries, retries.long)
+        } else {
+            (&mut function.short_retries, retries.short)
+        };
+        *counter = counter.saturating_add(1);
+        let is_too_often = *counter >= limit;
+        self.txqs[id.0 as usize].attempt += 1;
+        if exchange.step == Step::Data {
+            let frames = exchange.data.frames;
+            self.txqs[id.0 as usize].rate.report(now, exchange.data.mode, frames, 0);
+        }
+        if exchange.data.answer == Answer::BlockAck {
+            self.aggregate_fails(now, &exchange);
+        } else if is_too_often {
+            self.single_frame_fails_for_good(now, &exchange);
+        } else if let Some(frame) = self.txqs[id.0 as usize].originator.frames.front_mut() {
+            frame.failures = frame.failures.saturating_add(1);
+        }
+        self.make_ready(id, true);
+        let waits = match exchange.phase {
+            Phase::Answer => Duration::ZERO,
+            _ => self.rules.timing.response_timeout(self.answer_mode(exchange.mode)),
+        };
+        self.leave_medium(now, function_id, Some(now + waits));
+    }
+
+    /// Nobody knows which frames of an aggregate have arrived.
+    fn aggregate_fails(&mut self, now: Instant, exchange: &Exchange) {
+        let id = exchange.txq;
+        if exchange.step == Step::Rts {
+            return;
+        }
+        match self.rules.after_missed {
+            AfterMissed::Request => self.txqs[id.0 as usize].originator.must_ask = true,
+            AfterMissed::Retransmit => {
+                let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
+                sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
+                self.txqs[id.0 as usize].originator.sent = sent;
+                self.advance(now, id);
+            }
+        }
+    }
+
+    /// The frame is given up, and the next one starts afresh (10.3.4.4).
+    fn single_frame_fails_for_good(&mut self, now: Instant, exchange: &Exchange) {
+        let id = exchange.txq;
+        let function = &mut self.functions[exchange.function.0 as usize];
+        (function.short_retries, function.long_retries) = (0, 0);
+        function.window.give_up();
+        let txq = &mut self.txqs[id.0 as usize];
+        txq.attempt = 0;
+        let index = txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
+        let packets = txq.originator.frames.get(index).map_or(0, |frame| u64::from(frame.packet_count));
+        self.counters[txq.from].given_up += u64::from(self.measured.contains(&now)) * packets;
+        self.give_up(now, id, index);
+        self.advance(now, id);
+    }
+
+    /// Within its transmission opportunity the function goes on after SIFS; else the exchange is over.
+    fn next_or_leave(&mut self, now: Instant, index: usize, exchange: &Exchange) {
+        self.make_ready(exchange.txq, false);
+        let begins = now + self.rules.timing.sifs;
+        let next = exchange
+            .txop_ends
+            .filter(|ends| begins < *ends)
+            .and_then(|ends| self.next_exchange(now, begins, exchange.function, Some(ends), false));
+        match next {
+            Some(next) => {
+                self.airtime.book(next.sender, Use::Interframe, begins);
+                self.follows(index, next, Phase::BeforeFrame);
+            }
+            None => {
+                self.exchanges.swap_remove(index);
+                self.leave_medium(now, exchange.function, None);
+            }
+        }
+    }
+}
+
+/// What the time of a frame that ended so was used for.
+const fn what_of(fate: Fate, what: Use) -> Use {
+    match fate {
+        Fate::Received => what,
+        Fate::Collided => Use::Collision,
+        Fate::Lost => Use::Lost,
+    }
+}

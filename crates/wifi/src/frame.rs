@@ -1,0 +1,53 @@
+//! Octets of 802.11 frames, with their FCS (9.3).
+
+use acklab_base::Bytes;
+
+/// ACK (9.3.1.4) and CTS (9.3.1.3).
+pub(crate) const ACK: Bytes = Bytes(14);
+/// RTS (9.3.1.2).
+pub(crate) const RTS: Bytes = Bytes(20);
+/// Compressed Block ACK request (9.3.1.7).
+pub(crate) const BLOCK_ACK_REQUEST: Bytes = Bytes(24);
+/// MAC header of a data frame with three addresses (9.3.2.1).
+const DATA_HEADER: u64 = 24;
+/// QoS control field (9.2.4.5).
+const QOS_CONTROL: u64 = 2;
+/// Frame check sequence (9.2.4.8).
+const FCS: u64 = 4;
+/// LLC and SNAP ahead of an IP packet (IEEE 802.2; RFC 1042).
+pub(crate) const LLC: u64 = 8;
+/// MPDU delimiter of an A-MPDU (9.7.1).
+const DELIMITER: u64 = 4;
+/// Addresses and length ahead of each MSDU of an A-MSDU (9.3.2.2.2).
+const SUBFRAME_HEADER: u64 = 14;
+
+/// A compressed Block ACK for a window of so many frames (9.3.1.8.2): 32 octets for 64, 56 for 256.
+pub(crate) const fn block_ack(window: u16) -> Bytes {
+    Bytes(24 + window as u64 / 8)
+}
+
+/// The MPDU that carries one packet.
+pub(crate) const fn mpdu(packet: Bytes, has_qos: bool) -> Bytes {
+    let qos = if has_qos { QOS_CONTROL } else { 0 };
+    Bytes(DATA_HEADER + qos + LLC + packet.0 + FCS)
+}
+
+/// A packet as one of several in an A-MSDU, padded to a multiple of four as all but the last are.
+pub(crate) const fn a_msdu_subframe(packet: Bytes) -> Bytes {
+    Bytes((SUBFRAME_HEADER + LLC + packet.0).next_multiple_of(4))
+}
+
+/// The MPDU around an A-MSDU of these octets.
+pub(crate) const fn a_msdu(subframes: Bytes) -> Bytes {
+    Bytes(DATA_HEADER + QOS_CONTROL + subframes.0 + FCS)
+}
+
+/// An MPDU within an A-MPDU, unpadded.
+pub(crate) const fn a_mpdu_subframe(mpdu: Bytes) -> Bytes {
+    Bytes(DELIMITER + mpdu.0)
+}
+
+/// Octets of an A-MPDU so far, padded for another subframe (9.7.1).
+pub(crate) const fn padded(octets: Bytes) -> Bytes {
+    Bytes(octets.0.next_multiple_of(4))
+}

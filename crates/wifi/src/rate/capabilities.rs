@@ -1,0 +1,106 @@
+//! What a transmitter and its receiver can both do.
+
+use crate::phy::{Format, Guard, Mode, Standard, Width};
+
+/// What a transmitter may send to a receiver: the least that both can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The generation that both speak.
+    pub standard: Standard,
+    /// The width of the channel; of interest from 802.11n on.
+    pub width: Width,
+    /// The shortest guard interval; of interest from 802.11n on.
+    pub guard: Guard,
+    /// The most spatial streams; of interest from 802.11n on.
+    pub streams: u8,
+    /// May 802.11b shorten its preamble?
+    pub is_short_preamble: bool,
+}
+
+impl Capabilities {
+    /// All modes that the standard defines at this width and guard interval, slowest first; of those with the same rate, the one with the
+    /// fewest streams first.
+    #[must_use]
+    pub fn modes(self) -> Vec<Mode> {
+        let mut modes = self.modes_with(self.width, self.guard);
+        modes.sort_by_key(|mode| (mode.data_rate(), mode.streams));
+        modes
+    }
+
+    /// Those at another width and guard interval, by streams and MCS.
+    #[must_use]
+    pub(super) fn modes_with(self, width: Width, guard: Guard) -> Vec<Mode> {
+        let streams = if self.standard.has_qos() { self.streams } else { 1 };
+        (1..=streams)
+            .flat_map(|streams| (0..self.indices()).map(move |mcs| self.mode(mcs, streams, width, guard)))
+            .filter(|mode| mode.is_defined())
+            .collect()
+    }
+
+    /// The mode of this MCS, or of this index of a rate.
+    pub(super) const fn mode(self, mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
+        match self.standard.data_format() {
+            Format::Dsss | Format::ShortDsss => Mode::dsss(mcs, self.is_short_preamble),
+            Format::Ofdm => Mode::ofdm(mcs),
+            format => Mode { format, mcs, streams, width, guard },
+        }
+    }
+
+    /// How many MCS one stream has, or how many rates there are (Tables 16-2, 17-4, 19-27, 21-29 and 27-111).
+    pub(super) const fn indices(self) -> u8 {
+        match self.standard.data_format() {
+            Format::Dsss | Format::ShortDsss => 4,
+            Format::Ofdm | Format::Ht => 8,
+            Format::Vht => 10,
+            Format::He => 12,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(standard: Standard, width: Width, guard: Guard, streams: u8) -> Vec<Mode> {
+        Capabilities { standard, width, guard, streams, is_short_preamble: true }.modes()
+    }
+
+    fn mbps(modes: &[Mode]) -> Vec<f64> {
+        modes.iter().map(|mode| mode.data_rate() as f64 / 1e6).collect()
+    }
+
+    #[test]
+    fn a_has_eight_rates_and_b_four_of_which_the_lowest_keeps_the_long_preamble() {
+        let a = of(Standard::A, Width::Mhz20, Guard::Ns800, 4);
+        assert_eq!(mbps(&a), [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0]);
+        let b = of(Standard::B, Width::Mhz20, Guard::Ns800, 4);
+        assert_eq!(mbps(&b), [1.0, 2.0, 5.5, 11.0]);
+        assert_eq!(b.iter().map(|mode| mode.format).collect::<Vec<_>>()[..2], [Format::Dsss, Format::ShortDsss]);
+    }
+
+    #[test]
+    fn combinations_that_the_standard_leaves_out_are_left_out() {
+        // Table 21-30: MCS 9 at 20 MHz is there for three streams only.
+        let nines = of(Standard::Ac, Width::Mhz20, Guard::Ns800, 4).into_iter().filter(|mode| mode.mcs == 9);
+        assert_eq!(nines.map(|mode| mode.streams).collect::<Vec<_>>(), [3]);
+        assert!(of(Standard::N, Width::Mhz80, Guard::Ns400, 4).is_empty());
+        assert!(of(Standard::Ax, Width::Mhz20, Guard::Ns400, 1).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn modes_are_defined_and_in_order(
+            standard in prop::sample::select(vec![
+                Standard::B, Standard::G, Standard::A, Standard::N, Standard::Ac, Standard::Ax,
+            ]),
+            width in prop::sample::select(vec![Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160]),
+            guard in prop::sample::select(vec![Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200]),
+            streams in 1..=4u8,
+        ) {
+            let modes = of(standard, width, guard, streams);
+            prop_assert!(modes.iter().all(|mode| mode.is_defined()));
+            prop_assert!(modes.windows(2).all(|pair| pair[0].data_rate() <= pair[1].data_rate()));
+        }
+    }
+}

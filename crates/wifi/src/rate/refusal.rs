@@ -1,0 +1,83 @@
+//! Why a rate control cannot be set up.
+
+use super::Capabilities;
+use crate::phy::{Mode, Standard};
+use acklab_base::Rate;
+use std::fmt;
+
+/// What was found, and what was expected.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// The standard has no such MCS.
+    Mcs {
+        /// The standard.
+        standard: Standard,
+        /// What was asked for.
+        found: u8,
+        /// The highest MCS of one stream.
+        most: u8,
+    },
+    /// The standard knows rates, but no MCS.
+    McsOfLegacy(Standard),
+    /// No mode at this width, guard interval and number of streams has this rate.
+    Rate {
+        /// The standard.
+        standard: Standard,
+        /// What was asked for.
+        found: Rate,
+        /// What could be, slowest first.
+        rates: Vec<Rate>,
+    },
+    /// There are not so many streams.
+    Streams {
+        /// The standard.
+        standard: Standard,
+        /// What was asked for.
+        found: u8,
+        /// The most that both ends can do.
+        most: u8,
+    },
+    /// The MCS exists, but not in this combination.
+    Undefined {
+        /// The standard.
+        standard: Standard,
+        /// The combination.
+        mode: Mode,
+    },
+    /// A mode is named twice.
+    RateAndMcs,
+    /// The standard defines nothing at this width and guard interval.
+    NoMode(Capabilities),
+    /// A target that is no bit error rate.
+    BitErrorRate(f64),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mcs { standard, found, most } => write!(f, "{standard} has no MCS {found}, expected 0 to {most}"),
+            Self::McsOfLegacy(standard) => write!(f, "{standard} has no MCS, expected a rate"),
+            Self::Rate { standard, found, rates } => {
+                let rates: Vec<String> = rates.iter().map(Rate::to_string).collect();
+                write!(f, "{found} is no rate of {standard} here, expected one of {}", rates.join(", "))
+            }
+            Self::Streams { standard, found, most } => {
+                write!(f, "found {found} streams, expected 1 to {most} in {standard} here")
+            }
+            Self::Undefined { standard, mode } => write!(
+                f,
+                "{standard} does not define MCS {} with {} stream(s) at {} and a guard interval of {}",
+                mode.mcs, mode.streams, mode.width, mode.guard
+            ),
+            Self::RateAndMcs => f.write_str("found both a rate and an MCS, expected one of them"),
+            Self::NoMode(able) => write!(
+                f,
+                "{} defines nothing with {} stream(s) at {} and a guard interval of {}",
+                able.standard, able.streams, able.width, able.guard
+            ),
+            Self::BitErrorRate(found) => write!(f, "found a bit error rate of {found}, expected above 0 and below 0.5"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
