@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import polars as pl
 import pytest
 
+import acklab
 from acklab import figures
 from acklab.errors import StoreError
 from acklab.report import Document, Figure, Section, Table, render, write_report
@@ -89,6 +90,50 @@ def test_comparison_leaves_out_what_has_no_ratio():
     assert list(drawn.data[0].y) == ["a <title>"]
 
 
+def air(exchanges: int) -> pl.DataFrame:
+    """Exchanges of data and ACK, one millisecond apart, of which the third collides with a TCP ACK."""
+    rows = []
+    for number in range(exchanges):
+        start, collides = 0.001 * number, number == 2
+        data = {"duration": 500.0, "node": "ap", "to": "sta", "kind": "data", "mpdus": 4, "octets": 6176, "mode": "HT MCS 7"}
+        rows.append({"time": start, "fate": "collided" if collides else "answered"} | data)
+        ack = {"duration": 28.0, "node": "sta", "to": "ap", "mpdus": 1, "octets": 14, "mode": "OFDM 24 Mbps"}
+        if collides:
+            rows.append({"time": start, "fate": "collided", "kind": "tcp_ack"} | ack)
+        else:
+            rows.append({"time": start + 0.000516, "fate": "received", "kind": "ack"} | ack)
+    return pl.DataFrame(rows)
+
+
+def test_the_air_has_a_lane_a_node_and_a_bar_a_ppdu():
+    drawn = figures.air_timeline(air(10))
+    bars = {trace.name: trace for trace in drawn.data}
+    assert list(bars) == ["data", "TCP ACK", "ACK", "collided"]
+    assert drawn.layout.yaxis.categoryarray == ("sta", "ap")
+    assert (len(bars["data"].x), len(bars["TCP ACK"].x), len(bars["ACK"].x)) == (10, 1, 9)
+    assert (bars["data"].base[3], bars["data"].x[3]) == pytest.approx((3.0, 0.5))
+    assert (bars["ACK"].base[0], bars["ACK"].x[0]) == pytest.approx((0.516, 0.028))
+    assert [number for number, shape in enumerate(bars["data"].marker.pattern.shape) if shape] == [2]
+    assert [number for number, width in enumerate(bars["data"].marker.line.width) if width] == [2]
+    assert bars["TCP ACK"].marker.line.color[0] == bars["collided"].marker.line.color
+    assert list(bars["data"].customdata[0][:4]) == ["sta", 500.0, 4, 6176]
+
+
+def test_of_a_long_run_a_part_of_the_air_is_drawn():
+    table = air(10_000)
+    drawn = figures.air_timeline(table, window=(5.0, 5.01), at_most=400)
+    starts = sorted(start for trace in drawn.data if trace.base is not None for start in trace.base)
+    assert (len(starts), drawn.layout.xaxis.range) == (400, (5000.0, 5010.0))
+    assert starts[-1] > 5010
+    assert starts[99] < 5000 <= starts[100]
+    assert drawn.layout.annotations[0].text == "PPDUs 9901 to 10300 of 20000"
+    first = figures.air_timeline(table, at_most=400)
+    assert first.layout.annotations[0].text == "PPDUs 1 to 400 of 20000"
+    start, end = first.layout.xaxis.range
+    assert -0.5 < start < 0
+    assert 19.5 < end < 20.5
+
+
 def drawn_by_a_browser(page: Path) -> str:
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom")
     words = ["chromium", *options, f"file://{page}"]
@@ -105,6 +150,19 @@ def test_figures_draw_in_a_browser(tmp_path: Path):
     dom = drawn_by_a_browser(write_report(tmp_path))
     assert dom.count('class="main-svg"') >= 1
     assert 'data-ground="' in dom
+
+
+@needs_a_browser
+def test_the_report_of_a_run_shows_the_air(fake, scenario, tmp_path: Path):
+    run = acklab.run(scenario)
+    flows = run.flows.with_columns(mean_in_flight_l4=10.0)
+    replace(run, tables={**run.tables, "flows": flows.to_arrow(), "air": air(10).to_arrow()}).save(tmp_path / "run")
+    html = write_report(tmp_path / "run").read_text()
+    assert "<figcaption>On the air</figcaption>" in html
+    dom = drawn_by_a_browser(tmp_path / "run" / "report.html")
+    # Nine bars of data and the one that collided, which alone has a pattern.
+    assert dom.count('class="point"') >= 19
+    assert "<pattern" in dom
 
 
 @needs_a_browser

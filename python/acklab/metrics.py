@@ -6,6 +6,7 @@ from typing import Any
 MORE, LESS = "more", "less"
 
 _BETTER = {
+    "agg_lost_l4": LESS,
     "agg_qdisc_drops_l2": LESS,
     "agg_retransmissions_l4": LESS,
     "agg_throughput_l4": MORE,
@@ -13,6 +14,7 @@ _BETTER = {
     "cov_throughput_l4": LESS,
     "flow_completion_time_l4": LESS,
     "jain_throughput_l4": MORE,
+    "last_jitter_l4": LESS,
     "max_ack_burst_l4": LESS,
     "mean_ack_burst_l4": LESS,
     "mean_delivery_rate_l4": MORE,
@@ -20,6 +22,7 @@ _BETTER = {
     "mean_feedback_age_l4": LESS,
     "mean_idt_ewma_l4": LESS,
     "mean_network_power_l4": MORE,
+    "mean_one_way_delay_l4": LESS,
     "mean_one_way_delay_l7": LESS,
     "mean_qdisc_delay_l2": LESS,
     "mean_qdisc_length_l2": LESS,
@@ -33,17 +36,19 @@ _BETTER = {
     "mean_utility_pf_l4": MORE,
     "mean_utilization_bw_l4": MORE,
     "mean_utilization_l1": MORE,
+    "share_lost_l4": LESS,
     "time_mean_qdisc_length_l2": LESS,
     "total_ack_bytes_l3": LESS,
     "total_delivered_bytes_l7": MORE,
     "total_drops_l2": LESS,
+    "total_lost_l4": LESS,
     "total_qdisc_drops_l2": LESS,
     "total_retransmissions_l4": LESS,
     "total_rtos_l4": LESS,
     "total_wire_losses_l1": LESS,
 }
 
-_STATISTICS = ("agg_", "cov_", "flow_completion", "jain_", "max_", "mean_", "time_mean_", "total_")
+_STATISTICS = ("agg_", "cov_", "flow_completion", "jain_", "last_", "max_", "mean_", "share_", "time_mean_", "total_")
 
 
 def is_metric(column: str) -> bool:

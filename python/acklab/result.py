@@ -82,6 +82,11 @@ class Result:
         """What the endpoints decided: timeouts, recovery, changes of state."""
         return self.table("events")
 
+    @property
+    def air(self) -> pl.DataFrame:
+        """Each PPDU of a cell: start [s], duration [µs], who sent what to whom, and what became of it."""
+        return self.table("air")
+
     def table(self, name: str) -> pl.DataFrame:
         """A table as a Polars frame. Raises UsageError if the run did not yield it."""
         frame = pl.from_arrow(self.arrow(name))

@@ -22,7 +22,7 @@ pub mod size;
 pub mod time;
 pub mod units;
 
-pub use datagram::{Datagram, PureAck};
+pub use datagram::{AckHeader, Datagram};
 pub use ecn::Ecn;
 pub use id::FlowId;
 pub use machine::Machine;

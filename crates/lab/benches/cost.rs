@@ -11,11 +11,12 @@ use std::process::Command;
 const REPEATS: usize = 5;
 
 /// Name, scenario, and ns-3's CPU seconds per simulated second.
-const WORK: [(&str, &str, Option<f64>); 4] = [
+const WORK: [(&str, &str, Option<f64>); 5] = [
     ("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), Some(0.026)),
     ("dumbbell, gate 5 ms / 10, bottleneck alone", include_str!("cost/gated_bottleneck.toml"), Some(0.026)),
     ("100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), Some(4.2)),
     ("BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes", include_str!("cost/thousands_of_holes.toml"), None),
+    ("CUBIC, 150 Mbps, an ACK for every two segments", include_str!("cost/bulk_download.toml"), None),
 ];
 
 fn main() {

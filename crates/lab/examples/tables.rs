@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use std::process::ExitCode;
 
-const ROWS: usize = 8;
+const ROWS: usize = 40;
 
 fn main() -> ExitCode {
     match tables() {

@@ -2,6 +2,7 @@
 
 use crate::RunOptions;
 use crate::capture::Capture;
+use crate::ends::{Ends, Pair};
 use crate::error::Error;
 use crate::packet::Packet;
 use crate::probe::{FlowProbe, Records};
@@ -9,16 +10,18 @@ use crate::scenario::{Flow, Scenario, Series};
 use crate::strategies::{self, Strategies};
 use crate::taps::{Place, Taps};
 use crate::topology::{self, Direction, Hop, Topology};
-use crate::world::{Ends, World};
+use crate::world::World;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, FlowId, Instant};
 use acklab_path::Link;
 use acklab_path::link::Config as LinkConfig;
 use acklab_path::server::{Schedule, Server, Trace};
-use acklab_transport::tcp::{Config as TcpConfig, Receiver, Sender};
+use acklab_transport::{tcp, udp};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
-use acklab_wire::tcp::{Extent, IPV4_HEADER, TCP_HEADER};
+use acklab_wire::ipv4::{Extent, IPV4_HEADER};
+use acklab_wire::tcp::TCP_HEADER;
+use acklab_wire::udp::UDP_HEADER;
 use std::fs;
 use std::ops::Range;
 
@@ -51,14 +54,17 @@ pub(crate) struct CellPlan {
 /// One flow.
 pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
-    pub(crate) tcp: TcpConfig,
+    /// Of a flow over TCP.
+    pub(crate) tcp: Option<tcp::Config>,
+    /// Octets of payload of a full-sized packet.
+    pub(crate) payload: u64,
     /// Bits per second of the slowest link on the way of its data.
     pub(crate) bottleneck: Option<f64>,
     /// The same for its ACKs.
     pub(crate) return_bottleneck: Option<f64>,
     /// Propagation delay there and back.
     pub(crate) base_rtt: Duration,
-    /// Octets of a full-sized segment on the bottleneck.
+    /// Octets of a full-sized packet on the bottleneck.
     pub(crate) full_size_on_wire: u64,
 }
 
@@ -194,9 +200,7 @@ fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], 
         Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| rate as f64),
     };
     let slowest = |way: &[Hop]| {
-        way.iter()
-            .filter_map(|hop| rate(hop).map(|rate| (rate, *hop)))
-            .min_by(|one, other| one.0.total_cmp(&other.0))
+        way.iter().filter_map(|hop| rate(hop).map(|rate| (rate, *hop))).min_by(|one, other| one.0.total_cmp(&other.0))
     };
     let delay = |hop: &Hop| match *hop {
         Hop::Link(direction) => direction_config(scenario, direction).delay,
@@ -209,20 +213,49 @@ fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], 
         Some((_, Hop::Link(direction))) => direction_config(scenario, direction).overhead,
         _ => Bytes::ZERO,
     };
-    let options = if tcp.timestamps.is_some() { TIMESTAMPS } else { 0 };
+    let (payload, header) = match &tcp {
+        Some(tcp) => (tcp.mss.get(), TCP_HEADER + tcp.timestamps.map_or(0, |_| TIMESTAMPS)),
+        // Those that write nothing at a rate of their own have been refused.
+        None => (flow.traffic.write().map_or(0, Bytes::get), UDP_HEADER),
+    };
     FlowPlan {
         bottleneck: bottleneck.map(|(rate, _)| rate),
         return_bottleneck: slowest(&back).map(|(rate, _)| rate),
         base_rtt: route.iter().chain(&back).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
-        full_size_on_wire: tcp.mss.get() + TCP_HEADER + IPV4_HEADER + options + overhead.get(),
+        full_size_on_wire: payload + header + IPV4_HEADER + overhead.get(),
+        payload,
         tcp,
         flow,
     }
 }
 
 fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPlan) -> Result<Ends, Error> {
-    let (seed, flow, tcp) = (Seed(scenario.seed), &plan.flow, plan.tcp);
-    let id = FlowId::data(index);
+    let asked = |series| scenario.measure.series.contains(&series);
+    let records = Records {
+        operating_points: asked(Series::OperatingPoint).then(Vec::new),
+        throughput: asked(Series::Throughput).then(Vec::new),
+        packets: asked(Series::Packets).then(Vec::new),
+        events: asked(Series::Events).then(Vec::new),
+    };
+    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
+    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
+    let bin = scenario.measure.bin.unwrap_or(default_bin);
+    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    let pair = match plan.tcp {
+        Some(tcp) => tcp_pair(scenario, strategies, index, &plan.flow, tcp)?,
+        None => udp_pair(scenario, index, &plan.flow)?,
+    };
+    Ok(Ends::new(pair, FlowProbe::new(plan.payload, bin, burst_gap, records)))
+}
+
+fn tcp_pair(
+    scenario: &Scenario,
+    strategies: &Strategies,
+    index: u32,
+    flow: &Flow,
+    tcp: tcp::Config,
+) -> Result<Pair, Error> {
+    let (seed, id) = (Seed(scenario.seed), FlowId::data(index));
     let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
         flow: flow.name.clone(),
         key,
@@ -235,24 +268,22 @@ fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPla
     let policy = strategies
         .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))
         .ok_or_else(|| missing("ack.name", tcp.ack.name(), &strategies.policy_names()))?;
-    let start = Instant::ZERO + flow.start;
-    let stop = flow.stop.map(|stop| Instant::ZERO + stop);
-    let asked = |series| scenario.measure.series.contains(&series);
-    let records = Records {
-        operating_points: asked(Series::OperatingPoint).then(Vec::new),
-        throughput: asked(Series::Throughput).then(Vec::new),
-        packets: asked(Series::Packets).then(Vec::new),
-        events: asked(Series::Events).then(Vec::new),
-    };
-    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
-    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
-    let bin = scenario.measure.bin.unwrap_or(default_bin);
-    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    Ok(Ends::new(
-        Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
-        Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
-        FlowProbe::new(tcp.mss.get(), bin, burst_gap, records),
+    let (start, stop) = times(flow);
+    Ok(Pair::tcp(
+        tcp::Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
+        tcp::Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
     ))
+}
+
+fn udp_pair(scenario: &Scenario, index: u32, flow: &Flow) -> Result<Pair, Error> {
+    let (start, stop) = times(flow);
+    let sender = udp::Sender::new(FlowId::data(index), flow.traffic, start, stop, Seed(scenario.seed), &flow.name)
+        .ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
+    Ok(Pair::udp(sender, udp::Receiver::default()))
+}
+
+fn times(flow: &Flow) -> (Instant, Option<Instant>) {
+    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
 }
 
 fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {

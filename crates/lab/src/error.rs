@@ -25,6 +25,12 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
+    /// A flow over UDP has an application that leaves it to the transport how fast to send.
+    #[error("flow \"{flow}\": found an application without a rate, expected one that has it, for UDP has none")]
+    NoRate {
+        /// The flow's name.
+        flow: String,
+    },
     /// A flow names a strategy that the run is not given.
     #[error("flow \"{flow}\": {key}: found \"{name}\", expected {expected}")]
     NoStrategy {

@@ -10,6 +10,7 @@
 
 mod build;
 pub mod capture;
+mod ends;
 mod error;
 mod packet;
 mod probe;

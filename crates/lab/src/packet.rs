@@ -1,26 +1,20 @@
-//! A packet in simulation: a segment, and when what it tells came into being.
+//! A packet in simulation: what a transport sends, and when what it tells came into being.
 
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, PureAck};
-use acklab_wire::tcp::Segment;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
+use acklab_wire::Pdu;
 
-/// A segment on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
+/// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet(Box<Body>);
 
 /// What a packet holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    pub(crate) segment: Segment,
+    pub(crate) pdu: Pdu,
     /// Octets of its IP packet.
     pub(crate) wire_len: Bytes,
     /// Of data, when it was sent; of an ACK, when the newest data that it reports had arrived.
     pub(crate) born: Instant,
-}
-
-impl Body {
-    pub(crate) fn new(segment: Segment, born: Instant) -> Self {
-        Self { wire_len: segment.wire_len(), segment, born }
-    }
 }
 
 impl Packet {
@@ -35,19 +29,19 @@ impl Datagram for Packet {
     }
 
     fn flow(&self) -> FlowId {
-        self.0.segment.flow
+        self.0.pdu.flow()
     }
 
     fn ecn(&self) -> Ecn {
-        self.0.segment.ecn
+        self.0.pdu.ecn()
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        self.0.segment.ecn = ecn;
+        self.0.pdu.set_ecn(ecn);
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
-        self.0.segment.pure_ack()
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.0.pdu.ack_header()
     }
 }
 
@@ -56,13 +50,16 @@ impl Datagram for Packet {
 pub(crate) struct Pool(Vec<Packet>);
 
 impl Pool {
-    pub(crate) fn packet(&mut self, body: Body) -> Packet {
+    /// A packet with this segment or datagram, which is written where it will lie.
+    pub(crate) fn packet<P: Copy + Datagram + Into<Pdu>>(&mut self, pdu: &P, born: Instant) -> Packet {
+        let wire_len = pdu.wire_len();
         match self.0.pop() {
             Some(mut packet) => {
-                *packet.0 = body;
+                packet.0.pdu = (*pdu).into();
+                (packet.0.wire_len, packet.0.born) = (wire_len, born);
                 packet
             }
-            None => Packet(Box::new(body)),
+            None => Packet(Box::new(Body { pdu: (*pdu).into(), wire_len, born })),
         }
     }
 

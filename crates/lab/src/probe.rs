@@ -5,13 +5,17 @@
 mod bursts;
 mod delay;
 mod throughput;
+mod totals;
 
 use crate::statistics::{Mean, OverTime};
 use acklab_base::{Duration, Instant};
-use acklab_transport::tcp::{Receiver, Sender, receiver, sender};
+use acklab_transport::tcp::{Receiver, Sender};
+use acklab_wire::tcp::SeqNumber;
+use acklab_wire::udp::UserDatagram;
 use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
+pub(crate) use totals::{TcpTotals, Totals, UdpTotals};
 
 /// Gain of the moving average of inter-departure times, that of RFC 6298 for round trips.
 const IDT_GAIN: f64 = 1.0 / 8.0;
@@ -67,12 +71,6 @@ impl PacketKind {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbe {
     mss: f64,
-    sender_before: sender::Counters,
-    receiver_before: receiver::Counters,
-    received_before: u64,
-    delivered_before: u64,
-    written_before: u64,
-
     pub(crate) cwnd: OverTime,
     pub(crate) in_flight: OverTime,
     pub(crate) srtt: OverTime,
@@ -95,29 +93,11 @@ pub(crate) struct FlowProbe {
     pub(crate) records: Records,
 }
 
-/// What a window yielded, beyond the means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Totals {
-    pub(crate) sender: sender::Counters,
-    pub(crate) acks_sent: u64,
-    /// Data packets that arrived marked.
-    pub(crate) marked: u64,
-    pub(crate) acks_by_reason: [u64; acklab_transport::ack::Reason::COUNT],
-    pub(crate) received: u64,
-    pub(crate) delivered: u64,
-    pub(crate) written: u64,
-}
-
 impl FlowProbe {
     /// `burst_gap`: ACKs that follow each other closer than this belong to one burst.
     pub(crate) fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
         Self {
             mss: mss as f64,
-            sender_before: sender::Counters::default(),
-            receiver_before: receiver::Counters::default(),
-            received_before: 0,
-            delivered_before: 0,
-            written_before: 0,
             cwnd: OverTime::default(),
             in_flight: OverTime::default(),
             srtt: OverTime::default(),
@@ -140,20 +120,15 @@ impl FlowProbe {
         }
     }
 
-    /// A new window: forget what was measured, keep what is still under way.
-    pub(crate) fn open(&mut self, now: Instant, sender: &Sender, receiver: &Receiver) {
+    /// A new window: forget what was measured, keep what is still under way. So many round trips have been measured before.
+    pub(crate) fn open(&mut self, now: Instant, rtt_samples: u64) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
         fresh.cwnd = self.cwnd.reopened(now);
         fresh.in_flight = self.in_flight.reopened(now);
         fresh.srtt = self.srtt.reopened(now);
         fresh.idt_ewma = self.idt_ewma.reopened(now);
-        fresh.sender_before = *sender.counters();
-        fresh.receiver_before = *receiver.counters();
-        fresh.received_before = receiver.received();
-        fresh.delivered_before = receiver.delivered();
-        fresh.written_before = sender.written();
-        fresh.rtt_samples = sender.rtt().samples();
+        fresh.rtt_samples = rtt_samples;
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
         // Links count what they drop, ahead of time and only inside the window: what is there already belongs to it.
@@ -162,43 +137,25 @@ impl FlowProbe {
     }
 
     /// The window ends at `until`.
-    pub(crate) fn close(&mut self, until: Instant, sender: &Sender, receiver: &Receiver) -> Totals {
+    pub(crate) fn close(&mut self, until: Instant) {
         self.bursts.finish();
         for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma] {
             quantity.finish(until);
         }
         self.application_delay.finish(until);
         self.throughput.finish(until, &mut self.records.throughput);
-        let (now, before) = (sender.counters(), &self.sender_before);
-        let mut acks_by_reason = receiver.counters().acks;
-        acks_by_reason.iter_mut().zip(&self.receiver_before.acks).for_each(|(count, before)| *count -= before);
-        Totals {
-            sender: sender::Counters {
-                data_segments: now.data_segments - before.data_segments,
-                data_bytes: now.data_bytes - before.data_bytes,
-                retransmissions: now.retransmissions - before.retransmissions,
-                timeouts: now.timeouts - before.timeouts,
-                tail_loss_probes: now.tail_loss_probes - before.tail_loss_probes,
-                undone: now.undone - before.undone,
-                acks: now.acks - before.acks,
-                delivered: now.delivered - before.delivered,
-                recoveries: now.recoveries - before.recoveries,
-                recovery_time: now.recovery_time - before.recovery_time,
-                mark_reductions: now.mark_reductions - before.mark_reductions,
-                marked_bytes: now.marked_bytes - before.marked_bytes,
-            },
-            acks_sent: receiver.counters().acks_sent() - self.receiver_before.acks_sent(),
-            marked: receiver.counters().marked - self.receiver_before.marked,
-            acks_by_reason,
-            received: receiver.received() - self.received_before,
-            delivered: receiver.delivered() - self.delivered_before,
-            written: sender.written() - self.written_before,
-        }
     }
 
     /// A segment at `offset` leaves the sender.
     pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool, sender: &Sender) {
         self.in_flight.set(now, sender.in_flight() as f64);
+        self.spaced(now);
+        let kind = if is_retransmission { PacketKind::Retransmitted } else { PacketKind::Sent };
+        self.record_packet(now, kind, offset);
+    }
+
+    /// A packet with data leaves so long after the one before.
+    fn spaced(&mut self, now: Instant) {
         if let Some(last) = self.last_departure {
             let gap = now.since(last).as_nanos() as f64;
             let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
@@ -206,8 +163,6 @@ impl FlowProbe {
             self.idt_ewma.set(now, idt);
         }
         self.last_departure = Some(now);
-        let kind = if is_retransmission { PacketKind::Retransmitted } else { PacketKind::Sent };
-        self.record_packet(now, kind, offset);
     }
 
     /// The sender has taken an ACK of `octets` whose news was born at `born`.
@@ -238,12 +193,37 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
     }
 
-    /// The receiver has taken a segment that was sent at `born`; `fresh` octets of it were new.
-    pub(crate) fn data_arrived(&mut self, now: Instant, born: Instant, offset: u64, fresh: u64, receiver: &Receiver) {
+    /// The receiver has taken the segment `seq` that was sent at `born`; `fresh` octets of it were new.
+    pub(crate) fn data_arrived(
+        &mut self,
+        now: Instant,
+        born: Instant,
+        seq: SeqNumber,
+        fresh: u64,
+        receiver: &Receiver,
+    ) {
         self.one_way_delay.add(now.since(born).as_nanos() as f64);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         self.application_delay.delivered(now, receiver.delivered());
-        self.record_packet(now, PacketKind::Received, offset);
+        if self.records.packets.is_some() {
+            self.record_packet(now, PacketKind::Received, receiver.offset_of(seq));
+        }
+    }
+
+    /// A datagram leaves the sender.
+    pub(crate) fn datagram_departs(&mut self, now: Instant, datagram: &UserDatagram) {
+        self.spaced(now);
+        self.record_packet(now, PacketKind::Sent, offset_of(datagram));
+    }
+
+    /// The receiver has taken a datagram, of which `fresh` octets were new. A datagram has no order to wait for: what arrives is read at
+    /// once.
+    pub(crate) fn datagram_arrived(&mut self, now: Instant, datagram: &UserDatagram, fresh: u64) {
+        let delay = now.since(datagram.sent_at).as_nanos() as f64;
+        self.one_way_delay.add(delay);
+        self.throughput.arrived(now, fresh, &mut self.records.throughput);
+        self.application_delay.read(now, delay);
+        self.record_packet(now, PacketKind::Received, offset_of(datagram));
     }
 
     fn record_packet(&mut self, at: Instant, kind: PacketKind, offset: u64) {
@@ -251,4 +231,9 @@ impl FlowProbe {
             packets.push(PacketRecord { at, kind, offset });
         }
     }
+}
+
+/// Where a datagram stands in the stream of all that its flow sends.
+fn offset_of(datagram: &UserDatagram) -> u64 {
+    (datagram.number - 1) * u64::from(datagram.payload)
 }

@@ -7,6 +7,7 @@ mod network;
 mod series;
 
 use crate::build::Plan;
+use crate::ends::Pair;
 use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::world::World;
@@ -23,8 +24,7 @@ pub(crate) fn tables(
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
-    let totals: Vec<_> =
-        world.flows.iter_mut().map(|ends| ends.probe.close(until, &ends.sender, &ends.receiver)).collect();
+    let totals: Vec<_> = world.flows.iter_mut().map(|ends| ends.close(until)).collect();
     let flows: Vec<flows::FlowResult<'_>> = world
         .flows
         .iter()
@@ -48,9 +48,13 @@ pub(crate) fn tables(
 /// How many ACKs were sent for which reason.
 fn acks(world: &World, flows: &[flows::FlowResult<'_>]) -> Table {
     let rows = || {
-        world.flows.iter().zip(flows).flat_map(|(ends, flow)| {
-            let counts = flow.totals.acks_by_reason.into_iter().enumerate().filter(|(_, count)| *count > 0);
-            counts.map(move |(index, count)| (flow, ends.receiver.reason_name(Reason::of_index(index)), count))
+        let pairs = world.flows.iter().zip(flows).filter_map(|(ends, flow)| match (&ends.pair, flow.totals.tcp()) {
+            (Pair::Tcp(pair), Some(totals)) => Some((pair, flow, totals)),
+            _ => None,
+        });
+        pairs.flat_map(|(pair, flow, totals)| {
+            let counts = totals.acks_by_reason.into_iter().enumerate().filter(|(_, count)| *count > 0);
+            counts.map(move |(index, count)| (flow, pair.receiver.reason_name(Reason::of_index(index)), count))
         })
     };
     Table::new("acks")

@@ -67,7 +67,10 @@ impl OverTime {
     }
 
     fn hold(&mut self, now: Instant) {
-        if let Some(since) = self.since {
+        // What holds for no time adds nothing, and at one instant much may happen.
+        if let Some(since) = self.since
+            && since != now
+        {
             let nanos = now.since(since).as_nanos() as f64;
             let area = nanos * self.value;
             self.nanos += nanos;

@@ -20,9 +20,9 @@ struct Column {
 
 #[derive(Clone, Debug)]
 enum Values {
-    Text(Vec<String>),
+    Text(Vec<Option<String>>),
     Number(Vec<Option<f64>>),
-    Count(Vec<u64>),
+    Count(Vec<Option<u64>>),
 }
 
 impl Table {
@@ -30,8 +30,13 @@ impl Table {
         Self { name, columns: Vec::new() }
     }
 
-    pub(crate) fn text(mut self, name: &'static str, values: impl IntoIterator<Item = String>) -> Self {
-        self.columns.push(Column { name, unit: "", values: Values::Text(values.into_iter().collect()) });
+    pub(crate) fn text<T: Into<Option<String>>>(
+        mut self,
+        name: &'static str,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.columns.push(Column { name, unit: "", values: Values::Text(values) });
         self
     }
 
@@ -46,13 +51,14 @@ impl Table {
         self
     }
 
-    pub(crate) fn count(
+    pub(crate) fn count<T: Into<Option<u64>>>(
         mut self,
         name: &'static str,
         unit: &'static str,
-        values: impl IntoIterator<Item = u64>,
+        values: impl IntoIterator<Item = T>,
     ) -> Self {
-        self.columns.push(Column { name, unit, values: Values::Count(values.into_iter().collect()) });
+        let values = values.into_iter().map(Into::into).collect();
+        self.columns.push(Column { name, unit, values: Values::Count(values) });
         self
     }
 
@@ -62,7 +68,7 @@ impl Table {
         self.name
     }
 
-    /// The table as Arrow, the unit of each column in its field's metadata under `unit`. What could not be measured is null.
+    /// The table as Arrow, the unit of each column in its field's metadata under `unit`. What could not be measured, or has no meaning, is null.
     ///
     /// # Errors
     /// If its columns differ in length, which would be a fault of the lab.
@@ -74,12 +80,13 @@ impl Table {
 
 impl Column {
     fn into_arrow(self) -> (Field, ArrayRef) {
-        let (data_type, nullable, array): (_, _, ArrayRef) = match self.values {
-            Values::Text(values) => (DataType::Utf8, false, Arc::new(StringArray::from(values))),
-            Values::Number(values) => (DataType::Float64, true, Arc::new(Float64Array::from(values))),
-            Values::Count(values) => (DataType::UInt64, false, Arc::new(UInt64Array::from(values))),
+        let (data_type, array): (_, ArrayRef) = match self.values {
+            Values::Text(values) => (DataType::Utf8, Arc::new(StringArray::from(values))),
+            Values::Number(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
+            Values::Count(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
         };
-        let mut field = Field::new(self.name, data_type, nullable);
+        // The schema of a table is the same whatever its values, so that the tables of many runs fit together.
+        let mut field = Field::new(self.name, data_type, true);
         if !self.unit.is_empty() {
             field.set_metadata([("unit".to_owned(), self.unit.to_owned())].into());
         }

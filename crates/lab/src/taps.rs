@@ -2,7 +2,7 @@
 
 use crate::capture::{Capture, Error};
 use acklab_base::Instant;
-use acklab_wire::tcp::Segment;
+use acklab_wire::Pdu;
 
 /// The captures of a run, by the places at which they listen.
 #[derive(Default)]
@@ -33,27 +33,27 @@ impl Taps {
         self.listeners.extend(places.into_iter().map(|place| (place, index)));
     }
 
-    pub(crate) fn enters(&mut self, link: usize, now: Instant, segment: &Segment) {
-        self.pass(Place::Entrance(link), now, segment);
+    pub(crate) fn enters(&mut self, link: usize, now: Instant, pdu: &Pdu) {
+        self.pass(Place::Entrance(link), now, pdu);
     }
 
-    pub(crate) fn leaves(&mut self, link: usize, now: Instant, segment: &Segment) {
-        self.pass(Place::Exit(link), now, segment);
+    pub(crate) fn leaves(&mut self, link: usize, now: Instant, pdu: &Pdu) {
+        self.pass(Place::Exit(link), now, pdu);
     }
 
-    pub(crate) fn at_sender(&mut self, flow: usize, now: Instant, segment: &Segment) {
-        self.pass(Place::Sender(flow), now, segment);
+    pub(crate) fn at_sender(&mut self, flow: usize, now: Instant, pdu: &Pdu) {
+        self.pass(Place::Sender(flow), now, pdu);
     }
 
-    pub(crate) fn at_receiver(&mut self, flow: usize, now: Instant, segment: &Segment) {
-        self.pass(Place::Receiver(flow), now, segment);
+    pub(crate) fn at_receiver(&mut self, flow: usize, now: Instant, pdu: &Pdu) {
+        self.pass(Place::Receiver(flow), now, pdu);
     }
 
-    fn pass(&mut self, place: Place, now: Instant, segment: &Segment) {
+    fn pass(&mut self, place: Place, now: Instant, pdu: &Pdu) {
         for (listener, capture) in &self.listeners {
             if *listener == place
                 && self.failed.is_none()
-                && let Err(error) = self.captures[*capture].record(now, segment)
+                && let Err(error) = self.captures[*capture].record(now, pdu)
             {
                 self.failed = Some(error);
             }

@@ -1,36 +1,18 @@
 //! A scenario as machines and wires.
 
+use crate::ends::Ends;
 use crate::packet::{Body, Packet, Pool};
-use crate::probe::FlowProbe;
 use crate::taps::Taps;
 use crate::topology::{self, Hop};
 use acklab_base::{Datagram, Instant, Machine};
 use acklab_path::Link;
 use acklab_sim::{MachineId, Step, World as SimWorld};
-use acklab_transport::event::Event;
-use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wifi::Cell;
 use acklab_wifi::ppdu::Ppdu;
-use acklab_wire::tcp::Flags;
 use std::collections::BTreeSet;
 
 /// Where a flow goes that does not pass a box.
 const UNUSED: MachineId = MachineId(u32::MAX);
-
-/// Both ends of one flow, and what is measured of it.
-pub(crate) struct Ends {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) probe: FlowProbe,
-    /// Data beyond this offset is new; below it, it is sent again.
-    sent: u64,
-}
-
-impl Ends {
-    pub(crate) fn new(sender: Sender, receiver: Receiver, probe: FlowProbe) -> Self {
-        Self { sender, receiver, probe, sent: 0 }
-    }
-}
 
 /// Machines: first the boxes, which are link directions and then cells, then for each flow its sender and its receiver.
 pub(crate) struct World {
@@ -109,6 +91,7 @@ impl World {
         Self { links, cells, flows, air: Vec::new(), far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
+    /// Which machine an id stands for.
     fn element(&self, machine: MachineId) -> Element {
         let index = machine.0 as usize;
         if index < self.links.len() {
@@ -133,25 +116,27 @@ impl World {
 
     /// Begin to measure.
     pub(crate) fn open(&mut self, now: Instant) {
-        self.flows.iter_mut().for_each(|ends| ends.probe.open(now, &ends.sender, &ends.receiver));
+        self.flows.iter_mut().for_each(|ends| ends.open(now));
     }
 
-    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them.
-    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> usize {
+    /// A packet enters a link, and with it every link that it will reach through no other. Returns the last of them, unless it will only
+    /// deliver, later on, what it was to deliver first anyway.
+    fn enter_links(&mut self, first: usize, now: Instant, packet: Packet) -> Option<MachineId> {
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
-            self.enter_link(index, at, packet);
-            let Some(next) = self.feeds[index] else { return index };
-            let Some((arrival, ahead)) = self.links[index].take_ahead() else { return index };
-            self.taps.leaves(index, arrival, &ahead.body().segment);
+            self.taps.enters(index, at, &packet.body().pdu);
+            let link = &mut self.links[index];
+            let before = link.deadline();
+            link.accept(at, packet);
+            let is_as_before = before.is_some_and(|before| before > now) && link.deadline() == before;
+            let ahead = self.feeds[index].and_then(|next| Some((next, link.take_ahead()?)));
+            self.note_drops(index);
+            let Some((next, (arrival, ahead))) = ahead else {
+                return (!is_as_before).then_some(MachineId(index as u32));
+            };
+            self.taps.leaves(index, arrival, &ahead.body().pdu);
             (index, at, packet) = (next, arrival, ahead);
         }
-    }
-
-    fn enter_link(&mut self, index: usize, now: Instant, packet: Packet) {
-        self.taps.enters(index, now, &packet.body().segment);
-        self.links[index].accept(now, packet);
-        self.note_drops(index);
     }
 
     /// Tells flows which of their packets a link has turned away.
@@ -163,61 +148,57 @@ impl World {
     }
 
     fn enter_sender(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_sender(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        ends.sender.accept(now, packet.segment);
-        if packet.segment.flags.contains(Flags::SYN) {
-            ends.probe.application_delay.written(now, ends.sender.written());
-        } else {
-            ends.probe.ack_arrived(now, packet.born, packet.wire_len.get(), &ends.sender);
-        }
-        ends.note_events(now);
+        self.taps.at_sender(index, now, &packet.pdu);
+        self.flows[index].enter_sender(now, packet);
     }
 
     fn enter_receiver(&mut self, index: usize, now: Instant, packet: &Body) {
-        self.taps.at_receiver(index, now, &packet.segment);
-        let ends = &mut self.flows[index];
-        let before = ends.receiver.received();
-        ends.receiver.accept(now, packet.segment);
-        if packet.segment.payload > 0 {
-            let offset = ends.receiver.offset_of(packet.segment.seq);
-            let fresh = ends.receiver.received() - before;
-            ends.probe.data_arrived(now, packet.born, offset, fresh, &ends.receiver);
+        self.taps.at_receiver(index, now, &packet.pdu);
+        self.flows[index].enter_receiver(now, packet);
+    }
+
+    /// The machine that a packet of this flow comes to behind a box.
+    fn behind(&self, passed: usize, packet: &Packet) -> MachineId {
+        self.far_end[passed * self.flows.len() * 2 + packet.flow().0 as usize]
+    }
+
+    fn step_link(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let link = &mut self.links[index];
+        let packet = link.poll(now);
+        let deadline = link.deadline();
+        let Some(packet) = packet else { return Step::Rest(deadline) };
+        self.taps.leaves(index, now, &packet.body().pdu);
+        let to = self.behind(index, &packet);
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            Step::Send(to, packet)
+        } else {
+            Step::SendLast(to, packet, deadline)
         }
     }
 
-    fn poll_sender(&mut self, index: usize, now: Instant) -> Option<Packet> {
-        let ends = &mut self.flows[index];
-        let segment = ends.sender.poll(now)?;
-        if segment.payload > 0 {
-            let offset = ends.sender.offset_of(segment.seq);
-            let end = offset + u64::from(segment.payload);
-            ends.probe.departs(now, offset, end <= ends.sent, &ends.sender);
-            ends.sent = ends.sent.max(end);
+    fn step_cell(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        match self.cells[index].poll(now) {
+            Some(packet) => Step::Send(self.behind(self.links.len() + index, &packet), packet),
+            None => Step::Rest(self.cells[index].deadline()),
         }
-        self.taps.at_sender(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, now)))
     }
 
-    fn poll_receiver(&mut self, index: usize, now: Instant) -> Option<Packet> {
+    fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
         let ends = &mut self.flows[index];
-        let segment = ends.receiver.poll(now)?;
-        let born = ends.receiver.newest_arrival();
-        self.taps.at_receiver(index, now, &segment);
-        Some(self.pool.packet(Body::new(segment, born)))
+        let Some(packet) = ends.poll_sender(now, &mut self.pool) else { return Step::Rest(ends.sender_deadline()) };
+        self.taps.at_sender(index, now, &packet.body().pdu);
+        Step::Send(self.first_hop[2 * index], packet)
     }
-}
 
-impl Ends {
-    fn note_events(&mut self, now: Instant) {
-        for event in self.sender.drain_events() {
-            if event == Event::Finished {
-                self.probe.completed = Some(now);
-            }
-            if let Some(events) = &mut self.probe.records.events {
-                events.push((now, event));
-            }
+    fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
+        let ends = &mut self.flows[index];
+        if !ends.owes_now() {
+            return Step::Rest(ends.receiver_deadline());
         }
+        let Some(packet) = ends.poll_receiver(now, &mut self.pool) else { return Step::Rest(ends.receiver_deadline()) };
+        let to = self.first_hop[2 * index + 1];
+        self.taps.at_receiver(index, now, &packet.body().pdu);
+        if ends.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, ends.receiver_deadline()) }
     }
 }
 
@@ -228,23 +209,19 @@ impl SimWorld for World {
         self.links.len() + self.cells.len() + 2 * self.flows.len()
     }
 
-    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> MachineId {
+    fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
         match self.element(machine) {
-            Element::Link(index) => return MachineId(self.enter_links(index, now, packet) as u32),
+            Element::Link(index) => return self.enter_links(index, now, packet),
             Element::Cell(index) => {
                 self.cells[index].accept(now, packet);
                 self.note_cell(index);
+                return Some(machine);
             }
-            Element::Sender(index) => {
-                self.enter_sender(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
-            Element::Receiver(index) => {
-                self.enter_receiver(index, now, packet.body());
-                self.pool.take_back(packet);
-            }
+            Element::Sender(index) => self.enter_sender(index, now, packet.body()),
+            Element::Receiver(index) => self.enter_receiver(index, now, packet.body()),
         }
-        machine
+        self.pool.take_back(packet);
+        Some(machine)
     }
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
@@ -257,40 +234,17 @@ impl SimWorld for World {
                 self.cells[index].wake(now);
                 self.note_cell(index);
             }
-            Element::Sender(index) => {
-                let ends = &mut self.flows[index];
-                ends.sender.wake(now);
-                ends.probe.application_delay.written(now, ends.sender.written());
-                ends.note_events(now);
-            }
-            Element::Receiver(index) => self.flows[index].receiver.wake(now),
+            Element::Sender(index) => self.flows[index].wake_sender(now),
+            Element::Receiver(index) => self.flows[index].wake_receiver(now),
         }
     }
 
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Packet> {
         match self.element(machine) {
-            Element::Link(index) => match self.links[index].poll(now) {
-                Some(packet) => {
-                    self.taps.leaves(index, now, &packet.body().segment);
-                    Step::Send(self.far_end[index * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.links[index].deadline()),
-            },
-            Element::Cell(index) => match self.cells[index].poll(now) {
-                Some(packet) => {
-                    let this = self.links.len() + index;
-                    Step::Send(self.far_end[this * self.flows.len() * 2 + packet.flow().0 as usize], packet)
-                }
-                None => Step::Rest(self.cells[index].deadline()),
-            },
-            Element::Sender(index) => match self.poll_sender(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index], packet),
-                None => Step::Rest(self.flows[index].sender.deadline()),
-            },
-            Element::Receiver(index) => match self.poll_receiver(index, now) {
-                Some(packet) => Step::Send(self.first_hop[2 * index + 1], packet),
-                None => Step::Rest(self.flows[index].receiver.deadline()),
-            },
+            Element::Link(index) => self.step_link(index, now),
+            Element::Cell(index) => self.step_cell(index, now),
+            Element::Sender(index) => self.step_sender(index, now),
+            Element::Receiver(index) => self.step_receiver(index, now),
         }
     }
 }

@@ -5,7 +5,9 @@ mod tshark;
 
 use acklab_base::{Duration, Ecn, FlowId, Instant};
 use acklab_lab::capture::{Capture, Error};
-use acklab_wire::tcp::{Extent, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::ipv4::Extent;
+use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::udp::UserDatagram;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionOption, InterfaceTsResolution};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderOption;
@@ -107,7 +109,7 @@ fn capture(name: &str, at_sender: bool, extent: Extent) -> PathBuf {
     let point = if at_sender { "src_0" } else { "dst_0" };
     let mut capture = Capture::create(&path, point, Some("A conversation"), extent).unwrap();
     for (at, segment) in seen {
-        capture.record(at, &segment).unwrap();
+        capture.record(at, &segment.into()).unwrap();
     }
     capture.finish().unwrap();
     path
@@ -150,6 +152,23 @@ fn tshark_finds_nothing_wrong() {
             assert!(!verified.is_empty());
         }
     }
+}
+
+#[test]
+fn tshark_verifies_datagrams() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("datagrams.pcapng");
+    let mut capture = Capture::create(&path, "src_0", None, Extent::Whole).unwrap();
+    for number in 1..=200 {
+        let sent_at = Instant::ZERO + DELAY * number;
+        let datagram =
+            UserDatagram { flow: FlowId::data(0), ecn: Ecn::NotEct, number, sent_at, payload: 15 + number as u32 };
+        capture.record(sent_at, &datagram.into()).unwrap();
+    }
+    capture.finish().unwrap();
+    let right = "ip.checksum.status == 1 && udp.checksum.status == 1 && !_ws.malformed";
+    let Some(verified) = frames(&path, right, &["udp.length"]) else { return };
+    let expected: Vec<String> = (1..=200).map(|number| format!("{number} {}", number + 23)).collect();
+    assert_eq!(verified, expected);
 }
 
 #[test]
@@ -222,7 +241,7 @@ fn a_full_disk_is_reported_when_the_buffer_is_full_and_at_the_end() {
         |error: &Error| error.to_string().starts_with("cannot write the capture /dev/full: No space left on device");
     assert!(is_full(&open().finish().unwrap_err()));
 
-    let syn = conversation()[0].segment;
+    let syn = conversation()[0].segment.into();
     let mut capture = open();
     let error = (0..1000).find_map(|nanos| capture.record(Instant::from_nanos(nanos), &syn).err());
     assert!(is_full(&error.expect("1000 packets fill any buffer")));
@@ -233,11 +252,11 @@ fn a_segment_that_is_no_packet_is_refused_and_the_capture_goes_on() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.pcapng");
     let mut capture = Capture::create(&path, "src_0", None, Extent::Headers).unwrap();
     let syn = conversation()[0].segment;
-    let error = capture.record(Instant::ZERO, &Segment { payload: 100_000, ..syn }).unwrap_err();
+    let error = capture.record(Instant::ZERO, &Segment { payload: 100_000, ..syn }.into()).unwrap_err();
     assert!(
         error.to_string().ends_with("long.pcapng: a packet of 100060 octets is longer than the 65535 that IPv4 allows")
     );
-    capture.record(Instant::from_nanos(u64::MAX), &syn).unwrap();
+    capture.record(Instant::from_nanos(u64::MAX), &syn.into()).unwrap();
     capture.finish().unwrap();
     let mut reader = PcapNgReader::new(File::open(&path).unwrap()).unwrap();
     reader.next_block().unwrap().unwrap();

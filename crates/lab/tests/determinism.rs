@@ -54,6 +54,13 @@ to = "n2"
 preset = "ns3"
 traffic = { model = "poisson", rate = "500kbps" }
 
+[[flow]]
+name = "datagrams"
+from = "n0"
+to = "n2"
+transport = "udp"
+traffic = { model = "poisson", rate = "1Mbps" }
+
 [measure]
 from = "200ms"
 series = ["operating_point", "throughput", "queue", "packets", "events"]

@@ -200,13 +200,13 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     // Some policies answer several segments beyond a gap by one ACK, as Linux does when it compresses SACKs, and blocks that no ACK
     // has room for make the sender believe too much lost.
     let answers_disorder = matches!(
-        read(text, &[]).flow[0].tcp().ack,
+        read(text, &[]).flow[0].tcp().unwrap().ack,
         ack::Config::PerPacket {}
             | ack::Config::Delayed { .. }
             | ack::Config::ByteCounting { .. }
             | ack::Config::Daass { .. }
     );
-    let tcp = read(text, &[]).flow[0].tcp();
+    let tcp = read(text, &[]).flow[0].tcp().unwrap();
     let timers = of("total_rtos_l4") + of("total_tail_loss_probes_l4");
     if timers == 0 && tcp.sack && tcp.dialect == Dialect::Rfc && answers_disorder {
         prop_assert_eq!(in_vain, 0);

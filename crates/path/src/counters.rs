@@ -18,7 +18,7 @@ pub struct Counters {
     pub marked: u64,
     /// Octets of those.
     pub bytes_marked: Bytes,
-    /// Pure ACKs that a newer one of their flow has overwritten in the queue.
+    /// Pure ACKs that left the queue unsent, for a newer one of their flow.
     pub filtered: u64,
     /// Octets of those.
     pub bytes_filtered: Bytes,

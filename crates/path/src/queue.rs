@@ -7,6 +7,8 @@ mod buffer;
 mod codel;
 mod fifo;
 mod held;
+#[cfg(test)]
+mod sample;
 mod settled;
 
 pub use buffer::Buffer;
@@ -14,7 +16,7 @@ pub(crate) use held::Held;
 pub(crate) use settled::{Settled, Waiting};
 
 use acklab_base::units::Limit;
-use acklab_base::{Datagram, Duration, Ecn};
+use acklab_base::{Bytes, Datagram, Duration, Ecn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,28 +52,52 @@ pub enum Config {
         #[serde(default)]
         ecn: bool,
     },
-    /// A FIFO in which the newest pure ACK of a flow overwrites the older one in place.
+    /// A FIFO in which the newest pure ACK of a flow stands for an older one.
     AckFilter {
         /// What it may hold; without a limit, everything.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
-        /// Which ACKs are never overwritten.
+        /// Which ACKs never go.
         #[serde(default)]
         keeps: Keeps,
+        /// Where the newest waits.
+        #[serde(default)]
+        place: Place,
+    },
+    /// A FIFO with the ACK filter of CAKE: an older pure ACK goes if a newer one says more and, but for `aggressive`, another such one
+    /// still stands between them (Linux's `cake_ack_filter`).
+    CakeAckFilter {
+        /// What it may hold; without a limit, everything.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit: Option<Limit>,
+        /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
+        #[serde(default)]
+        aggressive: bool,
     },
 }
 
-/// Which ACKs an ACK filter never overwrites.
+/// Which ACKs an ACK filter lets stand beside the newest of their flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
     /// Those that say something which the newer one may not: duplicates, those with SACK blocks, those whose ECN flags differ.
     #[default]
     News,
-    /// Duplicates: those with the number of the newer one, or of the one before them (Kim et al., VTC 2006, Figure 1).
+    /// Those with the number of the newer one; the first with a smaller one goes (Kim et al., VTC 2006, Figure 1).
     Duplicates,
-    /// None: the newest takes the place of whatever ACK of its flow waits.
+    /// None: the newest goes, whatever it says.
     Nothing,
+}
+
+/// Where the newest ACK waits that an older one has made room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Where the older one stood, so no delay is added (Kim et al., VTC 2006, §II-A).
+    #[default]
+    InPlace,
+    /// At the tail, where it would have stood without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
+    Tail,
 }
 
 impl Default for Config {
@@ -94,14 +120,20 @@ impl Config {
     /// What the queue may hold, if there is a limit.
     #[must_use]
     pub const fn limit(&self) -> Option<Limit> {
-        let (Self::Fifo { limit, .. } | Self::CoDel { limit, .. } | Self::AckFilter { limit, .. }) = self;
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = self;
         *limit
     }
 
     /// The same discipline for an owner that minds the limit itself.
     #[must_use]
     pub const fn without_limit(mut self) -> Self {
-        let (Self::Fifo { limit, .. } | Self::CoDel { limit, .. } | Self::AckFilter { limit, .. }) = &mut self;
+        let (Self::Fifo { limit, .. }
+        | Self::CoDel { limit, .. }
+        | Self::AckFilter { limit, .. }
+        | Self::CakeAckFilter { limit, .. }) = &mut self;
         *limit = None;
         self
     }
@@ -142,4 +174,14 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
         packet.set_ecn(Ecn::Ce);
     }
     is_markable
+}
+
+/// Is there room for one more of `size` beside `packets` that hold `bytes`?
+#[inline]
+fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
+    match limit {
+        None => true,
+        Some(Limit::Packets(most)) => (packets as u64) < most,
+        Some(Limit::Bytes(most)) => bytes + size <= most,
+    }
 }

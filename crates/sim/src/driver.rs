@@ -15,6 +15,8 @@ pub struct MachineId(pub u32);
 pub enum Step<D> {
     /// A datagram leaves it and arrives at a machine.
     Send(MachineId, D),
+    /// The same, and it is the last that leaves now; with when the machine wants to be woken.
+    SendLast(MachineId, D, Option<Instant>),
     /// Nothing leaves now; this is when it wants to be woken.
     Rest(Option<Instant>),
 }
@@ -28,8 +30,9 @@ pub trait World {
     fn machines(&self) -> usize;
 
     /// `datagram` arrives at `machine`. Returns the machine that has it now: a world may pass it on at once, even ahead of time,
-    /// through machines whose deadlines do not change by it.
-    fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram) -> MachineId;
+    /// through machines whose deadlines do not change by it. Nothing, if not even that one has something to do by it at `now`, and its
+    /// deadline stays what it was.
+    fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram) -> Option<MachineId>;
 
     /// The deadline of `machine` has come.
     fn wake(&mut self, machine: MachineId, now: Instant);
@@ -108,11 +111,19 @@ impl Driver {
 
     /// Takes all that leaves `machine` now to where it goes, and follows each datagram as far as it gets at this instant.
     fn drain<W: World>(&mut self, world: &mut W, machine: MachineId) {
+        let mut machine = machine;
         loop {
             match world.step(machine, self.now) {
                 Step::Send(to, datagram) => {
-                    let holder = world.accept(to, self.now, datagram);
-                    self.drain(world, holder);
+                    if let Some(holder) = world.accept(to, self.now, datagram) {
+                        self.drain(world, holder);
+                    }
+                }
+                Step::SendLast(to, datagram, deadline) => {
+                    // Before the datagram is followed, which may come back to this machine and change it.
+                    self.deadlines.set(machine.0, deadline);
+                    let Some(holder) = world.accept(to, self.now, datagram) else { return };
+                    machine = holder;
                 }
                 Step::Rest(deadline) => return self.deadlines.set(machine.0, deadline),
             }

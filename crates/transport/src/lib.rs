@@ -11,6 +11,7 @@
 //! | [`event`] | what endpoints tell of themselves |
 //! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
+//! | [`udp`] | the UDP sender and receiver |
 //!
 //! A mechanism is apart from a policy: a new ACK policy or controller is one file and one arm of an enum.
 
@@ -22,4 +23,5 @@ pub mod pacing;
 pub mod recovery;
 pub mod source;
 pub mod tcp;
+pub mod udp;
 mod windowed_max;

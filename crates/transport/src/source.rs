@@ -1,7 +1,7 @@
 //! What the application wants sent.
 
 use acklab_base::random::Stream;
-use acklab_base::{Bytes, Duration, Instant, Rate};
+use acklab_base::{Bytes, Duration, Instant, Rate, Serializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +34,21 @@ pub enum Config {
     },
 }
 
+/// What fills a segment that carries timestamps, and a datagram of iperf3, which takes the size of its control connection's segments.
 const fn one_segment() -> Bytes {
     Bytes(1448)
 }
 
 impl Config {
+    /// The size of one write, of an application that writes at a rate of its own.
+    #[must_use]
+    pub const fn write(&self) -> Option<Bytes> {
+        match self {
+            Self::Constant { write, .. } | Self::Poisson { write, .. } => Some(*write),
+            Self::Greedy {} | Self::Fixed { .. } => None,
+        }
+    }
+
     /// As CCperf names it.
     #[must_use]
     pub fn label(&self) -> String {
@@ -64,13 +74,24 @@ pub struct Source {
     /// Where the stream ends, if the application was closed before its own end.
     closed: Option<u64>,
     next_write: Option<Instant>,
+    /// The intervals of a constant rate, which add up to it exactly.
+    intervals: Serializer,
 }
 
 impl Source {
     /// An application with a send buffer of `buffer`; it begins at [`begin`](Self::begin).
     #[must_use]
     pub fn new(config: Config, buffer: Bytes, stream: Stream) -> Self {
-        Self { config, stream, buffer: buffer.get(), wanted: 0, written: 0, closed: None, next_write: None }
+        Self {
+            config,
+            stream,
+            buffer: buffer.get(),
+            wanted: 0,
+            written: 0,
+            closed: None,
+            next_write: None,
+            intervals: Serializer::default(),
+        }
     }
 
     /// The connection is open. An application that was closed before that writes nothing.
@@ -86,21 +107,28 @@ impl Source {
     }
 
     /// Write what is due, as far as the buffer has room beyond `acknowledged`.
+    #[inline]
     pub fn advance(&mut self, now: Instant, acknowledged: u64) {
         if self.closed.is_some() {
             return;
         }
+        if self.next_write.is_some_and(|due| due <= now) {
+            self.write(now);
+        }
+        self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
+    }
+
+    fn write(&mut self, now: Instant) {
         while let Some(due) = self.next_write
             && due <= now
         {
             let (Config::Constant { rate, write } | Config::Poisson { rate, write }) = self.config else { break };
             self.wanted += write.get();
-            let mean = Duration::from_nanos(write.get() * 8 * 1_000_000_000 / rate.bits_per_second());
+            let mean = self.intervals.transmit(write, rate);
             let gap = if matches!(self.config, Config::Poisson { .. }) { self.stream.exponential(mean) } else { mean };
             // A write takes at least a nanosecond, so that no rate makes this loop endless.
             self.next_write = Some(due + gap.max(Duration::from_nanos(1)));
         }
-        self.written = self.wanted.min(acknowledged.saturating_add(self.buffer)).max(self.written);
     }
 
     /// No more: what has been sent up to `sent` is all there will be, and what was written beyond it is forgotten.
@@ -162,6 +190,15 @@ mod tests {
         let mut source = source(Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) }, 1 << 20);
         source.advance(Instant::ZERO + Duration::from_millis(100), 0);
         assert_eq!(source.written(), 101_000, "a write each millisecond, the first at once");
+    }
+
+    #[test]
+    fn a_rate_that_divides_no_nanosecond_is_kept_too() {
+        let rate = Rate::from_bits_per_second(866_700_001).unwrap();
+        let mut source = source(Config::Constant { rate, write: Bytes(1472) }, u64::MAX);
+        source.advance(Instant::ZERO + Duration::from_secs(100), 0);
+        let writes = 100.0 * 866_700_001.0 / (1472.0 * 8.0);
+        assert_eq!(source.written(), (writes as u64 + 1) * 1472);
     }
 
     #[test]

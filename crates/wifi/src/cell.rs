@@ -12,12 +12,14 @@
 //! | `receive` | it ends, and is answered or not |
 //! | `settle` | the answer ends, or does not come |
 //! | `beacon` | the access point makes itself known |
+//! | `presence` | nodes leave and come back |
 //! | `observe` | what is measured and logged |
 
 mod assemble;
 mod beacon;
 mod contend;
 mod observe;
+mod presence;
 mod queue;
 mod receive;
 mod rules;
@@ -31,7 +33,7 @@ use crate::counters::Counters;
 use crate::originator::Originator;
 use crate::ppdu::Ppdu;
 use crate::rate::RateControl;
-use crate::reception::Reception;
+use crate::reception::{Other, Reception};
 use crate::recipient::Recipient;
 use crate::{phy, rate, reception};
 use acklab_base::random::{Seed, Stream};
@@ -69,6 +71,8 @@ struct Txq<D> {
     attempt: u32,
     /// It stands in its function's line.
     is_ready: bool,
+    /// Its sender is away, or its receiver is and has said so.
+    rests: bool,
     /// Packets that wait or are unacknowledged, and their octets.
     held: Held,
 }
@@ -133,6 +137,12 @@ pub struct Cell<D> {
     exchanges: Vec<Exchange>,
     beacons: Option<Beacons>,
     reception: Reception,
+    /// What else was in the air beside an exchange's frame, by the frame's number.
+    overlaps: Vec<(u64, Other)>,
+    /// Frames that have gone on the air.
+    frames: u64,
+    /// When a node next leaves or comes back.
+    presence_changes: Option<Instant>,
     /// Does everybody hear everybody, so that one view of the medium is that of all?
     has_one_view: bool,
     backoffs: Stream,
@@ -165,7 +175,7 @@ pub enum Error {
     /// A basic rate is no rate of the standard.
     BasicRate,
     /// What is said of reception.
-    Reception(reception::Error),
+    Reception(reception::config::Fault),
 }
 
 impl fmt::Display for Error {
@@ -173,7 +183,7 @@ impl fmt::Display for Error {
         match self {
             Self::Rate { node, source } => write!(f, "{node}: {source}"),
             Self::BasicRate => write!(f, "a basic rate is no rate of the standard"),
-            Self::Reception(source) => source.fmt(f),
+            Self::Reception(fault) => write!(f, "reception.{}: expected {}", fault.path, fault.expected),
         }
     }
 }
@@ -188,7 +198,17 @@ impl<D: Datagram + Clone> Cell<D> {
     pub fn new(config: &Config, seed: Seed) -> Result<Self, Error> {
         let nodes = 1 + config.station_names().len();
         let rules = Rules::new(config).ok_or(Error::BasicRate)?;
-        let reception = Reception::new(&config.reception, config, seed).map_err(Error::Reception)?;
+        if let Some(fault) = config.reception.fault(nodes - 1) {
+            return Err(Error::Reception(fault));
+        }
+        let described = reception::Cell {
+            name: &config.name,
+            stations: nodes - 1,
+            standard: config.standard,
+            band: config.band(),
+            width: config.width(),
+        };
+        let reception = Reception::new(&config.reception, described, seed);
         let has_one_view = (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
         let views = if has_one_view { 1 } else { nodes };
         let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
@@ -200,6 +220,9 @@ impl<D: Datagram + Clone> Cell<D> {
             routes: Vec::new(),
             exchanges: Vec::new(),
             beacons: config.beacon_interval.map(Beacons::new),
+            overlaps: Vec::new(),
+            frames: 0,
+            presence_changes: (!config.reception.absences.is_empty()).then_some(Instant::ZERO),
             reception,
             has_one_view,
             backoffs: stream("backoff"),
@@ -248,8 +271,9 @@ impl<D: Datagram + Clone> Cell<D> {
     /// The fastest rate at which `node` sends data, in bits per second.
     #[must_use]
     pub fn nominal_rate(&self, node: usize) -> Option<u64> {
+        let fastest = self.capabilities().modes().last().copied();
         let of_node = self.txqs.iter().filter(|txq| txq.from == node);
-        of_node.map(|txq| txq.rate.fastest().data_rate()).max()
+        of_node.filter_map(|txq| txq.rate.only_mode().or(fastest)).map(phy::Mode::data_rate).max()
     }
 
     fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {
@@ -269,6 +293,7 @@ impl<D: Datagram + Clone> Cell<D> {
             rate: self.rate_control(from, to)?,
             attempt: 0,
             is_ready: false,
+            rests: false,
             held: Held::default(),
         };
         self.txqs.push(txq);
@@ -309,15 +334,38 @@ impl<D: Datagram + Clone> Cell<D> {
 
     fn rate_control(&self, from: usize, to: usize) -> Result<RateControl, Error> {
         let own = self.rules.own(&self.config, from);
-        let able = rate::Capabilities {
+        let mut stream = self.seed.stream(&format!("wifi/{}/rate/{from}/{to}", self.config.name));
+        let refused = |source| Error::Rate { node: own.name.to_owned(), source };
+        let success = |mode, snr_db, octets| self.reception.success_at(mode, snr_db, octets);
+        RateControl::new(own.rate, self.capabilities(), self.typical_exchange(), success, &mut stream).map_err(refused)
+    }
+
+    fn capabilities(&self) -> rate::Capabilities {
+        rate::Capabilities {
             standard: self.config.standard,
             width: self.config.width(),
             guard: self.config.guard_interval(),
             streams: self.config.streams,
             is_short_preamble: self.config.short_preamble,
-        };
-        let _ = to;
-        RateControl::new(own.rate, able).map_err(|source| Error::Rate { node: own.name.to_owned(), source })
+        }
+    }
+
+    /// By which the ideal rate control compares modes: full frames, best effort, nobody else in line.
+    fn typical_exchange(&self) -> rate::Exchange {
+        const ETHERNET: Bytes = Bytes(1500);
+        let frame = crate::frame::mpdu(ETHERNET, self.rules.has_qos);
+        let parameters = Parameters::of(self.config.standard, Category::BestEffort);
+        let mean_backoff = self.rules.timing.slot * u64::from(parameters.cw_min) / 2;
+        let answer = if self.rules.max_aggregate.is_some() { rules::Answer::BlockAck } else { rules::Answer::Ack };
+        rate::Exchange {
+            frame,
+            most: self.rules.max_aggregate.unwrap_or(frame),
+            longest: self.rules.max_time,
+            overhead: self.rules.timing.aifs(parameters.aifsn)
+                + mean_backoff
+                + self.rules.timing.sifs
+                + self.rules.answer_time(answer, self.rules.control.lowest()),
+        }
     }
 
     /// The view of the medium that a node has.
@@ -340,6 +388,7 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
         while let Some(index) = self.exchanges.iter().position(|exchange| exchange.ends <= now) {
             self.step(now, index);
         }
+        self.presence_changes(now);
         self.beacon_falls_due(now);
         if self.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
@@ -349,7 +398,7 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
     fn deadline(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends).min();
         let beacon = self.beacons.as_ref().map(Beacons::due);
-        [ends, self.contention.due(), beacon].into_iter().flatten().min()
+        [ends, self.contention.due(), beacon, self.presence_changes].into_iter().flatten().min()
     }
 
     fn poll(&mut self, _now: Instant) -> Option<D> {

@@ -1,19 +1,29 @@
 //! In which mode the next PPDU is sent.
 //!
-//! | module | holds |
+//! | | |
 //! |---|---|
-//! | [`capabilities`] | what both ends can do, and all modes of that |
-//! | [`fixed`] | the one mode that a configuration names |
+//! | [`Capabilities`] | what both ends can do, and all modes of that |
+//! | [`Config`] | which rate control, and its settings |
+//! | [`RateControl`] | a rate control at work: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
+//! | [`Exchange`] | by what the ideal one compares goodputs |
+//! | [`Refusal`] | why there is none with these settings |
 
 mod capabilities;
+#[cfg(test)]
+mod channel;
 mod fixed;
+mod ideal;
+mod minstrel_ht;
 mod refusal;
 
 pub use capabilities::Capabilities;
+pub use ideal::{Exchange, Ideal};
+pub use minstrel_ht::MinstrelHt;
 pub use refusal::Refusal;
 
 use crate::phy::Mode;
-use acklab_base::{Instant, Rate};
+use acklab_base::random::Stream;
+use acklab_base::{Bytes, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +44,17 @@ pub enum Config {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
+    /// The mode that suits the signal-to-noise ratio of what the peer last sent, without any delay or error of measurement: the one of
+    /// the highest expected goodput, which makes the envelope over all fixed modes.
+    Ideal {
+        /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this: ns-3's `IdealWifiManager`, which
+        /// takes 1e-6.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 0.5))]
+        bit_errors: Option<f64>,
+    },
+    /// That of Linux: it counts what gets through and probes what might be better (`rc80211_minstrel_ht.c`).
+    MinstrelHt {},
 }
 
 impl Default for Config {
@@ -44,48 +65,167 @@ impl Default for Config {
 
 /// The rate control of one transmitter for one receiver.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them, and the large one is the usual one")]
 pub enum RateControl {
     /// Always this mode.
     Fixed(Mode),
+    /// The best by signal-to-noise ratio.
+    Ideal(Ideal),
+    /// That of Linux.
+    MinstrelHt(MinstrelHt),
 }
 
 impl RateControl {
-    /// The rate control of this configuration between two ends that are able to do this.
+    /// The rate control of this configuration between two ends that are able to do this. `exchange` and `success`, the probability that an
+    /// MPDU of so many octets arrives, by mode and signal-to-noise ratio in dB, tell the ideal one what is best; `chance` decides in which
+    /// order Minstrel-HT probes.
     ///
     /// # Errors
-    /// If the configuration names a mode that there is not.
-    pub fn new(config: Config, able: Capabilities) -> Result<Self, Refusal> {
+    /// If the configuration names a mode that there is not, or none is defined.
+    pub fn new(
+        config: Config,
+        able: Capabilities,
+        exchange: Exchange,
+        success: impl Fn(Mode, f64, Bytes) -> f64,
+        chance: &mut Stream,
+    ) -> Result<Self, Refusal> {
         match config {
             Config::Fixed { rate, mcs, streams } => fixed::named(able, rate, mcs, streams).map(Self::Fixed),
+            Config::Ideal { bit_errors: None } => Ideal::by_goodput(able, exchange, success).map(Self::Ideal),
+            Config::Ideal { bit_errors: Some(target) } => {
+                Ideal::by_bit_errors(able, target, exchange.frame, success).map(Self::Ideal)
+            }
+            Config::MinstrelHt {} => MinstrelHt::new(able, chance).map(Self::MinstrelHt),
         }
     }
 
-    /// The fastest mode that it may choose.
+    /// The only mode that it chooses, if there is one.
     #[must_use]
-    pub const fn fastest(&self) -> Mode {
+    pub const fn only_mode(&self) -> Option<Mode> {
         match self {
-            Self::Fixed(mode) => *mode,
+            Self::Fixed(mode) => Some(*mode),
+            Self::Ideal(_) | Self::MinstrelHt(_) => None,
         }
     }
 
-    /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed.
-    pub fn choose(&mut self, _now: Instant, _attempt: u32) -> Mode {
+    /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed; of those, Minstrel-HT counts
+    /// the ones in a row that had no answer at all.
+    pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
+            Self::Ideal(ideal) => ideal.choose(),
+            Self::MinstrelHt(minstrel) => minstrel.choose(now, attempt),
         }
     }
 
-    /// How a PPDU fared: of `attempted` MPDUs `delivered` were acknowledged; none, if no answer came.
-    pub fn report(&mut self, _now: Instant, _mode: Mode, _attempted: u32, _delivered: u32) {
+    /// Would RTS and CTS go ahead of the PPDU whose mode was chosen last? Minstrel-HT has them ahead of all rates that it falls back to
+    /// (`minstrel_ht_set_rate`).
+    #[must_use]
+    pub const fn wants_rts(&self) -> bool {
         match self {
-            Self::Fixed(_) => {}
+            Self::Fixed(_) | Self::Ideal(_) => false,
+            Self::MinstrelHt(minstrel) => minstrel.is_fallback(),
+        }
+    }
+
+    /// Is the mode that was chosen last a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`)? A driver sends such a frame alone, not
+    /// in an aggregate (ath9k's `ath_lookup_rate`).
+    #[must_use]
+    pub const fn is_probe(&self) -> bool {
+        match self {
+            Self::Fixed(_) | Self::Ideal(_) => false,
+            Self::MinstrelHt(minstrel) => minstrel.is_probe(),
+        }
+    }
+
+    /// How a PPDU fared: of `attempted` MPDUs `delivered` were acknowledged; none, if no answer came, or none to the RTS ahead of it.
+    pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
+        match self {
+            Self::Fixed(_) | Self::Ideal(_) => {}
+            Self::MinstrelHt(minstrel) => minstrel.report(now, mode, attempted, delivered),
         }
     }
 
     /// The signal-to-noise ratio in dB at which the peer's last frame or answer was received.
-    pub fn heard(&mut self, _now: Instant, _snr_db: f64) {
+    pub fn heard(&mut self, _now: Instant, snr_db: f64) {
         match self {
-            Self::Fixed(_) => {}
+            Self::Fixed(_) | Self::MinstrelHt(_) => {}
+            Self::Ideal(ideal) => ideal.heard(snr_db),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::{Guard, Standard, Width};
+    use acklab_base::Duration;
+    use acklab_base::random::Seed;
+    use serde::de::value::{Error, MapDeserializer};
+
+    const ABLE: Capabilities = Capabilities {
+        standard: Standard::G,
+        width: Width::Mhz20,
+        guard: Guard::Ns800,
+        streams: 1,
+        is_short_preamble: false,
+    };
+
+    fn parse(fields: &[(&str, &str)]) -> Result<Config, Error> {
+        Config::deserialize(MapDeserializer::new(fields.iter().copied()))
+    }
+
+    fn control(config: Config) -> RateControl {
+        let exchange = Exchange {
+            frame: Bytes(1_536),
+            most: Bytes(1_536),
+            longest: Duration::from_millis(20),
+            overhead: Duration::from_micros(150),
+        };
+        RateControl::new(config, ABLE, exchange, channel::synthetic, &mut Seed(1).stream("rate")).unwrap()
+    }
+
+    #[test]
+    fn a_configuration_says_which_and_nothing_else() {
+        let rate = Some(Rate::from_mbps(24));
+        assert_eq!(
+            parse(&[("control", "fixed"), ("rate", "24Mbps")]),
+            Ok(Config::Fixed { rate, mcs: None, streams: None })
+        );
+        assert_eq!(parse(&[("control", "ideal")]), Ok(Config::Ideal { bit_errors: None }));
+        assert_eq!(parse(&[("control", "minstrel-ht")]), Ok(Config::MinstrelHt {}));
+        assert!(parse(&[("control", "minstrel-ht"), ("rate", "24Mbps")]).is_err());
+        assert!(parse(&[("control", "ideal"), ("target", "1e-6")]).is_err());
+    }
+
+    #[test]
+    fn a_fixed_one_heeds_nothing() {
+        let mut fixed = control(Config::Fixed { rate: Some(Rate::from_mbps(24)), mcs: None, streams: None });
+        let mode = fixed.choose(Instant::ZERO, 0);
+        assert_eq!(mode, Mode::ofdm(4));
+        fixed.report(Instant::ZERO, mode, 1, 0);
+        fixed.heard(Instant::ZERO, 0.0);
+        assert_eq!(fixed.choose(Instant::ZERO, 6), mode);
+    }
+
+    #[test]
+    fn an_ideal_one_heeds_what_it_hears() {
+        let mut ideal = control(Config::Ideal { bit_errors: None });
+        assert_eq!(ideal.choose(Instant::ZERO, 0), Mode::ofdm(0));
+        ideal.heard(Instant::ZERO, 40.0);
+        ideal.report(Instant::ZERO, Mode::ofdm(7), 1, 0);
+        assert_eq!(ideal.choose(Instant::ZERO, 1), Mode::ofdm(7));
+    }
+
+    #[test]
+    fn minstrel_has_rts_ahead_of_what_it_falls_back_to() {
+        let mut minstrel = control(Config::MinstrelHt {});
+        let first = minstrel.choose(Instant::ZERO, 0);
+        assert!(!minstrel.wants_rts());
+        for attempt in 1..=6 {
+            minstrel.report(Instant::ZERO, first, 1, 0);
+            minstrel.choose(Instant::ZERO, attempt);
+        }
+        assert!(minstrel.wants_rts() && !minstrel.is_probe());
     }
 }

@@ -2,10 +2,21 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and the rule that gives each flow its own |
+//! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`pdu`] | [`Pdu`]: what a packet carries, of either transport |
+//! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
+//! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |
 
+pub mod dot11;
 pub mod endpoints;
+pub mod ipv4;
+pub mod pdu;
+pub mod rohc;
 pub mod tcp;
+pub mod udp;
 
 pub use endpoints::Endpoints;
+pub use pdu::Pdu;

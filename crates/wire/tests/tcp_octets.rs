@@ -5,9 +5,10 @@ mod tcp_decode;
 
 use acklab_base::{Datagram, Ecn, FlowId};
 use acklab_wire::Endpoints;
+use acklab_wire::ipv4::{self, Checksums, Extent, TooLong};
 use acklab_wire::tcp::{
-    AccurateEcn, Checksums, DecodeError, EncodeError, Extent, FieldOrder, Flags, Options, SackBlock, SackBlocks,
-    Segment, SeqNumber, Timestamps, decode, encode,
+    AccurateEcn, DecodeError, EncodeError, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber,
+    Timestamps, decode, encode,
 };
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use proptest::collection::vec;
@@ -156,7 +157,7 @@ fn headers_alone_have_the_checksums_of_the_whole() {
     assert_eq!(headers[..], whole[..52]);
     let (_, segment) = decode(&headers, Checksums::Ignore, Endpoints::flow).unwrap();
     assert_eq!(segment, data());
-    assert_eq!(decoded(&headers), Err(DecodeError::Cut { total: 1500, there: 52 }));
+    assert_eq!(decoded(&headers), Err(ipv4::DecodeError::Cut { total: 1500, there: 52 }.into()));
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn what_fits_no_packet_is_refused() {
         error
     };
     let long = Segment { payload: u32::MAX, ..data() };
-    assert_eq!(refused(&long), EncodeError::TooLong { octets: long.wire_len().get() });
+    assert_eq!(refused(&long), TooLong { octets: long.wire_len().get() }.into());
     let mut crowded = data();
     crowded.options.sack = [SackBlock::default(); 4].into_iter().collect();
     assert_eq!(refused(&crowded), EncodeError::OptionsTooLong { octets: 48 });
@@ -193,9 +194,9 @@ fn what_is_no_segment_is_refused_with_the_reason() {
     assert!(refused(|octets| octets.truncate(19)).contains("20 byte(s) would be required, but only 19"));
     assert!(refused(|octets| octets[0] = 0x65).contains("'6' as IP version"));
     assert!(refused(|octets| octets[0] = 0x44).contains("'4' present in the IPv4 header is smaller"));
-    assert_eq!(with(|octets| octets[2..4].fill(0)), DecodeError::TotalLength { header: 20, total: 0 });
-    assert_eq!(with(|octets| octets[6] = 0x20), DecodeError::Fragment);
-    assert_eq!(with(|octets| octets[9] = 17), DecodeError::Protocol(17));
+    assert_eq!(with(|octets| octets[2..4].fill(0)), ipv4::DecodeError::TotalLength { header: 20, total: 0 }.into());
+    assert_eq!(with(|octets| octets[6] = 0x20), ipv4::DecodeError::Fragment.into());
+    assert_eq!(with(|octets| octets[9] = 17), ipv4::DecodeError::Protocol { found: 17, expected: 6 }.into());
     assert!(refused(|octets| octets.truncate(39)).contains("20 byte(s) would be required, but only 19"));
     assert!(refused(|octets| octets[32] = 0x40).contains("'data offset' too small (4)"));
     assert!(refused(|octets| octets[2..4].copy_from_slice(&[0, 45])).contains("32 byte(s) would be required"));

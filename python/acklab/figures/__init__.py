@@ -6,11 +6,13 @@ theme            colours, template, thinning of long series
 operating_point  over time; against what is in flight; in the plane of throughput and RTT
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
+air              who sends what on the air of a cell, and when
 sweep            a value over two keys of a grid
 ratio            ratios to a baseline over the axes of a grid
 comparison       ours beside what was published
 """
 
+from acklab.figures.air import air_timeline
 from acklab.figures.comparison import comparison
 from acklab.figures.distribution import distribution
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
@@ -19,6 +21,7 @@ from acklab.figures.ratio import ratio_map
 from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
+    "air_timeline",
     "comparison",
     "distribution",
     "heat_map",

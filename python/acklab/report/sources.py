@@ -4,6 +4,7 @@ from pathlib import Path
 
 from acklab import figures, store
 from acklab.errors import StoreError
+from acklab.figures.air import around_first_collision
 from acklab.figures.packets import around_first_retransmission
 from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
@@ -69,6 +70,8 @@ def _of_run(name: str, result: Result) -> Document:
     if "packets" in result.tables:
         window = around_first_retransmission(result)
         drawn.append(Figure(figures.packet_numbers(result, window=window), "Packet number over time", command))
+    if "air" in result.tables and result.air.height:
+        drawn.append(Figure(figures.air_timeline(result.air, window=around_first_collision(result.air)), "On the air", command))
     return Document(
         name=name,
         title=str(result.scenario.get("title") or name),

@@ -35,6 +35,11 @@ impl ApplicationDelay {
         }
     }
 
+    /// What was read now was written `nanos` ago.
+    pub(super) fn read(&mut self, now: Instant, nanos: f64) {
+        self.latest.set(now, nanos);
+    }
+
     pub(super) fn reopened(&self, now: Instant) -> Self {
         Self { latest: self.latest.reopened(now), ..self.clone() }
     }

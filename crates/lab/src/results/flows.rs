@@ -1,9 +1,10 @@
 //! The table of flows.
 
 use crate::build::FlowPlan;
-use crate::probe::{FlowProbe, Totals};
+use crate::probe::{FlowProbe, TcpTotals, Totals, UdpTotals};
 use crate::table::Table;
 use acklab_base::Instant;
+use acklab_transport::tcp::Config as TcpConfig;
 
 /// One flow's window.
 pub(super) struct FlowResult<'a> {
@@ -41,7 +42,7 @@ impl<'a> FlowResult<'a> {
     }
 
     fn segments(&self, octets: Option<f64>) -> Option<f64> {
-        octets.map(|octets| octets / self.plan.tcp.mss.get() as f64)
+        octets.map(|octets| octets / self.plan.payload as f64)
     }
 
     pub(super) fn in_flight(&self) -> Option<f64> {
@@ -61,7 +62,7 @@ impl<'a> FlowResult<'a> {
     }
 
     fn recovery_time_ms(&self) -> Option<f64> {
-        let sender = &self.totals.sender;
+        let sender = &self.totals.tcp()?.sender;
         (sender.recoveries > 0).then(|| sender.recovery_time.as_millis_f64() / sender.recoveries as f64)
     }
 
@@ -74,11 +75,13 @@ impl<'a> FlowResult<'a> {
     }
 
     fn return_utilization(&self) -> Option<f64> {
+        self.totals.tcp()?;
         Some(self.rate(self.probe.ack_bytes)? * 1e6 / self.plan.return_bottleneck?)
     }
 
     fn data_per_ack(&self) -> Option<f64> {
-        (self.totals.acks_sent > 0).then(|| self.totals.sender.data_segments as f64 / self.totals.acks_sent as f64)
+        let acks_sent = self.totals.tcp()?.acks_sent;
+        (acks_sent > 0).then(|| self.totals.sent as f64 / acks_sent as f64)
     }
 }
 
@@ -86,20 +89,28 @@ fn ms(nanos: Option<f64>) -> Option<f64> {
     nanos.map(|nanos| nanos / 1e6)
 }
 
-/// One row a flow.
+/// One row a flow. What has no meaning for its transport is null.
 pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
     let text = |of: fn(&FlowResult<'_>) -> String| flows.iter().map(of).collect::<Vec<_>>();
+    let of_tcp = |of: fn(&TcpConfig) -> &str| {
+        flows.iter().map(|flow| flow.plan.tcp.as_ref().map(|tcp| of(tcp).to_owned())).collect::<Vec<_>>()
+    };
     let number = |of: fn(&FlowResult<'_>) -> Option<f64>| flows.iter().map(of).collect::<Vec<_>>();
     let count = |of: fn(&FlowResult<'_>) -> u64| flows.iter().map(of).collect::<Vec<_>>();
+    let tcp_count = |of: fn(&TcpTotals) -> u64| flows.iter().map(|flow| flow.totals.tcp().map(of)).collect::<Vec<_>>();
+    let ack_count = |of: fn(&FlowProbe) -> u64| {
+        flows.iter().map(|flow| flow.totals.tcp().map(|_| of(flow.probe))).collect::<Vec<_>>()
+    };
+    let udp_count = |of: fn(&UdpTotals) -> u64| flows.iter().map(|flow| flow.totals.udp().map(of)).collect::<Vec<_>>();
     Table::new("flows")
         .text("flow", text(|flow| flow.name().to_owned()))
         .text("src", text(|flow| flow.plan.flow.from.clone()))
         .text("dst", text(|flow| flow.plan.flow.to.clone()))
-        .text("transport_protocol", text(|_| "TCP".to_owned()))
-        .text("preset", text(|flow| flow.plan.flow.preset.name().to_owned()))
-        .text("cca", text(|flow| flow.plan.tcp.congestion.name().to_owned()))
-        .text("cc_recovery_alg", text(|flow| flow.plan.tcp.recovery.name().to_owned()))
-        .text("ack_policy", text(|flow| flow.plan.tcp.ack.name().to_owned()))
+        .text("transport_protocol", text(|flow| flow.plan.flow.transport.name().to_owned()))
+        .text("preset", flows.iter().map(|flow| flow.plan.flow.preset.map(|preset| preset.name().to_owned())))
+        .text("cca", of_tcp(|tcp| tcp.congestion.name()))
+        .text("cc_recovery_alg", of_tcp(|tcp| tcp.recovery.name()))
+        .text("ack_policy", of_tcp(|tcp| tcp.ack.name()))
         .text("traffic_model", text(|flow| flow.plan.flow.traffic.label()))
         .number("start_time", "s", number(|flow| Some(flow.start)))
         .number("stop_time", "s", number(|flow| Some(flow.stop)))
@@ -107,7 +118,7 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("cov_throughput_l4", "", number(|flow| flow.probe.throughput.rates.variation()))
         .number("flow_completion_time_l4", "s", number(|flow| Some(flow.completion_time())))
         .number("mean_cwnd_l4", "segments", number(|flow| flow.segments(flow.probe.cwnd.mean())))
-        .number("mean_delivery_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sender.delivered)))
+        .number("mean_delivery_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.tcp()?.sender.delivered)))
         .number(
             "mean_est_qdelay_l4",
             "ms",
@@ -120,7 +131,7 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("mean_one_way_delay_l7", "ms", number(|flow| flow.probe.application_delay.mean_ms()))
         .number("mean_recovery_time_l4", "ms", number(|flow| flow.recovery_time_ms()))
         .number("mean_rtt_l4", "ms", number(|flow| ms(flow.probe.rtt.mean())))
-        .number("mean_sending_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sender.data_bytes)))
+        .number("mean_sending_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sent_bytes)))
         .number("mean_sending_rate_l7", "Mbps", number(|flow| flow.rate(flow.totals.written)))
         .number("mean_srtt_l4", "ms", number(|flow| flow.srtt()))
         .number("mean_throughput_l4", "Mbps", number(|flow| flow.throughput()))
@@ -129,23 +140,28 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .number("mean_utility_pf_l4", "", number(|flow| flow.probe.throughput.utility_pf.mean()))
         .number("mean_utilization_bdp_l4", "", number(|flow| flow.utilization_bdp()))
         .number("mean_utilization_bw_l4", "", number(|flow| flow.utilization_bw()))
-        .count("total_retransmissions_l4", "packets", count(|flow| flow.totals.sender.retransmissions))
-        .count("total_rtos_l4", "", count(|flow| flow.totals.sender.timeouts))
-        .count("total_tail_loss_probes_l4", "", count(|flow| flow.totals.sender.tail_loss_probes))
-        .count("total_undone_reductions_l4", "", count(|flow| flow.totals.sender.undone))
-        .count("total_data_packets_l4", "packets", count(|flow| flow.totals.sender.data_segments))
+        .count("total_retransmissions_l4", "packets", tcp_count(|totals| totals.sender.retransmissions))
+        .count("total_rtos_l4", "", tcp_count(|totals| totals.sender.timeouts))
+        .count("total_tail_loss_probes_l4", "", tcp_count(|totals| totals.sender.tail_loss_probes))
+        .count("total_undone_reductions_l4", "", tcp_count(|totals| totals.sender.undone))
+        .count("total_data_packets_l4", "packets", count(|flow| flow.totals.sent))
         .count("total_delivered_bytes_l7", "B", count(|flow| flow.totals.delivered))
         .count("total_drops_l2", "packets", count(|flow| flow.probe.drops))
-        .count("total_ack_drops_l2", "packets", count(|flow| flow.probe.ack_drops))
-        .count("total_marked_l4", "packets", count(|flow| flow.totals.marked))
-        .count("total_marked_bytes_l4", "B", count(|flow| flow.totals.sender.marked_bytes))
-        .count("total_mark_reductions_l4", "", count(|flow| flow.totals.sender.mark_reductions))
-        .count("total_acks_sent_l4", "packets", count(|flow| flow.totals.acks_sent))
-        .count("total_acks_delivered_l4", "packets", count(|flow| flow.probe.acks_delivered))
-        .count("total_ack_bytes_l3", "B", count(|flow| flow.probe.ack_bytes))
+        .count("total_ack_drops_l2", "packets", ack_count(|probe| probe.ack_drops))
+        .count("total_marked_l4", "packets", tcp_count(|totals| totals.marked))
+        .count("total_marked_bytes_l4", "B", tcp_count(|totals| totals.sender.marked_bytes))
+        .count("total_mark_reductions_l4", "", tcp_count(|totals| totals.sender.mark_reductions))
+        .count("total_acks_sent_l4", "packets", tcp_count(|totals| totals.acks_sent))
+        .count("total_acks_delivered_l4", "packets", ack_count(|probe| probe.acks_delivered))
+        .count("total_ack_bytes_l3", "B", ack_count(|probe| probe.ack_bytes))
         .number("mean_data_per_ack_l4", "packets", number(|flow| flow.data_per_ack()))
         .number("mean_ack_burst_l4", "packets", number(|flow| flow.probe.bursts.lengths.mean()))
-        .count("max_ack_burst_l4", "packets", count(|flow| flow.probe.bursts.longest))
+        .count("max_ack_burst_l4", "packets", ack_count(|probe| probe.bursts.longest))
         .number("mean_feedback_age_l4", "ms", number(|flow| ms(flow.probe.feedback_age.mean())))
         .number("mean_return_utilization_l1", "", number(|flow| flow.return_utilization()))
+        .count("total_lost_l4", "packets", udp_count(|totals| totals.receiver.lost()))
+        .number("share_lost_l4", "", number(|flow| flow.totals.udp()?.share_lost()))
+        .count("total_reordered_l4", "packets", udp_count(|totals| totals.receiver.reordered))
+        .count("total_duplicates_l4", "packets", udp_count(|totals| totals.receiver.duplicates))
+        .number("last_jitter_l4", "ms", number(|flow| ms(flow.totals.udp()?.jitter)))
 }

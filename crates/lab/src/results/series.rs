@@ -77,7 +77,7 @@ fn packets(world: &World, plan: &Plan) -> Table {
         .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
         .number("time", "s", rows().map(|(_, packet)| packet.at.as_secs_f64()))
         .text("kind", rows().map(|(_, packet)| packet.kind.name().to_owned()))
-        .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.tcp.mss.get() as f64))
+        .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.payload as f64))
 }
 
 fn events(world: &World, plan: &Plan) -> Table {

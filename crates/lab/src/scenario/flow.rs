@@ -6,13 +6,17 @@ use acklab_base::{Bytes, Duration};
 use acklab_transport::custom::Name;
 use acklab_transport::recovery::{prr, rack, rto};
 use acklab_transport::tcp::config::{Dialect, Preset, RttClock};
-use acklab_wifi::access::Category;
 use acklab_transport::{ack, cc, pacing, recovery, source, tcp};
+use acklab_wifi::access::Category;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The tick of the timestamp clock where timestamps are asked for and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
+
+/// The keys of flows over any transport; all others are TCP's.
+pub(super) const OF_ANY_TRANSPORT: [&str; 10] =
+    ["name", "from", "to", "transport", "category", "traffic", "start", "stop", "count", "spacing"];
 
 /// A transport protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +25,20 @@ pub enum Transport {
     /// TCP (RFC 9293).
     #[default]
     Tcp,
+    /// UDP (RFC 768): a datagram for each write of the application, whatever becomes of it. Takes `traffic` of the models `constant` and
+    /// `poisson`, and no setting of TCP's.
+    Udp,
+}
+
+impl Transport {
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
+        }
+    }
 }
 
 /// One connection, or `count` of them: an application at `from` sends to `to`.
@@ -44,8 +62,9 @@ pub struct Flow {
     /// Its access category in Wi-Fi cells with QoS, for data and acknowledgements.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub category: Category,
-    /// The stack whose settings hold wherever the keys below say nothing else.
-    pub preset: Preset,
+    /// The stack whose settings hold wherever the keys below say nothing else. A flow over TCP needs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// What the application wants sent.
     #[serde(default = "greedy")]
     pub traffic: source::Config,
@@ -203,10 +222,11 @@ const fn one() -> u32 {
 impl Flow {
     /// The settings of its connection: those of the preset, and what this flow says otherwise.
     ///
-    /// Without timestamps, round-trip times come from send times unless the flow names another clock.
+    /// Without timestamps, round-trip times come from send times unless the flow names another clock. Nothing, if it is not over TCP.
     #[must_use]
-    pub fn tcp(&self) -> tcp::Config {
-        let preset = self.preset.config();
+    pub fn tcp(&self) -> Option<tcp::Config> {
+        let stack = self.preset.filter(|_| self.transport == Transport::Tcp)?;
+        let preset = stack.config();
         let timestamps = match self.timestamps {
             Some(false) => None,
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
@@ -217,7 +237,7 @@ impl Flow {
         let ecn = if congestion.counts_marks() { tcp::ecn::Config::Dctcp } else { preset.ecn };
         let sack = self.sack.unwrap_or(preset.sack);
         let clock = if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock };
-        tcp::Config {
+        Some(tcp::Config {
             mss: self.mss.unwrap_or(preset.mss),
             initial_window: self.initial_window.unwrap_or(preset.initial_window),
             send_buffer: self.send_buffer.unwrap_or(preset.send_buffer),
@@ -229,7 +249,7 @@ impl Flow {
             rtt_clock: self.rtt_clock.unwrap_or(clock),
             congestion,
             growth: self.growth.unwrap_or(preset.growth),
-            slow_start: self.slow_start.unwrap_or_else(|| self.preset.slow_start(congestion)),
+            slow_start: self.slow_start.unwrap_or_else(|| stack.slow_start(congestion)),
             congestion_dialect: self.congestion_dialect.unwrap_or(preset.congestion_dialect),
             pacing: self.pacing.unwrap_or(preset.pacing),
             validate_window: self.validate_window.unwrap_or(preset.validate_window),
@@ -256,7 +276,7 @@ impl Flow {
                 restart: self.rto_restart.unwrap_or(preset.rto.restart),
             },
             ack: self.ack.unwrap_or(preset.ack),
-        }
+        })
     }
 
     /// The strategies that it names and that are not built in: the key of each, and its name.
@@ -275,7 +295,9 @@ impl Flow {
     /// The same flow with its name, if it is only one, and every setting of its connection written out. `before` flows come before
     /// it in the scenario, and it stands for so many.
     pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
-        let tcp::Config {
+        let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
+        let named = Self { name: only_name.unwrap_or_else(|| self.name.clone()), ..self.clone() };
+        let Some(tcp::Config {
             mss,
             initial_window,
             send_buffer,
@@ -307,10 +329,11 @@ impl Flow {
             ecn_option,
             rto,
             ack,
-        } = self.tcp();
-        let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
+        }) = self.tcp()
+        else {
+            return named;
+        };
         Self {
-            name: only_name.unwrap_or_else(|| self.name.clone()),
             congestion: Some(congestion),
             growth: Some(growth),
             slow_start: Some(slow_start),
@@ -348,8 +371,14 @@ impl Flow {
             rto_granularity: Some(rto.granularity),
             rto_restart: Some(rto.restart),
             ack: Some(ack),
-            ..self.clone()
+            ..named
         }
+    }
+
+    /// The first key that is set though only TCP has it.
+    pub(super) fn tcp_key(&self) -> Option<String> {
+        let serde_json::Value::Object(keys) = serde_json::to_value(self).ok()? else { return None };
+        keys.into_iter().map(|(key, _)| key).find(|key| !OF_ANY_TRANSPORT.contains(&key.as_str()))
     }
 
     /// The names of its copies. `before` flows come before it in the scenario.

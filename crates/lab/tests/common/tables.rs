@@ -48,6 +48,12 @@ impl Tables {
         self.column(table, column).as_primitive::<UInt64Type>().values().to_vec()
     }
 
+    /// By row, whether there is no value.
+    pub(crate) fn nulls(&self, table: &str, column: &str) -> Vec<bool> {
+        let column = self.column(table, column);
+        (0..column.len()).map(|row| column.is_null(row)).collect()
+    }
+
     /// The columns of counts, by name.
     pub(crate) fn count_columns(&self, table: &str) -> Vec<String> {
         let schema = self.0[table].schema();

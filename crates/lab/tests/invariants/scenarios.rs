@@ -114,7 +114,9 @@ fn queue() -> impl Strategy<Value = String> {
     let kind = prop_oneof![
         4 => Just("\"fifo\"".to_owned()),
         2 => (0u64..30).prop_map(|above| format!("\"fifo\", mark_above = \"{above}packets\"")),
-        2 => keeps.prop_map(|keeps| format!("\"ack-filter\", keeps = \"{keeps}\"")),
+        2 => (keeps, select(vec!["in-place", "tail"]))
+            .prop_map(|(keeps, place)| format!("\"ack-filter\", keeps = \"{keeps}\", place = \"{place}\"")),
+        2 => any::<bool>().prop_map(|aggressive| format!("\"cake-ack-filter\", aggressive = {aggressive}")),
         2 => (1u64..20, 20u64..200, any::<bool>()).prop_map(|(target, interval, ecn)| {
             format!("\"codel\", target = \"{target}ms\", interval = \"{interval}ms\", ecn = {ecn}")
         }),

@@ -4,6 +4,7 @@ mod refusals;
 mod round_trip;
 mod schema;
 mod sets;
+mod udp;
 
 use acklab_lab::scenario::{Refusal, Scenario, load};
 

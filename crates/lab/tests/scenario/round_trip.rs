@@ -65,14 +65,14 @@ fn nodes_and_points_are_named() {
 #[test]
 fn a_flow_overrides_its_preset() {
     let flows = read(FULL, &["flow.1.timestamps=false"]).unwrap().flows();
-    let (bulk, other) = (flows[0].tcp(), flows[3].tcp());
+    let (bulk, other) = (flows[0].tcp().unwrap(), flows[3].tcp().unwrap());
     assert_eq!(
         (bulk.mss, bulk.rto.min, bulk.rto.max),
         (Bytes(1400), Duration::from_millis(250), Duration::from_secs(60))
     );
     assert_eq!((other.timestamps, other.rtt_clock), (None, RttClock::SendTimes));
     let flows = read(FULL, &["flow.1.timestamp_tick=10ms"]).unwrap().flows();
-    assert_eq!(flows[3].tcp().timestamps, Some(Duration::from_millis(10)));
+    assert_eq!(flows[3].tcp().unwrap().timestamps, Some(Duration::from_millis(10)));
 }
 
 #[test]

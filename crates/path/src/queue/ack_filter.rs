@@ -1,107 +1,101 @@
-//! The newest pure ACK of a flow takes the place of the older one.
+//! An older ACK goes when a newer one of its flow comes.
 //!
-//! After Kim et al., "On the cross-layer impact of TCP ACK thinning on IEEE 802.11 wireless MAC dynamics" (VTC 2006), Figure 1:
-//! on arrival of a pure ACK, the one of the same flow with a strictly smaller number is overwritten where it stands, so no delay
-//! is added. Unless the configuration asks for less ([`Keeps`]), what the older one alone says is never lost:
+//! What the older one alone says is lost with it, so filters differ in what they let stand ([`Keeps`]), and in where the newer one
+//! then waits ([`Place`]):
 //!
-//! * equal numbers stay, so duplicates still count towards fast retransmit, and a window update is not swallowed;
-//! * an ACK with a SACK option stays: its blocks, a D-SACK among them, may not be repeated by the next (as CAKE's filter minds);
-//! * an ACK whose ECN flags differ stays: each one counts (RFC 3168, §6.1.3; RFC 9768).
-//!
-//! Only the newest ACK of the flow is looked at, so that one never jumps ahead of a duplicate that waits.
+//! * **`duplicates`**, in place, is Figure 1 of Kim et al., "On the cross-layer impact of TCP ACK thinning on IEEE 802.11 wireless MAC
+//!   dynamics" (VTC 2006): from the head on, the first pure ACK of the flow with a strictly smaller number is overwritten. Where
+//!   duplicates wait, the newer one comes ahead of the second of them.
+//! * **`news`** loses nothing. Equal numbers stay, so duplicates count towards fast retransmit, and a window update is not swallowed.
+//!   An ACK with a SACK option stays: its blocks, a D-SACK among them, may not be repeated by the next. So does one whose ECN flags
+//!   differ: each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest ACK of the flow is looked at, so that none comes ahead of a
+//!   duplicate.
+//! * **`nothing`** leaves one ACK of a flow.
+//! * That of CAKE stands in `cake`.
 
-use super::fifo::Fifo;
-use super::{Keeps, Verdict};
+mod cake;
+mod chain;
+
+use super::{Keeps, Place, Verdict, has_room};
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Instant, PureAck};
+use acklab_base::{AckHeader, Datagram, FlowId, Instant};
+use chain::Chain;
 
 #[derive(Clone, Debug)]
 pub(crate) struct AckFilter<D> {
-    keeps: Keeps,
-    fifo: Fifo<Waiting<D>>,
-    /// Packets that have ever left the head: the ticket of a packet less this is its place in `waiting`.
-    departed: u64,
-    /// By flow, the ticket of its newest pure ACK; stale once that has departed.
-    newest: Vec<Option<u64>>,
+    limit: Option<Limit>,
+    rule: Rule,
+    pub(super) chain: Chain<D>,
 }
 
-#[derive(Clone, Debug)]
-struct Waiting<D> {
-    arrived: Instant,
-    packet: D,
-    /// The ACK before it in the queue had the same number.
-    is_duplicate: bool,
+/// Which older ACK goes, and where the newer one waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule {
+    Newest { keeps: Keeps, place: Place },
+    Cake { aggressive: bool },
 }
 
 impl<D: Datagram> AckFilter<D> {
-    pub(crate) fn new(limit: Option<Limit>, keeps: Keeps) -> Self {
-        Self { keeps, fifo: Fifo::new(limit, None), departed: 0, newest: Vec::new() }
+    pub(crate) const fn new(limit: Option<Limit>, rule: Rule) -> Self {
+        Self { limit, rule, chain: Chain::new() }
     }
 
     pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
-        let (size, flow) = (packet.wire_len(), packet.flow().0 as usize);
-        let (keeps, mut is_duplicate) = (self.keeps, false);
-        let ack = packet.pure_ack();
-        if let Some(newer) = ack
-            && let Some(older) = self.newest_of(flow)
-            && let Some(old_header) = older.packet.pure_ack()
-        {
-            is_duplicate = old_header.ack == newer.ack;
-            let may_go = match keeps {
-                Keeps::News => !older.is_duplicate && supersedes(newer, old_header),
-                Keeps::Duplicates => !older.is_duplicate && is_after(newer, old_header),
-                Keeps::Nothing => is_after(newer, old_header) || is_duplicate,
+        let (size, header) = (packet.wire_len(), packet.ack_header());
+        if let Some(older) = header.and_then(|newer| self.outdated(packet.flow(), newer)) {
+            let gone = if matches!(self.rule, Rule::Newest { place: Place::InPlace, .. }) {
+                self.chain.replace(older, packet)
+            } else {
+                let gone = self.chain.remove(older).map(|(_, packet)| packet);
+                self.chain.push(now, packet, false);
+                gone
             };
-            if may_go {
-                let replaced = std::mem::replace(&mut older.packet, packet);
-                self.fifo.bytes = self.fifo.bytes - replaced.wire_len() + size;
-                return Verdict::Replaced(replaced);
-            }
+            return gone.map_or(Verdict::Queued, Verdict::Replaced);
         }
-        if !room || !self.fifo.has_room(size) {
+        if !room || !has_room(self.limit, self.chain.len(), self.chain.bytes(), size) {
             return Verdict::Dropped(packet);
         }
-        if ack.is_some() {
-            if self.newest.len() <= flow {
-                self.newest.resize(flow + 1, None);
-            }
-            self.newest[flow] = Some(self.departed + self.fifo.len() as u64);
-        }
-        self.fifo.push(Waiting { arrived: now, packet, is_duplicate }, size);
+        let is_duplicate = header.is_some_and(|newer| {
+            newer.is_pure && self.newest(packet.flow()).is_some_and(|(_, older)| older.ack == newer.ack)
+        });
+        self.chain.push(now, packet, is_duplicate);
         Verdict::Queued
     }
 
-    fn newest_of(&mut self, flow: usize) -> Option<&mut Waiting<D>> {
-        let ticket = (*self.newest.get(flow)?)?;
-        self.fifo.waiting.get_mut(usize::try_from(ticket.checked_sub(self.departed)?).ok()?)
+    /// The place of the one that goes, if one does.
+    fn outdated(&self, flow: FlowId, newer: AckHeader) -> Option<usize> {
+        let keeps = match self.rule {
+            Rule::Cake { aggressive } => return cake::redundant(&self.chain, flow, newer, aggressive),
+            Rule::Newest { .. } if !newer.is_pure => return None,
+            Rule::Newest { keeps, .. } => keeps,
+        };
+        if keeps == Keeps::Duplicates {
+            let mut acks = self.chain.of_flow(flow);
+            return acks.find(|at| self.chain.pure_ack(*at).is_some_and(|older| is_after(newer.ack, older.ack)));
+        }
+        let (at, older) = self.newest(flow)?;
+        let goes = match keeps {
+            Keeps::Nothing => !is_after(older.ack, newer.ack),
+            _ => !self.chain.is_duplicate(at) && says_all(newer, older),
+        };
+        goes.then_some(at)
     }
 
-    pub(crate) fn head(&self) -> Option<(Instant, &D)> {
-        self.fifo.waiting.front().map(|head| (head.arrived, &head.packet))
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<(Instant, D)> {
-        let head = self.fifo.waiting.pop_front()?;
-        self.departed += 1;
-        self.fifo.bytes -= head.packet.wire_len();
-        Some((head.arrived, head.packet))
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.fifo.len()
-    }
-
-    pub(crate) fn bytes(&self) -> Bytes {
-        self.fifo.bytes
+    /// The newest pure ACK of the flow.
+    fn newest(&self, flow: FlowId) -> Option<(usize, AckHeader)> {
+        self.chain.of_flow_newest_first(flow).find_map(|at| Some((at, self.chain.pure_ack(at)?)))
     }
 }
 
 /// Does `newer` say all that `older` says?
-fn supersedes(newer: PureAck, older: PureAck) -> bool {
-    is_after(newer, older) && !older.has_sack && newer.ecn == older.ecn
+fn says_all(newer: AckHeader, older: AckHeader) -> bool {
+    is_after(newer.ack, older.ack) && older.sack.is_empty() && newer.ecn == older.ecn
 }
 
-/// Is its number larger?
-fn is_after(newer: PureAck, older: PureAck) -> bool {
-    newer.ack.wrapping_sub(older.ack).cast_signed() > 0
+/// Does sequence number `a` come after `b` (RFC 9293, §3.4)?
+const fn is_after(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() > 0
 }
+
+#[cfg(test)]
+mod tests;

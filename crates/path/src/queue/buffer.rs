@@ -30,7 +30,7 @@ impl<D: Datagram> Buffer<D> {
         self.held.offer(now, packet, room, &mut self.tally)
     }
 
-    /// The next packet, and when it arrived; of an ACK that took the place of an older one, when the first in that place arrived.
+    /// The next packet, and when it arrived; of an ACK in the place of an older one, when the first in that place arrived.
     /// `CoDel` may drop heads before it finds the one to give: they are in the counters.
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<(Instant, D)> {

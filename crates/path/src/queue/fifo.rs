@@ -1,6 +1,6 @@
 //! First in, first out: packets in a row, or what their owner keeps of them, and the limit that they share.
 
-use super::{Verdict, mark};
+use super::{Verdict, has_room, mark};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant};
@@ -26,11 +26,7 @@ impl<T> Fifo<T> {
     /// Is there room for one more of `size`?
     #[inline]
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
-        match self.limit {
-            None => true,
-            Some(Limit::Packets(most)) => (self.waiting.len() as u64) < most,
-            Some(Limit::Bytes(most)) => self.bytes + size <= most,
-        }
+        has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
     /// Is a packet that comes now to be marked? Alizadeh et al., SIGCOMM 2010, §3.1 (1): if it finds more than K (RFC 8257, §3.1).

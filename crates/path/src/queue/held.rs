@@ -1,6 +1,6 @@
 //! The disciplines at work on packets that they hold.
 
-use super::ack_filter::AckFilter;
+use super::ack_filter::{AckFilter, Rule};
 use super::codel::CoDel;
 use super::fifo::Fifo;
 use super::{Config, Verdict};
@@ -20,7 +20,12 @@ impl<D: Datagram> Held<D> {
         match config {
             Config::Fifo { limit, mark_above } => Self::Fifo(Fifo::new(limit, mark_above)),
             Config::CoDel { limit, target, interval, ecn } => Self::CoDel(CoDel::new(limit, target, interval, ecn)),
-            Config::AckFilter { limit, keeps } => Self::AckFilter(AckFilter::new(limit, keeps)),
+            Config::AckFilter { limit, keeps, place } => {
+                Self::AckFilter(AckFilter::new(limit, Rule::Newest { keeps, place }))
+            }
+            Config::CakeAckFilter { limit, aggressive } => {
+                Self::AckFilter(AckFilter::new(limit, Rule::Cake { aggressive }))
+            }
         }
     }
 
@@ -46,7 +51,7 @@ impl<D: Datagram> Held<D> {
         match self {
             Self::Fifo(fifo) => fifo.head(),
             Self::CoDel(codel) => codel.fifo.head(),
-            Self::AckFilter(filter) => filter.head(),
+            Self::AckFilter(filter) => filter.chain.head(),
         }
     }
 
@@ -56,7 +61,7 @@ impl<D: Datagram> Held<D> {
         let taken = match self {
             Self::Fifo(fifo) => fifo.pop(),
             Self::CoDel(codel) => codel.take_head(leaves, tally),
-            Self::AckFilter(filter) => filter.pop(),
+            Self::AckFilter(filter) => filter.chain.pop(),
         };
         tally.waits(leaves, self.len());
         taken
@@ -74,7 +79,7 @@ impl<D: Datagram> Held<D> {
         match self {
             Self::Fifo(fifo) => fifo.len(),
             Self::CoDel(codel) => codel.fifo.len(),
-            Self::AckFilter(filter) => filter.len(),
+            Self::AckFilter(filter) => filter.chain.len(),
         }
     }
 
@@ -82,7 +87,7 @@ impl<D: Datagram> Held<D> {
         match self {
             Self::Fifo(fifo) => fifo.bytes,
             Self::CoDel(codel) => codel.fifo.bytes,
-            Self::AckFilter(filter) => filter.bytes(),
+            Self::AckFilter(filter) => filter.chain.bytes(),
         }
     }
 }

@@ -33,8 +33,6 @@ pub struct Newest {
     pub number: u64,
     /// Was it ever sent before?
     pub is_retransmission: bool,
-    /// What it remembers.
-    pub stamp: Stamp,
 }
 
 /// RS: what one ACK tells of the rate of delivery.
@@ -124,13 +122,13 @@ impl Sampler {
         self.lost += octets;
     }
 
-    /// An ACK has delivered so many octets, `newest` among them (`GenerateRateSample`). None if they tell nothing: over less than a
+    /// An ACK has delivered so many octets, `newest` with its stamp among them (`GenerateRateSample`). None if they tell nothing: over less than a
     /// round trip of the shortest kind, what looks like a rate is noise.
     pub fn on_ack(
         &mut self,
         now: Instant,
         octets: u64,
-        newest: Option<&Newest>,
+        newest: Option<(&Newest, &Stamp)>,
         min_rtt: Option<Duration>,
     ) -> Option<Sample> {
         if octets > 0 {
@@ -140,9 +138,8 @@ impl Sampler {
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let newest = newest?;
+        let (newest, stamp) = newest?;
         self.first_sent_at = newest.at;
-        let stamp = &newest.stamp;
         let send_elapsed = newest.at.since(stamp.first_sent_at);
         let ack_elapsed = now.since(stamp.delivered_at);
         let interval = send_elapsed.max(ack_elapsed);
@@ -172,8 +169,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    fn newest(sent_us: u64, stamp: Stamp) -> Newest {
-        Newest { at: at(sent_us), number: 1, is_retransmission: false, stamp }
+    fn newest(sent_us: u64) -> Newest {
+        Newest { at: at(sent_us), number: 1, is_retransmission: false }
     }
 
     /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate is that of sending.
@@ -181,7 +178,7 @@ mod tests {
     fn a_burst_of_acks_is_no_bandwidth() {
         let mut sampler = Sampler::default();
         let stamps: Vec<Stamp> = (0..10).map(|k| sampler.on_sent(at(1000 * k), (k + 1) * MSS, k == 0)).collect();
-        let sample = sampler.on_ack(at(29_000), 10 * MSS, Some(&newest(9_000, stamps[9])), None).unwrap();
+        let sample = sampler.on_ack(at(29_000), 10 * MSS, Some((&newest(9_000), &stamps[9])), None).unwrap();
         assert_eq!(
             (sample.delivered, sample.interval),
             (10 * MSS, Duration::from_millis(29)),
@@ -189,8 +186,8 @@ mod tests {
         );
         let stamps: Vec<Stamp> =
             (0..10).map(|k| sampler.on_sent(at(29_000 + 1000 * k), (k + 1) * MSS, k == 0)).collect();
-        sampler.on_ack(at(49_000), MSS, Some(&newest(29_000, stamps[0])), None);
-        let sample = sampler.on_ack(at(49_001), 9 * MSS, Some(&newest(38_000, stamps[9])), None).unwrap();
+        sampler.on_ack(at(49_000), MSS, Some((&newest(29_000), &stamps[0])), None);
+        let sample = sampler.on_ack(at(49_001), 9 * MSS, Some((&newest(38_000), &stamps[9])), None).unwrap();
         assert_eq!((sample.delivered, sample.interval), (10 * MSS, Duration::from_micros(20_001)));
         assert_eq!(sample.prior_delivered, 10 * MSS);
     }
@@ -199,7 +196,7 @@ mod tests {
     fn what_is_shorter_than_a_round_trip_is_noise() {
         let mut sampler = Sampler::default();
         let stamp = sampler.on_sent(at(0), MSS, true);
-        assert!(sampler.on_ack(at(900), MSS, Some(&newest(0, stamp)), Some(Duration::from_millis(1))).is_none());
+        assert!(sampler.on_ack(at(900), MSS, Some((&newest(0), &stamp)), Some(Duration::from_millis(1))).is_none());
         assert_eq!(sampler.delivered(), MSS);
     }
 
@@ -210,7 +207,7 @@ mod tests {
         sampler.on_app_limited(MSS);
         let marked = sampler.on_sent(at(10), 2 * MSS, false);
         assert!(marked.is_app_limited);
-        sampler.on_ack(at(100), 2 * MSS, Some(&newest(10, marked)), None);
+        sampler.on_ack(at(100), 2 * MSS, Some((&newest(10), &marked)), None);
         assert!(!sampler.is_app_limited());
     }
 }

@@ -28,8 +28,6 @@ struct Sent {
     ever_resent: bool,
     /// Its last transmission's fate was told to be a loss.
     reported_lost: bool,
-    /// What its last transmission remembers.
-    stamp: Stamp,
 }
 
 /// A transmission that was marked lost.
@@ -65,6 +63,9 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     segments: VecDeque<Sent>,
+    /// What the last transmission of each remembers, if it is kept.
+    stamps: VecDeque<Stamp>,
+    keeps_stamps: bool,
     /// Transmissions so far.
     transmissions: u64,
     sacked: u64,
@@ -103,6 +104,8 @@ pub struct Delivery {
     pub segments: u64,
     /// Of it, the transmission that left last.
     pub newest: Option<Newest>,
+    /// What that one remembers, if stamps are kept.
+    pub stamp: Stamp,
     /// The same without retransmissions whose ACK comes so soon that it must be for an earlier transmission: its number, and when it
     /// left.
     pub plausible: Option<(u64, Instant)>,
@@ -128,6 +131,12 @@ impl Scoreboard {
     #[must_use]
     pub fn keeping_fates(self, keeps_fates: bool) -> Self {
         Self { keeps_fates, ..self }
+    }
+
+    /// The same, keeping the stamp of each transmission if asked; without, all that it tells of them is the default.
+    #[must_use]
+    pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
+        Self { keeps_stamps, ..self }
     }
 
     /// The oldest octet that is not acknowledged: snd.una.
@@ -186,8 +195,11 @@ impl Scoreboard {
 
     /// An ACK is about to be entered. What left again at `plausible_before` or later cannot have been acknowledged yet.
     pub fn begin_ack(&mut self, plausible_before: Instant) {
-        let prior_fack = self.highest_sacked.max(self.una);
-        self.delivery = Delivery { plausible_before, prior_fack, ..Delivery::default() };
+        let delivery = &mut self.delivery;
+        (delivery.segments, delivery.is_reordered) = (0, false);
+        (delivery.newest, delivery.plausible, delivery.last_entered) = (None, None, None);
+        delivery.plausible_before = plausible_before;
+        delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
     /// What the ACK delivers that was begun last.
@@ -206,6 +218,12 @@ impl Scoreboard {
     #[must_use]
     pub const fn has_resent(&self) -> bool {
         self.resent > 0
+    }
+
+    /// Was something marked lost since the losses were last drained?
+    #[must_use]
+    pub fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
     }
 
     /// What was marked lost since this was last called.
@@ -243,8 +261,15 @@ impl Scoreboard {
             in_flight_again: false,
             ever_resent: false,
             reported_lost: false,
-            stamp,
         });
+        if self.keeps_stamps {
+            self.stamps.push_back(stamp);
+        }
+    }
+
+    /// What the last transmission of a segment remembers.
+    fn stamp_of(&self, index: usize) -> Stamp {
+        self.stamps.get(index).copied().unwrap_or_default()
     }
 
     /// Everything below `ack` is acknowledged.
@@ -257,8 +282,8 @@ impl Scoreboard {
         {
             advance.sent_at = Some(head.at);
         }
-        while let Some(head) = self.segments.front().copied()
-            && self.una < ack
+        while self.una < ack
+            && let Some(head) = self.segments.front().copied()
         {
             let covered = head.end.min(ack) - self.una;
             self.uncount(&head, covered);
@@ -272,13 +297,16 @@ impl Scoreboard {
             if head.sacked {
                 self.sacked_segments -= 1;
             } else {
-                self.note_delivered(&head);
+                self.note_delivered(0, &head);
             }
             advance.retransmission_acked |= head.in_flight_again && !head.sacked;
             if head.in_flight_again {
                 resent += covered;
             }
             self.segments.pop_front();
+            if self.keeps_stamps {
+                self.stamps.pop_front();
+            }
         }
         while self.resent_in_order.front().is_some_and(|(_, start)| *start < self.una) {
             self.resent_in_order.pop_front();
@@ -288,17 +316,22 @@ impl Scoreboard {
         advance
     }
 
-    fn note_delivered(&mut self, segment: &Sent) {
-        let Sent { at, number, end, ever_resent, stamp, .. } = *segment;
+    fn note_delivered(&mut self, index: usize, segment: &Sent) {
+        let Sent { at, number, end, ever_resent, .. } = *segment;
         let delivery = &mut self.delivery;
         delivery.segments += 1;
         delivery.is_reordered |= !ever_resent && end <= delivery.prior_fack;
         if delivery.newest.is_none_or(|than| number > than.number) {
-            delivery.newest = Some(Newest { at, number, is_retransmission: ever_resent, stamp });
+            delivery.newest = Some(Newest { at, number, is_retransmission: ever_resent });
+            if let Some(stamp) = self.stamps.get(index) {
+                delivery.stamp = *stamp;
+            }
         }
         if !ever_resent || at <= delivery.plausible_before {
             delivery.last_entered = Some(at);
-            delivery.plausible = delivery.plausible.max(Some((number, at)));
+            if delivery.plausible.is_none_or(|(than, _)| number > than) {
+                delivery.plausible = Some((number, at));
+            }
         }
         self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.reported_lost });
     }
@@ -356,7 +389,7 @@ impl Scoreboard {
                 self.sacked_segments += 1;
                 self.resent += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
-                self.note_delivered(&segment);
+                self.note_delivered(index, &segment);
                 if !segment.ever_resent {
                     sent_at = Instant::earliest(sent_at, Some(segment.at));
                 }
@@ -373,10 +406,12 @@ impl Scoreboard {
     }
 
     /// The oldest segment that is lost and was not sent again (RFC 6675, §4: NextSeg, rule 1).
+    #[inline]
     pub fn next_pending(&mut self) -> Option<Range<u64>> {
-        if self.pending == 0 {
-            return None;
-        }
+        if self.pending == 0 { None } else { self.find_pending() }
+    }
+
+    fn find_pending(&mut self) -> Option<Range<u64>> {
         let from = self.pending_from.max(self.una);
         let first = self.segments.partition_point(|segment| segment.end <= from);
         let index = (first..self.segments.len()).find(|index| {
@@ -430,8 +465,11 @@ impl Scoreboard {
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
         self.transmissions += 1;
-        (segment.at, segment.number, segment.stamp) = (now, self.transmissions, stamp);
+        (segment.at, segment.number) = (now, self.transmissions);
         segment.reported_lost = false;
+        if let Some(kept) = self.stamps.get_mut(index) {
+            *kept = stamp;
+        }
         self.resent_in_order.push_back((self.transmissions, start));
         if let Some(sent_at) = replaced {
             self.note_fate(sent_at, Outcome::Replaced);

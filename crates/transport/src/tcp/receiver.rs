@@ -47,6 +47,13 @@ pub struct Receiver {
     window_shift: u8,
     clock: Option<TickClock>,
     connection: Option<Connection>,
+    timestamp_to_echo: u32,
+    /// Last.ACK.sent (RFC 7323, §4.3).
+    last_ack_sent: u64,
+    fin: Option<u64>,
+    echo: Echo,
+    /// How the newest SYN arrived.
+    syn: Ecn,
     stream: Reassembly,
     /// What came twice and is yet to be reported (RFC 2883).
     duplicate: Option<Range<u64>>,
@@ -66,7 +73,7 @@ pub struct Receiver {
     counters: Counters,
 }
 
-/// What the SYN brought.
+/// What the first SYN has settled.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     first: SeqNumber,
@@ -75,13 +82,6 @@ struct Connection {
     has_scaling: bool,
     /// The sender may set the ACK Ratio (RFC 5690, §4.1).
     has_ack_ratio: bool,
-    timestamp_to_echo: u32,
-    /// Last.ACK.sent (RFC 7323, §4.3).
-    last_ack_sent: u64,
-    fin: Option<u64>,
-    echo: Echo,
-    /// How the newest SYN arrived.
-    syn: Ecn,
 }
 
 impl Receiver {
@@ -97,6 +97,11 @@ impl Receiver {
             window_shift: shift,
             clock: config.timestamps.map(TickClock::new),
             connection: None,
+            timestamp_to_echo: 0,
+            last_ack_sent: 0,
+            fin: None,
+            echo: Echo::new(super::ecn::Config::Off),
+            syn: Ecn::NotEct,
             stream: Reassembly::default(),
             duplicate: None,
             ledger: policy.ledger(&config.ack),
@@ -121,10 +126,7 @@ impl Receiver {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let next = self.stream.next();
-        match self.connection.and_then(|connection| connection.fin) {
-            Some(fin) => next.min(fin),
-            None => next,
-        }
+        self.fin.map_or(next, |fin| next.min(fin))
     }
 
     /// Counts since the connection began.
@@ -145,6 +147,12 @@ impl Receiver {
         self.told
     }
 
+    /// Is there an ACK to be sent now?
+    #[must_use]
+    pub const fn owes_now(&self) -> bool {
+        self.due.is_some() || self.split.is_some() || self.syn_ack_due
+    }
+
     /// Stream offset of `seq`, a sequence number of the peer's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
@@ -163,18 +171,16 @@ impl Receiver {
             has_scaling: self.config.window_scaling && options.window_scale.is_some(),
             has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
                 && options.ack_congestion_control,
-            timestamp_to_echo: options.timestamps.map_or(0, |timestamps| timestamps.value),
-            last_ack_sent: 0,
-            fin: None,
-            echo: Echo::new(self.config.ecn.accept(segment.flags)),
-            syn: segment.ecn,
         });
+        self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
+        self.echo = Echo::new(self.config.ecn.accept(segment.flags));
+        self.syn = segment.ecn;
         self.syn_ack_due = true;
     }
 
-    fn take(&mut self, now: Instant, segment: &Segment, mut connection: Connection) {
+    fn take(&mut self, now: Instant, segment: &Segment, connection: Connection) {
         if segment.flags.contains(Flags::SYN) {
-            self.connection = Some(Connection { syn: segment.ecn, ..connection });
+            self.syn = segment.ecn;
             self.syn_ack_due = true;
             return;
         }
@@ -182,7 +188,7 @@ impl Receiver {
         let length = segment.sequence_len();
         if length == 0 {
             // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
-            if SeqNumber::at(connection.first, connection.last_ack_sent).is_after(segment.seq) {
+            if SeqNumber::at(connection.first, self.last_ack_sent).is_after(segment.seq) {
                 self.due.get_or_insert(Reason::Duplicate);
             }
             return;
@@ -193,22 +199,21 @@ impl Receiver {
         let end = (start + length).min(before + self.window());
         let is_in_window = start < end && end > before;
         let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
-        if is_in_window && is_owed && connection.echo.splits(segment.ecn) {
+        if is_in_window && is_owed && self.echo.splits(segment.ecn) {
             let told = self.ledger.newest;
-            self.split = Some((self.ack(now, &mut connection, Reason::MarkChange), told));
+            self.split = Some((self.ack(now, connection, Reason::MarkChange), told));
         }
-        let notice = connection.echo.take(segment, is_in_window);
+        let notice = self.echo.take(segment, is_in_window);
         self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
-            && start <= connection.last_ack_sent
+            && start <= self.last_ack_sent
         {
-            connection.timestamp_to_echo = timestamps.value;
+            self.timestamp_to_echo = timestamps.value;
         }
         if segment.flags.contains(Flags::FIN) && end == start + length && end > before {
-            connection.fin.get_or_insert(end - 1);
+            self.fin.get_or_insert(end - 1);
         }
-        self.connection = Some(connection);
         self.counters.data_segments += 1;
         if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
             self.policy.on_ack_ratio(ratio);
@@ -218,7 +223,7 @@ impl Receiver {
         let arrival = if is_beyond {
             Arrival::Duplicate
         } else {
-            self.note_duplicate(&connection, start..end);
+            self.note_duplicate(connection, start..end);
             self.stream.insert(start..end)
         };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
@@ -226,7 +231,7 @@ impl Receiver {
             self.ledger.newest = now;
         } else {
             self.ledger.enter(now, start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
-            self.measure(now, segment, &connection);
+            self.measure(now, segment, connection);
         }
         if notice.first_mark {
             self.policy.on_first_mark();
@@ -234,7 +239,7 @@ impl Receiver {
         if notice.reduced {
             self.policy.on_window_reduced();
         }
-        let finished = connection.fin.is_some_and(|fin| self.stream.next() > fin);
+        let finished = self.fin.is_some_and(|fin| self.stream.next() > fin);
         let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
         let decision =
             if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
@@ -264,7 +269,7 @@ impl Receiver {
         if self.connection.is_some_and(|connection| connection.has_scaling) { self.window_shift } else { 0 }
     }
 
-    fn syn_ack(&mut self, now: Instant, connection: &Connection) -> Segment {
+    fn syn_ack(&mut self, now: Instant, connection: Connection) -> Segment {
         let sent = &mut self.counters.acks[Reason::Handshake.index()];
         *sent += 1;
         self.syn_ack_sent_at = (*sent == 1).then_some(now);
@@ -273,7 +278,7 @@ impl Receiver {
             ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: connection.first,
-            flags: Flags::SYN | Flags::ACK | connection.echo.answer(connection.syn),
+            flags: Flags::SYN | Flags::ACK | self.echo.answer(self.syn),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
@@ -281,7 +286,7 @@ impl Receiver {
                 mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
                 window_scale: connection.has_scaling.then_some(self.window_shift),
                 sack_permitted: connection.has_sack,
-                accurate_ecn: connection.echo.first_option().filter(|_| self.config.ecn_option),
+                accurate_ecn: self.echo.first_option().filter(|_| self.config.ecn_option),
                 ack_congestion_control: connection.has_ack_ratio,
                 ..Options::default()
             },
@@ -289,12 +294,12 @@ impl Receiver {
         }
     }
 
-    fn ack(&mut self, now: Instant, connection: &mut Connection, reason: Reason) -> Segment {
+    fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
         self.counters.acks[reason.index()] += 1;
         self.delayed = None;
         self.ledger.settle();
         self.policy.on_ack_sent(now);
-        connection.last_ack_sent = self.stream.next();
+        self.last_ack_sent = self.stream.next();
         let timestamps = self.timestamps(now, connection);
         let sack = if connection.has_sack {
             self.sack_blocks(connection.first, timestamps.is_some())
@@ -303,8 +308,8 @@ impl Receiver {
         };
         let mut options = Options { timestamps, sack, ..Options::default() };
         // What SACK leaves room for.
-        options.accurate_ecn = connection.echo.option().filter(|_| self.config.ecn_option);
-        if options.wire_len() > Options::ROOM {
+        options.accurate_ecn = self.echo.option().filter(|_| self.config.ecn_option);
+        if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
             options.accurate_ecn = None;
         }
         Segment {
@@ -312,16 +317,16 @@ impl Receiver {
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
-            flags: Flags::ACK | connection.echo.flags(),
+            flags: Flags::ACK | self.echo.flags(),
             window: (self.window() >> self.shift()) as u16,
             options,
             payload: 0,
         }
     }
 
-    fn timestamps(&mut self, now: Instant, connection: &Connection) -> Option<Timestamps> {
+    fn timestamps(&mut self, now: Instant, connection: Connection) -> Option<Timestamps> {
         let value = self.clock.as_mut().filter(|_| connection.has_timestamps)?.read(now);
-        Some(Timestamps { value, echo: connection.timestamp_to_echo })
+        Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 }
 
@@ -349,10 +354,13 @@ impl Machine for Receiver {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        let mut connection = self.connection?;
+        if !self.owes_now() {
+            return None;
+        }
+        let connection = self.connection?;
         if self.syn_ack_due {
             self.syn_ack_due = false;
-            return Some(self.syn_ack(now, &connection));
+            return Some(self.syn_ack(now, connection));
         }
         if let Some((ack, told)) = self.split.take() {
             self.told = told;
@@ -360,8 +368,6 @@ impl Machine for Receiver {
         }
         let reason = self.due.take()?;
         self.told = self.ledger.newest;
-        let ack = self.ack(now, &mut connection, reason);
-        self.connection = Some(connection);
-        Some(ack)
+        Some(self.ack(now, connection, reason))
     }
 }

@@ -172,7 +172,9 @@ impl Sender {
             ack_due: false,
             clock: config.timestamps.map(TickClock::new),
             timestamp_to_echo: 0,
-            board: Scoreboard::new(config.dialect == Dialect::Ns3).keeping_fates(controller.wants_fates()),
+            board: Scoreboard::new(config.dialect == Dialect::Ns3)
+                .keeping_fates(controller.wants_fates())
+                .keeping_stamps(controller.wants_delivery_rate()),
             window_end: 0,
             window_shift: 0,
             largest_window: 0,
@@ -263,6 +265,12 @@ impl Sender {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Has something happened since the events were last drained?
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// What has happened since this was last asked.

@@ -41,6 +41,10 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = self.functions[function.0 as usize].ready.take()?;
             self.txqs[txq.0 as usize].is_ready = false;
+            if !self.may_send(now, txq) {
+                self.txqs[txq.0 as usize].rests = true;
+                continue;
+            }
             let prepared = if self.txqs[txq.0 as usize].originator.must_ask {
                 Some((Step::Request, self.request(now, txq)))
             } else {
@@ -92,6 +96,7 @@ impl<D: Datagram + Clone> Cell<D> {
             octets: data.octets,
             answer: data.answer,
             data,
+            number: 0,
             has_collided: false,
             is_undetected: false,
             txop_ends,
@@ -99,7 +104,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let ahead = match (step, self.rules.protection) {
             (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),
             (Step::Data, Some((Protection::RtsCts, mode))) => Some((Step::Rts, mode)),
-            (Step::Data, _) if self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold) => {
+            (Step::Data, _) if data.wants_rts => {
                 Some((Step::Rts, self.rules.control.response_to(data.mode)))
             }
             _ => None,
@@ -155,7 +160,14 @@ impl<D: Datagram + Clone> Cell<D> {
     fn request(&mut self, now: Instant, id: TxqId) -> Data {
         let txq = &mut self.txqs[id.0 as usize];
         let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
-        Data { mode, octets: frame::BLOCK_ACK_REQUEST, answer: Answer::BlockAck, ack_octets: Bytes::ZERO, frames: 0 }
+        Data {
+            mode,
+            octets: frame::BLOCK_ACK_REQUEST,
+            answer: Answer::BlockAck,
+            ack_octets: Bytes::ZERO,
+            frames: 0,
+            wants_rts: false,
+        }
     }
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
@@ -163,23 +175,26 @@ impl<D: Datagram + Clone> Cell<D> {
         self.expire(now, id);
         let txq = &mut self.txqs[id.0 as usize];
         let mode = txq.rate.choose(now, txq.attempt);
+        let wants_rts = txq.rate.wants_rts();
         txq.originator.sent.clear();
-        match self.rules.max_aggregate {
+        let data = match self.rules.max_aggregate {
             None => self.assemble_one(now, id, mode),
             Some(most) => {
                 let answer = self.rules.answer_time(Answer::BlockAck, self.answer_mode(mode));
                 let extension = self.rules.timing.extension(mode);
-                let around = self.time_ahead(mode) + self.rules.timing.sifs + answer + extension;
+                let around = self.time_ahead(mode, wants_rts) + self.rules.timing.sifs + answer + extension;
                 let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(around.as_nanos())));
                 let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
                 let most = most.min(mode.octets_within(time));
                 self.assemble_aggregate(now, id, mode, most, is_first)
             }
-        }
+        }?;
+        let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
+        Some(Data { wants_rts: wants_rts || is_long, ..data })
     }
 
-    /// How long it takes to reserve the medium for data in this mode, however long they are.
-    fn time_ahead(&self, mode: Mode) -> Duration {
+    /// How long it takes to reserve the medium for data in this mode, if they are long or `wants_rts`.
+    fn time_ahead(&self, mode: Mode, wants_rts: bool) -> Duration {
         let sifs = self.rules.timing.sifs;
         let rts = |mode| {
             let cts = self.rules.answer_time(Answer::Cts, self.answer_mode(mode));
@@ -188,7 +203,7 @@ impl<D: Datagram + Clone> Cell<D> {
         match self.rules.protection {
             Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
             Some((Protection::RtsCts, mode)) => rts(mode),
-            _ if self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
+            _ if wants_rts || self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
             _ => Duration::ZERO,
         }
     }
@@ -203,12 +218,14 @@ impl<D: Datagram + Clone> Cell<D> {
         let frame = originator.frames.front()?;
         let octets = if always_delimits { frame::a_mpdu_subframe(frame.octets) } else { frame.octets };
         let ack_octets = Bytes(u64::from(frame.pure_ack_octets));
-        Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1 })
+        Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
     }
 
     /// First what was sent before and is missing, then what is new, within the window (10.25.6.5), `most` octets and the limit of frames.
     fn assemble_aggregate(&mut self, now: Instant, id: TxqId, mode: Mode, most: Bytes, is_first: bool) -> Option<Data> {
-        let (max_frames, window) = (self.rules.max_frames, u64::from(self.rules.window));
+        let window = u64::from(self.rules.window);
+        // A probe of the rate control goes alone.
+        let max_frames = if self.txqs[id.0 as usize].rate.is_probe() { 1 } else { self.rules.max_frames };
         let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let mut count = 0_u64;
         let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
@@ -243,9 +260,9 @@ impl<D: Datagram + Clone> Cell<D> {
             // A frame by itself is acknowledged by itself (10.25.6.5).
             1 => {
                 let octets = if self.rules.always_delimits { octets } else { last };
-                Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1 })
+                Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
             }
-            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32 }),
+            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32, wants_rts: false }),
         }
     }
 

@@ -78,9 +78,13 @@ impl<D: Datagram + Clone> Cell<D> {
                 }
                 counters.filtered += u64::from(is_measured);
             }
-            Verdict::Dropped(_) => {
-                counters.dropped += u64::from(is_measured);
-                self.turned_away.extend(txq.buffer.take_drop());
+            Verdict::Dropped(dropped) => {
+                // Told here, not by the queue.
+                txq.buffer.take_drop();
+                if is_measured {
+                    counters.dropped += 1;
+                    self.turned_away.push(dropped.flow());
+                }
             }
         }
         let function = txq.function;
@@ -91,7 +95,7 @@ impl<D: Datagram + Clone> Cell<D> {
     /// `id` takes its place in its function's line, if it has something to send and does not stand there.
     pub(super) fn make_ready(&mut self, id: TxqId, goes_first: bool) {
         let txq = &mut self.txqs[id.0 as usize];
-        if txq.is_ready {
+        if txq.is_ready || txq.rests {
             return;
         }
         let unsettled = txq.originator.frames.iter().find(|frame| !frame.is_settled).map(|frame| frame.arrived);
@@ -117,7 +121,7 @@ impl<D: Datagram + Clone> Cell<D> {
     }
 
     /// If `function` has something to send and is idle, it gets in line for the medium.
-    fn wants_medium(&mut self, now: Instant, id: FunctionId) {
+    pub(super) fn wants_medium(&mut self, now: Instant, id: FunctionId) {
         let function = &self.functions[id.0 as usize];
         if let Status::Idle(backoff_ends) = function.status
             && !function.ready.is_empty()

@@ -5,6 +5,7 @@ use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, TxqId};
 use crate::airtime::Use;
 use crate::ppdu::Fate;
+use crate::reception::{Kind, Link, Other};
 use acklab_base::{Bytes, Datagram, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
@@ -19,16 +20,13 @@ impl<D: Datagram + Clone> Cell<D> {
 
     fn frame_ends(&mut self, now: Instant, index: usize) {
         let exchange = self.exchanges[index];
-        let is_read = !exchange.has_collided && self.is_read(now, &exchange);
-        let fate = match (exchange.has_collided, is_read) {
-            (true, _) => Fate::Collided,
-            (_, true) => Fate::Received,
-            _ => Fate::Lost,
-        };
+        let is_read = self.is_read(now, &exchange);
+        let fate = self.fate(&exchange, is_read);
         let reserved = self.reserved_behind(&exchange);
         self.book_frame(now, &exchange, fate);
         self.log_frame(&exchange, fate, reserved);
         self.go_off_air(now, &exchange, reserved, is_read);
+        self.forget_overlaps(&exchange);
         match exchange.answer {
             Answer::None => self.goes_on(now, index),
             _ if is_read => self.answers(now, index),
@@ -36,38 +34,67 @@ impl<D: Datagram + Clone> Cell<D> {
         }
     }
 
+    /// How a frame ended that was read or not.
+    pub(super) const fn fate(&self, exchange: &Exchange, is_read: bool) -> Fate {
+        match (is_read, exchange.has_collided) {
+            (true, _) => Fate::Received,
+            (_, true) => Fate::Collided,
+            _ => Fate::Lost,
+        }
+    }
+
+    /// How what has ended arrives at its receiver.
+    fn link(&mut self, now: Instant, exchange: &Exchange, receiver: usize, kind: Kind) -> Link {
+        let (from, mode) = (exchange.sender, exchange.mode);
+        if self.overlaps.is_empty() {
+            return self.reception.link(now, from, receiver, mode, kind);
+        }
+        let of_this = self.overlaps.iter().filter(|(number, _)| *number == exchange.number);
+        let others: Vec<Other> = of_this.map(|(_, other)| *other).collect();
+        self.reception.link_beside(now, from, receiver, mode, kind, &others)
+    }
+
+    /// What overlapped with a frame that is over is of no interest any more.
+    pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
+        self.overlaps.retain(|(number, _)| *number != exchange.number);
+    }
+
     /// Can the receiver read what has ended? Of an aggregate, any of it: what it can read goes up.
     fn is_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
-        let Some(receiver) = exchange.receiver else { return true };
+        let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
         match exchange.step {
-            Step::Data => self.receive_data(now, exchange),
-            _ => self.survives(now, exchange.sender, receiver, exchange.mode, exchange.octets),
+            Step::Data => self.receive_data(now, exchange, receiver),
+            _ => self.is_control_read(now, exchange, receiver),
         }
     }
 
-    pub(super) fn survives(
-        &mut self,
-        now: Instant,
-        from: usize,
-        to: usize,
-        mode: crate::phy::Mode,
-        octets: Bytes,
-    ) -> bool {
-        if self.reception.is_perfect() {
-            return true;
-        }
-        let success = self.reception.success(now, from, to, mode, octets);
-        success >= 1.0 || self.errors.chance(success)
+    fn is_control_read(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
+        let mut link = self.link(now, exchange, receiver, Kind::Control);
+        let success = link.header() * link.success(exchange.octets);
+        self.happens(success)
     }
 
-    fn receive_data(&mut self, now: Instant, exchange: &Exchange) -> bool {
+    /// Can the initiator read the answer?
+    pub(super) fn is_answer_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
+        self.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
+    }
+
+    /// Draws nothing where nothing is left to chance.
+    fn happens(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
+    }
+
+    fn receive_data(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
+        let mut link = self.link(now, exchange, receiver, Kind::Data);
+        if !self.happens(link.header()) {
+            return false;
+        }
         let id = exchange.txq;
         let mut is_any_read = false;
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         for sequence in &sent {
             let octets = self.txqs[id.0 as usize].originator.frame(*sequence).map_or(Bytes::ZERO, |frame| frame.octets);
-            let (from, to) = (self.txqs[id.0 as usize].from, self.txqs[id.0 as usize].to);
-            if self.survives(now, from, to, exchange.mode, octets) {
+            if self.happens(link.success(octets)) {
                 is_any_read = true;
                 self.receive_mpdu(now, id, *sequence);
             }

@@ -5,34 +5,25 @@ use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, TxqId};
 use crate::airtime::Use;
 use crate::config::AfterMissed;
+use crate::phy::Mode;
 use crate::ppdu::Fate;
 use acklab_base::{Bytes, Datagram, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
     pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
         let exchange = self.exchanges[index];
-        let initiator = exchange.receiver.unwrap_or(super::ACCESS_POINT);
-        let fate = if exchange.has_collided {
-            Fate::Collided
-        } else if self.survives(now, exchange.sender, initiator, exchange.mode, exchange.octets) {
-            Fate::Received
-        } else {
-            Fate::Lost
-        };
+        let is_read = self.is_answer_read(now, &exchange);
+        let fate = self.fate(&exchange, is_read);
         let reserved = self.reserved_behind(&exchange);
         self.airtime.book(exchange.sender, Use::Interframe, exchange.begins);
-        let what = match (fate, exchange.answer) {
-            (Fate::Collided, _) => Use::Collision,
-            (Fate::Lost, _) => Use::Lost,
-            (Fate::Received, Answer::Cts) => Use::Control,
-            (Fate::Received, _) => Use::LinkAck,
-        };
-        self.airtime.book(exchange.sender, what, now);
+        let what = if exchange.answer == Answer::Cts { Use::Control } else { Use::LinkAck };
+        self.airtime.book(exchange.sender, what_of(fate, what), now);
         if self.measured.contains(&now) && exchange.answer != Answer::Cts {
             self.counters[exchange.sender].link_acks += 1;
         }
         self.log_answer(&exchange, fate, reserved);
-        self.go_off_air(now, &exchange, reserved, fate == Fate::Received);
+        self.go_off_air(now, &exchange, reserved, is_read);
+        self.forget_overlaps(&exchange);
         match exchange.answer {
             _ if fate != Fate::Received => self.fails(now, index),
             Answer::Cts => {
@@ -51,12 +42,21 @@ impl<D: Datagram + Clone> Cell<D> {
         function.window.succeed();
         (function.short_retries, function.long_retries) = (0, 0);
         self.txqs[id.0 as usize].attempt = 0;
-        self.settle(now, id, exchange.step == Step::Data, exchange.mode);
+        self.heard(now, &exchange);
+        self.settle(now, id, exchange.step == Step::Data, exchange.data.mode);
         self.next_or_leave(now, index, &exchange);
     }
 
+    /// The answer tells how well the peer is heard.
+    fn heard(&mut self, now: Instant, exchange: &Exchange) {
+        let one_stream = Mode { streams: 1, ..exchange.data.mode };
+        if let Some(snr_db) = self.reception.snr_db(now, exchange.sender, exchange.receiver.unwrap_or(0), one_stream) {
+            self.txqs[exchange.txq.0 as usize].rate.heard(now, snr_db);
+        }
+    }
+
     /// What the peer has is acknowledged; what it does not have counts a failure, if it was sent just now.
-    fn settle(&mut self, now: Instant, id: TxqId, was_data: bool, mode: crate::phy::Mode) {
+    fn settle(&mut self, now: Instant, id: TxqId, was_data: bool, mode: Mode) {
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         let (mut delivered, mut missing) = (0, false);
         let originator = &mut self.txqs[id.0 as usize].originator;
@@ -166,7 +166,7 @@ impl<D: Datagram + Clone> Cell<D> {
             counters.unanswered += u64::from(exchange.step == Step::Data);
             counters.rts_unanswered += u64::from(exchange.step == Step::Rts);
         }
-        let is_behind_rts = exchange.step == Step::Data && self.has_reserved(&exchange);
+        let is_behind_rts = exchange.step == Step::Data && exchange.data.wants_rts;
         let retries = self.rules.retries;
         let function = &mut self.functions[function_id.0 as usize];
         function.window.fail();
@@ -180,7 +180,7 @@ impl<D: Datagram + Clone> Cell<D> {
         self.txqs[id.0 as usize].attempt += 1;
         if exchange.step == Step::Data {
             let frames = exchange.data.frames;
-            self.txqs[id.0 as usize].rate.report(now, exchange.mode, frames, 0);
+            self.txqs[id.0 as usize].rate.report(now, exchange.data.mode, frames, 0);
         }
         if exchange.data.answer == Answer::BlockAck {
             self.aggregate_fails(now, &exchange);
@@ -196,10 +196,6 @@ impl<D: Datagram + Clone> Cell<D> {
             _ => self.rules.timing.response_timeout(self.answer_mode(exchange.mode)),
         };
         self.leave_medium(now, function_id, Some(now + waits));
-    }
-
-    fn has_reserved(&self, exchange: &Exchange) -> bool {
-        self.rules.rts_threshold.is_some_and(|threshold| exchange.data.octets > threshold)
     }
 
     /// Nobody knows which frames of an aggregate have arrived.
@@ -252,5 +248,14 @@ impl<D: Datagram + Clone> Cell<D> {
                 self.leave_medium(now, exchange.function, None);
             }
         }
+    }
+}
+
+/// What the time of a frame that ended so was used for.
+const fn what_of(fate: Fate, what: Use) -> Use {
+    match fate {
+        Fate::Received => what,
+        Fate::Collided => Use::Collision,
+        Fate::Lost => Use::Lost,
     }
 }

@@ -4,6 +4,7 @@ use super::rules::Answer;
 use super::{Cell, TxqId};
 use crate::access::{FunctionId, PREAMBLE_DETECTION};
 use crate::phy::Mode;
+use crate::reception::Other;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 
 /// A frame exchange that is under way: what is on the air, and what comes next.
@@ -24,7 +25,9 @@ pub(super) struct Exchange {
     pub(super) answer: Answer,
     /// How the PPDU with data is sent and answered, while something goes ahead of it.
     pub(super) data: Data,
-    /// Another overlapped with it at its receiver.
+    /// Which frame of the cell it is, if it overlaps with others.
+    pub(super) number: u64,
+    /// Another overlapped with it that its receiver hears.
     pub(super) has_collided: bool,
     /// Another began before its preamble could be detected: nobody has read it, and nobody waits for EIFS.
     pub(super) is_undetected: bool,
@@ -40,6 +43,8 @@ pub(super) struct Data {
     /// Of its octets, those of pure ACKs.
     pub(super) ack_octets: Bytes,
     pub(super) frames: u32,
+    /// RTS goes ahead of it.
+    pub(super) wants_rts: bool,
 }
 
 /// What the initiator sends.
@@ -75,6 +80,8 @@ impl<D: Datagram + Clone> Cell<D> {
     /// What `exchange` says is on the air begins. Those that it overlaps with are lost to those that hear both.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         let (begins, sender) = (exchange.begins, exchange.sender);
+        self.frames += 1;
+        exchange.number = self.frames;
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
             if !matches!(other.phase, Phase::Frame | Phase::Answer)
@@ -84,11 +91,13 @@ impl<D: Datagram + Clone> Cell<D> {
                 continue;
             }
             let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
-            if self.disturbs(sender, other.sender, other.receiver) {
+            self.overlaps.push((other.number, Other { from: sender, is_earlier: false }));
+            self.overlaps.push((exchange.number, Other { from: other.sender, is_earlier: other.begins < begins }));
+            if self.disturbs(sender, other.receiver) {
                 self.exchanges[index].has_collided = true;
                 self.exchanges[index].is_undetected |= is_simultaneous;
             }
-            if self.disturbs(other.sender, sender, exchange.receiver) {
+            if self.disturbs(other.sender, exchange.receiver) {
                 exchange.has_collided = true;
                 exchange.is_undetected |= is_simultaneous;
             }
@@ -102,16 +111,9 @@ impl<D: Datagram + Clone> Cell<D> {
         exchange
     }
 
-    /// Does what `interferer` sends spoil at `receiver` what `sender` sends?
-    fn disturbs(&self, interferer: usize, sender: usize, receiver: Option<usize>) -> bool {
-        let Some(receiver) = receiver else { return true };
-        receiver == interferer
-            || (self.reception.hears(receiver, interferer) && !self.captures(sender, receiver, interferer))
-    }
-
-    /// Is `sender` so much stronger at `receiver` that it is read all the same?
-    fn captures(&self, _sender: usize, _receiver: usize, _interferer: usize) -> bool {
-        false
+    /// Does `receiver` hear what `interferer` sends?
+    fn disturbs(&self, interferer: usize, receiver: Option<usize>) -> bool {
+        receiver.is_none_or(|receiver| receiver == interferer || self.reception.hears(receiver, interferer))
     }
 
     /// What those who sensed `exchange` but could not read it wait beyond AIFS: EIFS, if they detected its preamble (10.3.2.3.7).
@@ -125,7 +127,7 @@ impl<D: Datagram + Clone> Cell<D> {
     /// What `exchange` had on the air has ended. Those that could read it know how long the medium stays reserved; those that
     /// could not wait for EIFS.
     pub(super) fn go_off_air(&mut self, now: Instant, exchange: &Exchange, reserved: Duration, could_be_read: bool) {
-        let is_readable = !exchange.has_collided && could_be_read;
+        let is_readable = could_be_read;
         let extra = if is_readable { Duration::ZERO } else { self.unread_extra(exchange) };
         let reserved_until = now + if is_readable { reserved } else { Duration::ZERO };
         if self.has_one_view {

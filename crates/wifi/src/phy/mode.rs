@@ -252,23 +252,26 @@ impl Mode {
     }
 
     /// BCC encoders, N_ES: HT has a second one above 300 Mbps (19.5); VHT one for each 600 Mbps that its rate has with the short guard
-    /// interval (21.5). HE codes its wider channels with LDPC, which has no tail bits.
+    /// interval, and a sixth where five could not share the bits of a symbol evenly (21.5, 160 MHz with four streams).
     const fn encoders(self) -> u64 {
         match self.format {
             Format::Ht if self.bits_per_symbol() > 1200 => 2,
+            Format::Vht if matches!((self.width, self.streams, self.mcs), (Width::Mhz160, 4, 7)) => 6,
             Format::Vht => self.bits_per_symbol().div_ceil(2160),
             _ => 1,
         }
     }
 
+    /// Is it coded with LDPC, which has no tail bits? HE is wherever the resource unit is wider than 242 tones, and with 1024-QAM
+    /// (27.3.12.5). What may be coded either way is taken to be convolutional.
+    #[must_use]
+    pub const fn is_ldpc(self) -> bool {
+        matches!(self.format, Format::He) && (!matches!(self.width, Width::Mhz20) || self.mcs >= 10)
+    }
+
     /// Bits of a PPDU beside its PSDU.
     const fn extra_bits(self) -> u64 {
-        let tail = match (self.format, self.width) {
-            // LDPC wherever the resource unit is wider than 242 tones (27.3.12.5).
-            (Format::He, Width::Mhz40 | Width::Mhz80 | Width::Mhz160) => 0,
-            _ => TAIL_BITS * self.encoders(),
-        };
-        SERVICE_BITS + tail
+        SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders() }
     }
 
     /// One symbol with its guard interval.
@@ -328,6 +331,8 @@ impl Mode {
     }
 
     /// How long a PPDU with `psdu` octets takes, without a signal extension: TXTIME of 16.3.4, 17.4.3, 19.4.3, 21.4.3 and 27.4.3.
+    /// An HE receiver is one that asks for no packet extension (27.3.13, nominal padding 0), and the symbol that LDPC may need
+    /// beyond those that hold the bits (27.3.12.5) is not counted.
     #[must_use]
     pub const fn duration(self, psdu: Bytes) -> Duration {
         let bits = psdu.0 * 8;

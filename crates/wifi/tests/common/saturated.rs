@@ -1,7 +1,7 @@
 //! A cell whose queues never run dry, driven without a transport.
 
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, Machine, PureAck};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Config};
 
@@ -27,7 +27,7 @@ impl Datagram for Packet {
 
     fn set_ecn(&mut self, _ecn: Ecn) {}
 
-    fn pure_ack(&self) -> Option<PureAck> {
+    fn ack_header(&self) -> Option<AckHeader> {
         None
     }
 }

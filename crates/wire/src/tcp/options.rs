@@ -164,6 +164,9 @@ impl Options {
     /// other way.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
+        if self.has_nothing_but_timestamps() {
+            return if self.timestamps.is_some() { 12 } else { 0 };
+        }
         let aligned = self.aligned_len();
         if aligned <= Self::ROOM {
             return aligned;
@@ -191,6 +194,15 @@ impl Options {
     }
 
     /// One after the other, with padding at the end.
+    /// As in most segments.
+    const fn has_nothing_but_timestamps(&self) -> bool {
+        self.sack.is_empty()
+            && self.accurate_ecn.is_none()
+            && self.ack_ratio.is_none()
+            && !(self.mss.is_some() || self.window_scale.is_some())
+            && !(self.sack_permitted || self.ack_congestion_control)
+    }
+
     fn dense_len(&self) -> u64 {
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.as_slice().len() as u64 };

@@ -1,12 +1,11 @@
 //! A segment as a typed value.
 
 use super::{Options, SeqNumber};
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, PureAck};
+use crate::ipv4::IPV4_HEADER;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
 use std::fmt;
 use std::ops::BitOr;
 
-/// Octets of an IPv4 header without options.
-pub const IPV4_HEADER: u64 = 20;
 /// Octets of a TCP header without options.
 pub const TCP_HEADER: u64 = 20;
 
@@ -148,14 +147,21 @@ impl Datagram for Segment {
         self.ecn = ecn;
     }
 
-    fn pure_ack(&self) -> Option<PureAck> {
-        let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
-        let is_pure = self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business);
-        is_pure.then(|| PureAck {
+    fn ack_header(&self) -> Option<AckHeader> {
+        if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
+            return None;
+        }
+        let other_business = Flags::FIN | Flags::RST | Flags::URG;
+        let Options { timestamps, sack, .. } = self.options;
+        Some(AckHeader {
             ack: self.ack.0,
             window: self.window,
             ecn: self.flags.ace(),
-            has_sack: !self.options.sack.is_empty(),
+            timestamps: timestamps.map(|clocks| (clocks.value, clocks.echo)),
+            sack: sack.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect(),
+            is_pure: self.payload == 0 && !self.flags.intersects(other_business),
+            says_more: self.flags.contains(Flags::PSH)
+                || self.options != (Options { timestamps, sack, ..Options::default() }),
         })
     }
 }
@@ -209,6 +215,26 @@ mod tests {
         assert!(Segment { flags: Flags::ACK | Flags::FIN, ..ack() }.pure_ack().is_none());
         assert!(Segment { flags: Flags::NONE, ..ack() }.pure_ack().is_none());
         assert_eq!(Segment { flags: Flags::ACK | Flags::ECE, ..ack() }.pure_ack().unwrap().ecn, 1);
+    }
+
+    #[test]
+    fn what_acknowledges_need_not_be_pure() {
+        let with_data = Segment { payload: 1, ..ack() }.ack_header().unwrap();
+        assert_eq!((with_data.ack, with_data.is_pure), (2897, false));
+        assert!(Segment { flags: Flags::ACK | Flags::SYN, ..ack() }.ack_header().is_none());
+    }
+
+    #[test]
+    fn an_ack_tells_its_clocks_and_its_blocks_and_that_it_says_more() {
+        let mut segment = ack();
+        let block = |start, end| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
+        segment.options.sack = [block(4000, 5000), block(6000, 7000)].into_iter().collect();
+        let header = segment.pure_ack().unwrap();
+        assert_eq!((header.timestamps, header.says_more), (Some((1, 2)), false));
+        assert_eq!(header.sack.as_slice(), [(4000, 5000), (6000, 7000)]);
+        assert!(Segment { flags: Flags::ACK | Flags::PSH, ..segment }.pure_ack().unwrap().says_more);
+        segment.options.ack_ratio = Some(2);
+        assert!(segment.pure_ack().unwrap().says_more);
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use super::links;
 use super::network::Network;
 use super::{above_zero, name, not_too_long, some_of};
+use crate::scenario::flow::OF_ANY_TRANSPORT;
 use crate::scenario::refuse::{Problem, suggestion};
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, Transport};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::tcp::config::RttClock;
 use acklab_transport::tcp::ecn;
 use acklab_transport::{ack, source};
+use acklab_wire::udp;
 use std::collections::BTreeMap;
 
 /// So many flows at most.
@@ -41,8 +43,11 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         ends(&format!("flow.{index}"), flow, network)?;
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
-        connection(&format!("flow.{index}"), flow)?;
         application(&at("traffic"), &flow.traffic)?;
+        match flow.transport {
+            Transport::Tcp => connection(&format!("flow.{index}"), flow)?,
+            Transport::Udp => datagrams(&format!("flow.{index}"), flow)?,
+        }
     }
     names(scenario)
 }
@@ -125,7 +130,10 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
 
 fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
-    let tcp = flow.tcp();
+    let Some(tcp) = flow.tcp() else {
+        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+        return Err(Problem::key(&path, "the key `preset` is missing; expected preset = \"linux\", for example"));
+    };
     if tcp.mss == Bytes::ZERO || tcp.mss > LARGEST_MSS {
         return Err(Problem::at(at("mss"), format!("a size from 1B to {LARGEST_MSS}")));
     }
@@ -190,6 +198,26 @@ fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
         name(&at(key), &custom)?;
     }
     acknowledgement(&at("ack"), &tcp.ack)
+}
+
+/// UDP has no settings, and nothing that would hold an application back.
+fn datagrams(path: &str, flow: &Flow) -> Result<(), Problem> {
+    if let Some(key) = flow.tcp_key() {
+        let path: Vec<String> = path.split('.').chain([key.as_str()]).map(str::to_owned).collect();
+        let keys = OF_ANY_TRANSPORT.join(", ");
+        let message = format!("only TCP has such a setting, and this flow is over UDP; expected keys among {keys}");
+        return Err(Problem::key(&path, message));
+    }
+    let Some(write) = flow.traffic.write() else {
+        let expected = "an application with a rate of its own, for UDP gives it none, such as \
+                        { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
+        return Err(Problem::at(format!("{path}.traffic"), expected));
+    };
+    if !(udp::TEST_HEADER..=udp::LARGEST_PAYLOAD).contains(&write.get()) {
+        let expected = format!("a write that fits a datagram: {}B to {}B", udp::TEST_HEADER, udp::LARGEST_PAYLOAD);
+        return Err(Problem::at(format!("{path}.traffic.write"), expected));
+    }
+    Ok(())
 }
 
 /// Timers run for some time, and counts are of something. The least of each count stands in the schema.

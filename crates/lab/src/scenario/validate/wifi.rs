@@ -103,7 +103,7 @@ fn refusal(path: &str, cell: &Config, error: &acklab_wifi::cell::Error) -> Probl
             Problem::says(format!("{path}.{key}"), source.to_string())
         }
         Error::BasicRate => Problem::at(format!("{path}.basic_rates"), "rates of the standard"),
-        Error::Reception(source) => Problem::says(format!("{path}.reception"), source.to_string()),
+        Error::Reception(fault) => Problem::at(format!("{path}.reception.{}", fault.path), fault.expected.clone()),
     }
 }
 

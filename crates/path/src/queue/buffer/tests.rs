@@ -1,45 +1,11 @@
 //! By event: who is offered, who leaves, and what is counted.
 
 use super::*;
-use crate::queue::Keeps;
+use crate::queue::sample::{Packet, ack, data};
+use crate::queue::{Keeps, Place};
 use Verdict::{Dropped, Queued, Replaced};
 use acklab_base::units::Limit;
-use acklab_base::{Duration, Ecn, PureAck};
-
-/// A packet of a flow: data if `ack` is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Packet {
-    flow: u32,
-    ack: Option<u32>,
-    size: u64,
-    ecn: Ecn,
-}
-
-impl Datagram for Packet {
-    fn wire_len(&self) -> Bytes {
-        Bytes(self.size)
-    }
-    fn flow(&self) -> FlowId {
-        FlowId(self.flow)
-    }
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    fn set_ecn(&mut self, ecn: Ecn) {
-        self.ecn = ecn;
-    }
-    fn pure_ack(&self) -> Option<PureAck> {
-        self.ack.map(|ack| PureAck { ack, window: 501, ecn: 0, has_sack: false })
-    }
-}
-
-fn data(size: u64) -> Packet {
-    Packet { flow: 0, ack: None, size, ecn: Ecn::NotEct }
-}
-
-fn ack(flow: u32, ack: u32) -> Packet {
-    Packet { flow, ack: Some(ack), size: 52, ecn: Ecn::NotEct }
-}
+use acklab_base::{Duration, Ecn};
 
 fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -87,7 +53,7 @@ fn without_room_elsewhere_only_what_takes_the_place_of_another_waits() {
         interval: Duration::from_millis(100),
         ecn: false,
     };
-    let filter = Config::AckFilter { limit: None, keeps: Keeps::News };
+    let filter = Config::AckFilter { limit: None, keeps: Keeps::News, place: Place::InPlace };
     for config in [Config::default(), codel, filter] {
         let mut buffer = Buffer::new(config);
         assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
@@ -100,7 +66,7 @@ fn without_room_elsewhere_only_what_takes_the_place_of_another_waits() {
 
 #[test]
 fn an_ack_that_takes_the_place_of_another_has_waited_as_long_as_that() {
-    let mut buffer = Buffer::new(Config::AckFilter { limit: None, keeps: Keeps::News });
+    let mut buffer = Buffer::new(Config::AckFilter { limit: None, keeps: Keeps::News, place: Place::InPlace });
     assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
     assert_eq!(buffer.offer(ms(1), ack(3, 10), true), Queued);
     assert_eq!(buffer.offer(ms(4), Packet { size: 64, ..ack(1, 20) }, true), Replaced(ack(1, 10)));

@@ -50,7 +50,7 @@ pub(super) struct Linux {
     friendly_cwnd: u64,
     /// `snd_cwnd_cnt`: acknowledged segments not yet turned into growth.
     credit: u64,
-    last_sent: Option<u64>,
+    last_sent: Option<Instant>,
 }
 
 const fn jiffies(now: Instant) -> u64 {
@@ -155,13 +155,13 @@ impl Linux {
 
     /// `cubictcp_cwnd_event`, `CA_EVENT_TX_START`: nothing was in flight.
     pub(super) fn on_sent(&mut self, sent: &Sent) {
-        let now = jiffies(sent.now);
         if let (Some(start), Some(last)) = (&mut self.epoch_start, self.last_sent)
             && sent.in_flight <= sent.bytes
         {
-            *start = (*start + (now - last)).min(now);
+            let now = jiffies(sent.now);
+            *start = (*start + (now - jiffies(last))).min(now);
         }
-        self.last_sent = Some(now);
+        self.last_sent = Some(sent.now);
     }
 }
 

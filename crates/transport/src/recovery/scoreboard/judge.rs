@@ -172,11 +172,11 @@ impl Scoreboard {
 
     /// Each transmission is reported once.
     fn report_lost(&mut self, index: usize) {
-        let start = self.start_of(index);
+        let (start, stamp) = (self.start_of(index), self.stamp_of(index));
         let segment = &mut self.segments[index];
         if !(segment.sacked || segment.reported_lost) {
             segment.reported_lost = true;
-            self.losses.push(Loss { sent_at: segment.at, start, end: segment.end, stamp: segment.stamp });
+            self.losses.push(Loss { sent_at: segment.at, start, end: segment.end, stamp });
         }
     }
 

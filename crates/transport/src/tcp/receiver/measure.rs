@@ -19,7 +19,7 @@ impl Receiver {
     }
 
     /// `segment`, with data, is in the ledger and in the stream.
-    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: &Connection) {
+    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: Connection) {
         let (next, window) = (self.stream.next(), self.window());
         if let Some(round_trip) = &mut self.ledger.round_trip {
             let is_full = u64::from(segment.payload) >= self.ledger.full_size;

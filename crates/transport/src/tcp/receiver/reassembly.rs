@@ -44,6 +44,9 @@ impl Reassembly {
         if range.start < self.next {
             return Some(range.start..range.end.min(self.next));
         }
+        if self.beyond.is_empty() {
+            return None;
+        }
         let held = &self.beyond[self.beyond.partition_point(|held| held.end <= range.start)..];
         held.first()
             .filter(|held| held.start < range.end)

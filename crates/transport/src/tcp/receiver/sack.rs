@@ -6,7 +6,7 @@ use std::ops::Range;
 
 impl Receiver {
     /// The first part of `range` that has arrived before is reported with the next ACK (RFC 2883, §4), once.
-    pub(super) fn note_duplicate(&mut self, connection: &Connection, range: Range<u64>) {
+    pub(super) fn note_duplicate(&mut self, connection: Connection, range: Range<u64>) {
         if self.config.dsack
             && connection.has_sack
             && let Some(duplicate) = self.stream.first_duplicate(range)
@@ -18,6 +18,9 @@ impl Receiver {
     /// RFC 2883, §4: first what came twice, with the block that it is part of behind it. Then RFC 2018, §4: the block of the newest
     /// arrival, and those most recently reported. Timestamps leave room for three.
     pub(super) fn sack_blocks(&mut self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
+        if self.duplicate.is_none() && self.stream.recent().is_empty() {
+            return SackBlocks::default();
+        }
         let most = if has_timestamps { 3 } else { SackBlocks::MAX };
         let duplicate = self.duplicate.take();
         let around = duplicate.as_ref().and_then(|duplicate| {

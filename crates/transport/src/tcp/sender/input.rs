@@ -147,7 +147,6 @@ impl Sender {
             advance,
             delivered,
             newly_sacked_at,
-            newest: self.board.delivery().newest,
             lost,
             is_duplicate,
             reports_duplicate: duplicate.is_some(),

@@ -20,13 +20,20 @@ impl Sender {
                 self.rto.start(now, &self.rtt);
                 Some(self.syn(now))
             }
-            Phase::Established => self
-                .pure_ack(now)
-                .or_else(|| self.window_probe(now))
-                .or_else(|| self.tail_probe(now))
-                .or_else(|| self.next_in_stream(now)),
+            Phase::Established => {
+                let goes_before = self.ack_due || self.window_probe_due || self.tail_probe_due;
+                if goes_before && let Some(segment) = self.next_of_its_own(now) {
+                    return Some(segment);
+                }
+                self.next_in_stream(now)
+            }
             _ => None,
         }
+    }
+
+    /// What leaves whatever the congestion window says.
+    fn next_of_its_own(&mut self, now: Instant) -> Option<Segment> {
+        self.pure_ack(now).or_else(|| self.window_probe(now)).or_else(|| self.tail_probe(now))
     }
 
     /// The next segment of data, if one may leave.
@@ -102,18 +109,23 @@ impl Sender {
 
     /// The most that the application and the peer's window let one new segment hold.
     pub(super) fn sendable_octets(&self) -> u64 {
+        self.sendable_of(self.unsent(), self.full_payload())
+    }
+
+    /// The same, of so much that is unsent, in a segment of so much at the most.
+    fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
         let room = self.window_end.saturating_sub(self.board.nxt());
-        self.unsent().min(self.full_payload()).min(room)
+        unsent.min(full).min(room)
     }
 
     /// The size of the next new segment that the application and the peer's window allow. Less than a full one waits for more room,
     /// unless it is all there is, or nothing is outstanding and it fills half the largest window that the peer has offered (RFC 9293,
     /// §3.8.6.2.1).
     pub(super) fn new_data(&self) -> Option<u64> {
-        let octets = self.sendable_octets();
-        let is_worth_it = octets == self.full_payload()
-            || octets == self.unsent()
-            || (self.board.is_empty() && octets >= self.largest_window / 2);
+        let (unsent, full) = (self.unsent(), self.full_payload());
+        let octets = self.sendable_of(unsent, full);
+        let is_worth_it =
+            octets == full || octets == unsent || (self.board.is_empty() && octets >= self.largest_window / 2);
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
@@ -211,14 +223,13 @@ impl Sender {
         if last_written && payload > 0 {
             flags = flags | Flags::PSH;
         }
-        let ack_ratio = self.carried_ratio(range.start);
-        Segment {
-            seq: SeqNumber::at(self.first, range.start),
-            flags,
-            options: Options { ack_ratio, ..self.options(now) },
-            payload,
-            ..self.empty()
-        }
+        let mut segment = self.empty();
+        segment.seq = SeqNumber::at(self.first, range.start);
+        segment.flags = flags;
+        segment.options.timestamps = self.timestamps(now);
+        segment.options.ack_ratio = self.carried_ratio(range.start);
+        segment.payload = payload;
+        segment
     }
 
     fn pure_ack(&mut self, now: Instant) -> Option<Segment> {
@@ -254,12 +265,12 @@ impl Sender {
     }
 
     pub(super) fn options(&mut self, now: Instant) -> Options {
-        let timestamps = self
-            .clock
-            .as_mut()
-            .map(|clock| clock.read(now))
-            .map(|value| Timestamps { value, echo: self.timestamp_to_echo });
-        Options { timestamps, ..Options::default() }
+        Options { timestamps: self.timestamps(now), ..Options::default() }
+    }
+
+    fn timestamps(&mut self, now: Instant) -> Option<Timestamps> {
+        let value = self.clock.as_mut()?.read(now);
+        Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
     pub(super) fn empty(&self) -> Segment {

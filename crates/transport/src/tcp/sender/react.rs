@@ -5,7 +5,6 @@ use super::Sender;
 use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
 use crate::event::Event;
-use crate::recovery::delivery_rate::Newest;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rack::RoundTrip;
 use crate::recovery::rto::Restart;
@@ -22,8 +21,6 @@ pub(super) struct News {
     pub(super) delivered: u64,
     /// When the first of the segments that SACK newly acknowledges was sent, if it was never sent again.
     pub(super) newly_sacked_at: Option<Instant>,
-    /// Of what it delivered, the transmission that left last.
-    pub(super) newest: Option<Newest>,
     /// Octets newly believed lost.
     pub(super) lost: u64,
     /// RFC 6675, §2: it brings new SACK information; without SACK, RFC 5681, §2.
@@ -355,11 +352,10 @@ impl Sender {
         self.acked_remainder = total % mss;
         let min_rtt = self.rtt.min();
         let lost = self.report_losses(now);
-        let rate = self
-            .sampler
-            .as_mut()
-            .and_then(|sampler| sampler.on_ack(now, news.delivered, news.newest.as_ref(), min_rtt));
-        let ack = cc::Ack {
+        let delivery = self.board.delivery();
+        let newest = delivery.newest.as_ref();
+        let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
+        let mut ack = cc::Ack {
             now,
             acked: Acked { bytes: growth, segments: total / mss },
             delivered: news.delivered,
@@ -371,16 +367,20 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             rtt,
-            newest_rtt: news.newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at)),
+            newest_rtt,
             srtt: self.rtt.srtt(),
             min_rtt,
-            rate,
+            rate: None,
             state: self.state,
             has_sack: self.config.sack,
             window_limited: self.window_limited,
             departure: self.pacer.holds_until(now).unwrap_or(now),
             may_grow: growth > 0 && (!self.config.validate_window || self.is_window_limited(news.prior_flight)),
         };
+        if let Some(sampler) = &mut self.sampler {
+            let stamped = newest.map(|newest| (newest, &delivery.stamp));
+            ack.rate = sampler.on_ack(now, news.delivered, stamped, min_rtt);
+        }
         if !self.board.fates().is_empty() {
             self.controller.on_fates(self.board.fates());
             self.board.clear_fates();
@@ -395,6 +395,9 @@ impl Sender {
 
     /// Tells the controller of each transmission that was marked lost, and returns their octets.
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
+        if !self.board.has_losses() {
+            return 0;
+        }
         let (mut sum, mut total_lost) = (0, 0);
         for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
             sum += end - start;

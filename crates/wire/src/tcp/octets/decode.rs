@@ -1,56 +1,23 @@
 //! From octets to a segment.
 
-use super::{checksum, options};
+use super::options;
 use crate::Endpoints;
+use crate::ipv4::{self, Checksums};
 use crate::tcp::{Flags, Segment, SeqNumber};
 use acklab_base::{Ecn, FlowId};
-use etherparse::err::{ipv4, tcp};
-use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice};
+use etherparse::err::tcp;
+use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
-
-/// What to do about checksums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksums {
-    /// Refuse a packet whose checksums are wrong, or whose payload is not all there, so that it cannot be told.
-    Verify,
-    /// Take the packet as it is: its payload was cut off in a capture, or the sender leaves checksums to a network card.
-    Ignore,
-}
 
 /// Why octets are no segment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// There is no IPv4 header.
+    /// They are no IPv4 packet that carries TCP.
     #[error(transparent)]
-    Ipv4(#[from] ipv4::HeaderSliceError),
+    Ipv4(#[from] ipv4::DecodeError),
     /// There is no TCP header.
     #[error(transparent)]
     Tcp(#[from] tcp::HeaderSliceError),
-    /// The IPv4 header is longer than the packet that it heads.
-    #[error("the IPv4 header has {header} octets and says that the packet has {total}")]
-    TotalLength {
-        /// Octets of the IPv4 header.
-        header: usize,
-        /// Its total length.
-        total: usize,
-    },
-    /// It is a part of a packet.
-    #[error("the packet is a fragment")]
-    Fragment,
-    /// It carries something other than TCP.
-    #[error("the packet carries protocol {0}, where 6 (TCP) was expected")]
-    Protocol(u8),
-    /// Octets are missing that the checksum was taken over.
-    #[error("the packet has {total} octets, of which {there} are there: its checksum cannot be verified")]
-    Cut {
-        /// Octets of the packet.
-        total: usize,
-        /// Octets that are there.
-        there: usize,
-    },
-    /// The checksum of the IPv4 header is wrong.
-    #[error("the IPv4 checksum is wrong")]
-    Ipv4Checksum,
     /// The checksum of the TCP segment is wrong.
     #[error("the TCP checksum is wrong")]
     TcpChecksum,
@@ -96,33 +63,15 @@ pub fn decode(
     checksums: Checksums,
     flow: impl FnOnce(Endpoints) -> Option<FlowId>,
 ) -> Result<(Endpoints, Segment), DecodeError> {
-    let ip = Ipv4HeaderSlice::from_slice(octets)?;
-    let (header, total) = (ip.slice().len(), usize::from(ip.total_len()));
-    if total < header {
-        return Err(DecodeError::TotalLength { header, total });
-    }
-    if checksums == Checksums::Verify && !checksum::holds(ip.slice()) {
-        return Err(DecodeError::Ipv4Checksum);
-    }
-    if ip.is_fragmenting_payload() {
-        return Err(DecodeError::Fragment);
-    }
-    if ip.protocol() != IpNumber::TCP {
-        return Err(DecodeError::Protocol(ip.protocol().0));
-    }
-
-    let there = octets.len().min(total);
-    let segment = &octets[header..there];
+    let (ip, segment, length) = ipv4::read(octets, IpNumber::TCP, checksums)?;
     let tcp = TcpHeaderSlice::from_slice(segment)?;
     let endpoints = Endpoints {
         source: SocketAddrV4::new(ip.source_addr(), tcp.source_port()),
         destination: SocketAddrV4::new(ip.destination_addr(), tcp.destination_port()),
     };
     if checksums == Checksums::Verify {
-        if there < total {
-            return Err(DecodeError::Cut { total, there });
-        }
-        if checksum::of_segment(endpoints, segment, segment.len() as u16) != 0 {
+        ipv4::all_there(&ip, segment, length)?;
+        if ipv4::checksum(IpNumber::TCP, endpoints, segment, length as u16) != 0 {
             return Err(DecodeError::TcpChecksum);
         }
     }
@@ -137,7 +86,7 @@ pub fn decode(
         flags,
         window: tcp.window_size(),
         options: options::read(tcp.options(), flags)?,
-        payload: (total - header - tcp.slice().len()) as u32,
+        payload: (length - tcp.slice().len()) as u32,
     };
     Ok((endpoints, segment))
 }

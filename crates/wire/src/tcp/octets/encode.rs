@@ -1,35 +1,28 @@
 //! From a segment to octets.
 
-use super::checksum;
 use super::options::Layout;
 use crate::Endpoints;
-use crate::tcp::{Flags, Segment};
-use acklab_base::{Datagram, Ecn};
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader};
+use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
+use crate::tcp::{Segment, TCP_HEADER};
+use acklab_base::Datagram;
+use arrayvec::ArrayVec;
+use etherparse::IpNumber;
 
-/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
-const TIME_TO_LIVE: u8 = 64;
+const IP_OCTETS: usize = IPV4_HEADER as usize;
+const TCP_OCTETS: usize = TCP_HEADER as usize;
+
 /// Where the TCP checksum stands in a TCP header.
 const CHECKSUM: std::ops::Range<usize> = 16..18;
 
-/// How much of a packet is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
-    Headers,
-    /// The headers and the payload.
-    Whole,
-}
+/// The octets of an IPv4 and a TCP header.
+pub type Headers = ArrayVec<u8, 80>;
 
 /// Why a segment has no octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The total length of an IPv4 packet has 16 bits.
-    #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
-    TooLong {
-        /// What it would take.
-        octets: u64,
-    },
+    /// It is longer than a packet may be.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
     /// The data offset of a TCP header has four bits.
     #[error("the options take {octets} octets, and a TCP header has room for 40")]
     OptionsTooLong {
@@ -51,65 +44,44 @@ pub fn encode(
     octets: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     octets.clear();
-    let options = Layout::of(&segment.options)
-        .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
-    let wire_len = segment.wire_len().get();
-    let total_len = u16::try_from(wire_len).map_err(|_| EncodeError::TooLong { octets: wire_len })?;
-
-    let ip = ip_header(segment.ecn, endpoints, identification, total_len).to_bytes();
-    octets.extend_from_slice(&ip);
-
-    let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
-    let checksum = checksum::of_segment(endpoints, &tcp, total_len - ip.len() as u16);
-    tcp[CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
-    octets.extend_from_slice(&tcp);
-
+    let headers = headers(segment, endpoints, Ipv4Fields { identification, ..Ipv4Fields::default() })?;
+    octets.extend_from_slice(&headers);
     if extent == Extent::Whole {
-        octets.resize(usize::from(total_len), 0);
+        octets.resize(octets.len() + segment.payload as usize, 0);
     }
     Ok(())
 }
 
-fn ip_header(ecn: Ecn, endpoints: Endpoints, identification: u16, total_len: u16) -> Ipv4Header {
-    let mut header = Ipv4Header {
-        ecn: match ecn {
-            Ecn::NotEct => IpEcn::ZERO,
-            Ecn::Ect1 => IpEcn::ONE,
-            Ecn::Ect0 => IpEcn::TWO,
-            Ecn::Ce => IpEcn::THREE,
-        },
-        total_len,
-        identification,
-        dont_fragment: true,
-        time_to_live: TIME_TO_LIVE,
-        protocol: IpNumber::TCP,
-        source: endpoints.source.ip().octets(),
-        destination: endpoints.destination.ip().octets(),
-        ..Ipv4Header::default()
-    };
-    header.header_checksum = header.calc_header_checksum();
-    header
+/// The headers of `segment`, with the lengths and checksums of the whole packet.
+///
+/// # Errors
+/// If the segment does not fit a packet, or its options a header.
+pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
+    let options = Layout::of(&segment.options)
+        .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
+    let wire_len = segment.wire_len().get();
+    let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
+
+    let mut headers = Headers::new();
+    let mut put =
+        |octets: &[u8]| headers.try_extend_from_slice(octets).expect("60 octets of TCP and 20 of IPv4 are 80");
+    put(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
+    put(&tcp_header(segment, endpoints, options.as_slice().len() as u8));
+    put(options.as_slice());
+    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
+    headers[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
+    Ok(headers)
 }
 
-fn tcp_header(segment: &Segment, endpoints: Endpoints, options: &Layout) -> TcpHeader {
-    let has = |flag| segment.flags.contains(flag);
-    let mut header = TcpHeader {
-        source_port: endpoints.source.port(),
-        destination_port: endpoints.destination.port(),
-        sequence_number: segment.seq.0,
-        acknowledgment_number: segment.ack.0,
-        ns: has(Flags::AE),
-        cwr: has(Flags::CWR),
-        ece: has(Flags::ECE),
-        urg: has(Flags::URG),
-        ack: has(Flags::ACK),
-        psh: has(Flags::PSH),
-        rst: has(Flags::RST),
-        syn: has(Flags::SYN),
-        fin: has(Flags::FIN),
-        window_size: segment.window,
-        ..TcpHeader::default()
-    };
-    header.set_options_raw(options.as_slice()).expect("a layout fits the header");
+/// A TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
+fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u8; TCP_OCTETS] {
+    let mut header = [0; TCP_OCTETS];
+    let words = (TCP_OCTETS as u8 + options) / 4;
+    header[0..2].copy_from_slice(&endpoints.source.port().to_be_bytes());
+    header[2..4].copy_from_slice(&endpoints.destination.port().to_be_bytes());
+    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    header[12..14].copy_from_slice(&(u16::from(words) << 12 | segment.flags.bits()).to_be_bytes());
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     header
 }

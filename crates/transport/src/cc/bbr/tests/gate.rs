@@ -33,8 +33,8 @@ fn goodput(gap: Duration, compensates: bool) -> u64 {
             let (sent, _, stamp) = in_flight.drain(..acked as usize).next_back().unwrap();
             total += acked * MSS;
             half += if now.since(Instant::ZERO) > Duration::from_secs(10) { acked * MSS } else { 0 };
-            let newest = Newest { at: sent, number: total, is_retransmission: false, stamp };
-            let rate = sampler.on_ack(now, acked * MSS, Some(&newest), Some(RTT));
+            let newest = Newest { at: sent, number: total, is_retransmission: false };
+            let rate = sampler.on_ack(now, acked * MSS, Some((&newest, &stamp)), Some(RTT));
             let ack = Ack {
                 total_delivered: total,
                 in_flight: in_flight.len() as u64 * MSS,

@@ -1,0 +1,310 @@
+//! The air of a cell, as a monitor that misses nothing would see it: every frame in the order of its start, those that collided
+//! too.
+//!
+//! Each frame stands behind a radiotap header. The time of a record is when its PPDU began, that of the radiotap timestamp when it
+//! ended, without the signal extension; TSFT is the microsecond in which its PSDU began (Wireshark takes it for the end, unless the
+//! preference `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share all of them and the reference number.
+//!
+//! A frame that its receiver cannot have read has the flag of a bad FCS, and an FCS that is wrong in every bit; all other octets are
+//! those that were sent. [`Extent::Headers`] leaves out what follows the last TCP header of a frame, and the FCS where that is cut off.
+
+mod mode;
+
+use super::Error;
+use super::file::{CaptureFile, Interface};
+use acklab_base::{Datagram, Duration, FlowId, Instant};
+use acklab_wifi::phy::{Band, Format, Mode};
+use acklab_wire::{Endpoints, Pdu};
+use acklab_wire::dot11::{
+    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
+    duration_field, encode, msdu, radiotap,
+};
+use acklab_wire::ipv4::Extent;
+use mode::{channel, modulation};
+use pcap_file::DataLink;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Octets of an FCS (9.2.4.8).
+const FCS: usize = 4;
+
+/// A PPDU on the air.
+#[derive(Clone, Debug)]
+pub struct AirPpdu<'a> {
+    /// When it begins.
+    pub start: Instant,
+    /// How long it takes, without a signal extension.
+    pub duration: Duration,
+    /// The node that sends it.
+    pub transmitter: u32,
+    /// The node that it is for.
+    pub receiver: u32,
+    /// How it is sent.
+    pub mode: Mode,
+    /// How long after its end the medium is busy with what belongs to it, for the Duration/ID field (9.2.5).
+    pub reserves: Duration,
+    /// Power of the signal at the receiver in dBm, if the cell knows it.
+    pub signal: Option<i8>,
+    /// Power of the noise at the receiver in dBm, if the cell knows it.
+    pub noise: Option<i8>,
+    /// Can nobody have read it, because it collided?
+    pub is_collided: bool,
+    /// What it carries.
+    pub content: Content<'a>,
+}
+
+/// What a PPDU carries.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    /// An RTS.
+    Rts,
+    /// A CTS; one to its own sender, if that is the receiver too.
+    Cts,
+    /// An ACK.
+    Ack,
+    /// A compressed Block ACK.
+    BlockAck {
+        /// The traffic identifier.
+        tid: u8,
+        /// The sequence number that the bitmap begins with.
+        start: u16,
+        /// What has arrived.
+        bitmap: BlockBitmap,
+    },
+    /// A request for a Block ACK.
+    BlockAckRequest {
+        /// The traffic identifier.
+        tid: u8,
+        /// The first sequence number that is asked for.
+        start: u16,
+    },
+    /// Data frames.
+    Data {
+        /// The traffic identifier of QoS data; none without QoS.
+        tid: Option<u8>,
+        /// The frames: of VHT and HE, and where there are several, those of an A-MPDU.
+        mpdus: Vec<Mpdu<'a>>,
+    },
+}
+
+/// A data frame.
+#[derive(Clone, Debug)]
+pub struct Mpdu<'a> {
+    /// Its sequence number.
+    pub sequence: u16,
+    /// Is it sent again?
+    pub is_retry: bool,
+    /// Does its sender hold more for the receiver?
+    pub has_more_data: bool,
+    /// Can its receiver not have read it?
+    pub is_damaged: bool,
+    /// Its packets: several make an A-MSDU.
+    pub packets: Vec<&'a Pdu>,
+}
+
+/// A data frame on its way from queue to receiver: transmitter, receiver, TID and sequence number.
+type Exchange = (u32, u32, Option<u8>, u16);
+
+/// A capture of a cell's air that is being written.
+///
+/// What was recorded is safe once [`finish`](Self::finish) has said so.
+pub struct AirCapture {
+    file: CaptureFile,
+    extent: Extent,
+    access_point: u32,
+    band: Band,
+    ampdus: u32,
+    /// The next identification of each flow.
+    identification: BTreeMap<FlowId, u16>,
+    /// Those that the packets of a frame have, since a frame that is sent again holds the same packets.
+    identified: BTreeMap<Exchange, Vec<u16>>,
+    packet: Vec<u8>,
+    subframe: Vec<u8>,
+    body: Vec<u8>,
+    frame: Vec<u8>,
+    record: Vec<u8>,
+}
+
+impl AirCapture {
+    /// Start the capture of a cell in the file `path`, which is made anew: its name, the node that is its access point, and its band.
+    ///
+    /// The scenario's `title`, if it has one, becomes the comment of the file. `extent` tells how much of each frame is kept.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(
+        path: &Path,
+        cell: &str,
+        access_point: u32,
+        band: Band,
+        title: Option<&str>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        let interface = Interface { name: cell, link_type: DataLink::IEEE802_11_RADIOTAP, most_octets: 0 };
+        Ok(Self {
+            file: CaptureFile::create(path, title, &interface)?,
+            extent,
+            access_point,
+            band,
+            ampdus: 0,
+            identification: BTreeMap::new(),
+            identified: BTreeMap::new(),
+            packet: Vec::new(),
+            subframe: Vec::new(),
+            body: Vec::new(),
+            frame: Vec::new(),
+            record: Vec::new(),
+        })
+    }
+
+    /// Record a PPDU. PPDUs come in the order of their starts.
+    ///
+    /// # Errors
+    /// If a segment does not fit a packet, or the file takes no more; the capture is of no use then.
+    pub fn record_ppdu(&mut self, ppdu: &AirPpdu<'_>) -> Result<(), Error> {
+        let (receiver, transmitter) = (MacAddress::of_node(ppdu.receiver), MacAddress::of_node(ppdu.transmitter));
+        let duration = duration_field(ppdu.reserves);
+        let frame = match &ppdu.content {
+            Content::Data { tid, mpdus } => return self.record_data(ppdu, *tid, mpdus),
+            Content::Rts => Frame::Rts(Rts { duration, receiver, transmitter }),
+            Content::Cts => Frame::Cts(Answer { duration, receiver }),
+            Content::Ack => Frame::Ack(Answer { duration, receiver }),
+            Content::BlockAck { tid, start, bitmap } => {
+                Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid: *tid, start: *start, bitmap: *bitmap })
+            }
+            Content::BlockAckRequest { tid, start } => {
+                let (tid, start) = (*tid, *start);
+                Frame::BlockAckRequest(BlockAckRequest { duration, receiver, transmitter, tid, start })
+            }
+        };
+        encode(&frame, &mut self.frame);
+        let kept = self.frame.len();
+        self.write(ppdu, kept, ppdu.is_collided, None)
+    }
+
+    /// Hand to the system all that was recorded.
+    ///
+    /// # Errors
+    /// If the file does not take it.
+    pub fn finish(self) -> Result<(), Error> {
+        self.file.finish()
+    }
+
+    fn record_data(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdus: &[Mpdu<'_>]) -> Result<(), Error> {
+        // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
+        let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
+        for (index, mpdu) in mpdus.iter().enumerate() {
+            let kept = self.encode_data(ppdu, tid, mpdu)?;
+            let ampdu = is_ampdu.then_some(radiotap::Ampdu {
+                reference: self.ampdus,
+                is_last: Some(index + 1 == mpdus.len()),
+                is_single: Some(mpdus.len() == 1),
+            });
+            self.write(ppdu, kept, ppdu.is_collided || mpdu.is_damaged, ampdu)?;
+        }
+        self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
+        Ok(())
+    }
+
+    /// Put the frame in place; how many of its octets are kept.
+    fn encode_data(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdu: &Mpdu<'_>) -> Result<usize, Error> {
+        let (receiver, transmitter) = (MacAddress::of_node(ppdu.receiver), MacAddress::of_node(ppdu.transmitter));
+        let is_amsdu = mpdu.packets.len() > 1;
+        let identifications = self.identify(ppdu, tid, mpdu);
+        self.body.clear();
+        // What follows the last header.
+        let mut payload = 0;
+        for (packet, identification) in mpdu.packets.iter().zip(identifications) {
+            packet
+                .encode(Endpoints::of(packet.flow()), identification, Extent::Whole, &mut self.packet)
+                .map_err(|source| self.file.packet_error(source))?;
+            payload = packet.payload() as usize;
+            if is_amsdu {
+                self.subframe.clear();
+                msdu::append(msdu::IPV4, &self.packet, &mut self.subframe);
+                let subframe = msdu::Subframe { destination: receiver, source: transmitter, msdu: &self.subframe };
+                subframe.append(&mut self.body);
+            } else {
+                msdu::append(msdu::IPV4, &self.packet, &mut self.body);
+            }
+        }
+        // The access point routes: packets come from it and go to it, not through it.
+        let distribution_system = if ppdu.transmitter == self.access_point {
+            DistributionSystem::From
+        } else if ppdu.receiver == self.access_point {
+            DistributionSystem::To
+        } else {
+            DistributionSystem::Apart
+        };
+        let data = Data {
+            duration: duration_field(ppdu.reserves),
+            distribution_system,
+            is_retry: mpdu.is_retry,
+            has_more_fragments: false,
+            has_more_data: mpdu.has_more_data,
+            receiver,
+            transmitter,
+            address_3: MacAddress::of_node(self.access_point),
+            sequence: mpdu.sequence,
+            fragment: 0,
+            qos: tid.map(|tid| Qos { tid, ack_policy: AckPolicy::Normal, is_amsdu }),
+            body: &self.body,
+        };
+        encode(&Frame::Data(data), &mut self.frame);
+        Ok(match self.extent {
+            Extent::Headers if payload > 0 => self.frame.len() - payload - FCS,
+            Extent::Headers | Extent::Whole => self.frame.len(),
+        })
+    }
+
+    /// The IPv4 identifications of the packets in a frame.
+    fn identify(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdu: &Mpdu<'_>) -> Vec<u16> {
+        let exchange = (ppdu.transmitter, ppdu.receiver, tid, mpdu.sequence);
+        if let Some(same) = self.identified.get(&exchange)
+            && mpdu.is_retry
+            && same.len() == mpdu.packets.len()
+        {
+            return same.clone();
+        }
+        let next = mpdu.packets.iter().map(|packet| {
+            let identification = self.identification.entry(packet.flow()).or_default();
+            let own = *identification;
+            *identification = identification.wrapping_add(1);
+            own
+        });
+        let new: Vec<u16> = next.collect();
+        self.identified.insert(exchange, new.clone());
+        new
+    }
+
+    /// Write the first `kept` octets of the frame in place behind their radiotap header.
+    fn write(
+        &mut self,
+        ppdu: &AirPpdu<'_>,
+        kept: usize,
+        is_damaged: bool,
+        ampdu: Option<radiotap::Ampdu>,
+    ) -> Result<(), Error> {
+        if is_damaged {
+            let end = self.frame.len();
+            self.frame[end - FCS..].iter_mut().for_each(|octet| *octet = !*octet);
+        }
+        let header = radiotap::Header {
+            tsft: Some((ppdu.start + ppdu.mode.preamble()).as_nanos() / 1_000),
+            has_short_preamble: ppdu.mode.format == Format::ShortDsss,
+            has_fcs: true,
+            is_damaged,
+            channel: Some(channel(self.band, ppdu.mode)),
+            signal: ppdu.signal,
+            noise: ppdu.noise,
+            modulation: Some(modulation(ppdu.mode)),
+            ampdu,
+            end: Some((ppdu.start + ppdu.duration).as_nanos()),
+        };
+        self.record.clear();
+        radiotap::append(&header, &mut self.record);
+        let len = self.record.len() + self.frame.len();
+        self.record.extend_from_slice(&self.frame[..kept]);
+        self.file.write(ppdu.start, &self.record, len as u32)
+    }
+}

@@ -1,0 +1,57 @@
+//! How a PPDU is sent, in the terms of radiotap.
+
+use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
+use acklab_wire::dot11::radiotap::{Channel, He, Ht, Modulation, Vht};
+
+/// The middle of channel 1 at 2.4 GHz in MHz (15.4.4.3).
+const CHANNEL_1: u16 = 2_412;
+/// The middle of channel 36 at 5 GHz in MHz, the primary of up to 160 MHz (Table E-4).
+const CHANNEL_36: u16 = 5_180;
+
+/// The lowest channel of a band. A cell has no neighbours, so it does not matter which one it takes.
+pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
+    let spread = match mode.format {
+        Format::Dsss | Format::ShortDsss => Channel::CCK,
+        Format::Ofdm | Format::Ht | Format::Vht | Format::He => Channel::OFDM,
+    };
+    match band {
+        Band::Ghz2 => Channel { frequency: CHANNEL_1, flags: Channel::GHZ_2 | spread },
+        Band::Ghz5 => Channel { frequency: CHANNEL_36, flags: Channel::GHZ_5 | spread },
+    }
+}
+
+/// The rate of a mode. HT and VHT are coded with BCC, HE with LDPC where its resource unit is wider than 242 tones (27.3.12.5).
+pub(super) const fn modulation(mode: Mode) -> Modulation {
+    let width = Some(match mode.width {
+        Width::Mhz20 => 20,
+        Width::Mhz40 => 40,
+        Width::Mhz80 => 80,
+        Width::Mhz160 => 160,
+    });
+    let guard = Some(match mode.guard {
+        Guard::Ns400 => 400,
+        Guard::Ns800 => 800,
+        Guard::Ns1600 => 1_600,
+        Guard::Ns3200 => 3_200,
+    });
+    let (mcs, streams) = (mode.mcs, mode.streams);
+    match mode.format {
+        Format::Dsss | Format::ShortDsss | Format::Ofdm => Modulation::Legacy((mode.data_rate() / 500_000) as u8),
+        // Eight MCSs for each number of streams (Tables 19-27 to 19-34).
+        Format::Ht => Modulation::Ht(Ht {
+            mcs: mcs + 8 * (streams - 1),
+            width,
+            guard,
+            is_ldpc: Some(false),
+            stbc: Some(0),
+            extension: Some(0),
+        }),
+        Format::Vht => Modulation::Vht(Vht { mcs, streams, width, guard, is_ldpc: false, is_stbc: Some(false) }),
+        Format::He => {
+            let is_ldpc = Some(!matches!(mode.width, Width::Mhz20));
+            // 2x training symbols, 4x with the longest guard interval.
+            let training = Some(if matches!(mode.guard, Guard::Ns3200) { 4 } else { 2 });
+            Modulation::He(He { mcs, streams, width, guard, training, is_ldpc, is_stbc: Some(false) })
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The pcapng file of a capture.
+
+use super::Error;
+use acklab_base::Instant;
+use acklab_wire::pdu::EncodeError;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
+};
+use pcap_file::pcapng::blocks::opt_common::CommonOption;
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
+use pcap_file::{DataLink, Endianness};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What wrote the file, in its section header.
+const APPLICATION: &str = concat!("acklab ", env!("CARGO_PKG_VERSION"));
+/// Octets that are gathered before they go to the file.
+const BUFFER: usize = 1 << 16;
+
+/// What a file says of its packets.
+pub(super) struct Interface<'a> {
+    /// Where they pass.
+    pub(super) name: &'a str,
+    /// What they begin with.
+    pub(super) link_type: DataLink,
+    /// The most octets that are kept of one; zero, if there is no limit.
+    pub(super) most_octets: u32,
+}
+
+/// A file with one interface.
+pub(super) struct CaptureFile {
+    writer: PcapNgWriter<BufWriter<File>>,
+    path: PathBuf,
+}
+
+impl CaptureFile {
+    pub(super) fn create(path: &Path, title: Option<&str>, interface: &Interface<'_>) -> Result<Self, Error> {
+        let error = |source| Error::Create { path: path.to_owned(), source };
+        let file = File::create(path).map_err(error)?;
+        let writer = start(BufWriter::with_capacity(BUFFER, file), title, interface);
+        Ok(Self { writer: writer.map_err(|refused| error(reason(refused)))?, path: path.to_owned() })
+    }
+
+    /// Write these octets of a packet with so many.
+    pub(super) fn write(&mut self, at: Instant, octets: &[u8], of: u32) -> Result<(), Error> {
+        let packet = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(at.as_nanos()),
+            original_len: of,
+            data: Cow::Borrowed(octets),
+            options: Vec::new(),
+        };
+        self.writer.write_pcapng_block(packet).map_err(|refused| self.write_error(reason(refused)))?;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        self.writer.get_mut().flush().map_err(|source| self.write_error(source))
+    }
+
+    /// The error that a segment which is no packet makes.
+    pub(super) fn packet_error(&self, source: EncodeError) -> Error {
+        Error::Packet { path: self.path.clone(), source }
+    }
+
+    fn write_error(&self, source: io::Error) -> Error {
+        Error::Write { path: self.path.clone(), source }
+    }
+}
+
+/// Write what comes before the packets. The octets are the same on every machine, so they do not follow its endianness.
+fn start<W: Write>(
+    file: W,
+    title: Option<&str>,
+    interface: &Interface<'_>,
+) -> Result<PcapNgWriter<W>, PcapNgWriteError> {
+    let comment = title.map(|title| SectionHeaderOption::Common(CommonOption::Comment(title.into())));
+    let application = SectionHeaderOption::UserApplication(APPLICATION.into());
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: comment.into_iter().chain([application]).collect(),
+        ..SectionHeaderBlock::default()
+    };
+    let interface = InterfaceDescriptionBlock {
+        linktype: interface.link_type,
+        snaplen: interface.most_octets,
+        options: vec![
+            InterfaceDescriptionOption::IfName(interface.name.into()),
+            InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
+        ],
+    };
+    let mut writer = PcapNgWriter::with_section_header(file, section)?;
+    writer.write_pcapng_block(interface)?;
+    Ok(writer)
+}
+
+/// What the system said, or what the format has no room for.
+fn reason(error: PcapNgWriteError) -> io::Error {
+    match error {
+        PcapNgWriteError::Io(source) => source,
+        PcapNgWriteError::Validation { source, .. } => io::Error::other(source.to_string()),
+        other => io::Error::other(other),
+    }
+}

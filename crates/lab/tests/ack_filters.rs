@@ -1,0 +1,114 @@
+//! ACK filters against each other, behind one gate.
+
+#[path = "common/tables.rs"]
+mod tables;
+
+use tables::Tables;
+
+/// One flow fills 16 Mbps: 1333 packets of 1500 octets a second, and as many ACKs. They return through a gate that opens 200 times a second.
+const LINE: &str = r#"
+duration = "20s"
+seed = 1
+
+[[link]]
+name = "btl"
+from = "src"
+to = "dst"
+forward = { rate = "16Mbps", delay = "7.4ms", queue = { discipline = "fifo", limit = "200packets" } }
+reverse = { delay = "7.5ms", gate = { interval = "5ms", quota = 10 } }
+
+[[flow]]
+from = "src"
+to = "dst"
+preset = "linux"
+congestion = "newreno"
+ack = { policy = "per-packet" }
+
+[measure]
+from = "5s"
+"#;
+
+const FORWARD: usize = 0;
+const REVERSE: usize = 1;
+/// In the 15 s that are measured.
+const TICKS: u64 = 15 * 200;
+const PACKETS: u64 = 20_000;
+
+struct Line(Tables);
+
+impl Line {
+    /// With this queue before a gate of `quota`.
+    fn run(queue: &str, quota: u64) -> Self {
+        let queue = format!("link.btl.reverse.queue={{ discipline = {queue} }}");
+        let line = Self(Tables::run(LINE, &[queue, format!("link.btl.reverse.gate.quota={quota}")], None));
+        assert_eq!(line.0.texts("links", "link"), ["btl_forward", "btl_reverse"]);
+        line
+    }
+
+    fn utilization(&self) -> f64 {
+        self.0.numbers("links", "mean_utilization_l1")[FORWARD]
+    }
+
+    fn acks(&self) -> u64 {
+        self.0.counts("links", "total_packets_out_l2")[REVERSE]
+    }
+
+    fn longest_queue(&self) -> u64 {
+        self.0.counts("links", "max_qdisc_length_l2")[REVERSE]
+    }
+
+    /// Milliseconds.
+    fn wait(&self) -> f64 {
+        self.0.numbers("links", "mean_qdisc_delay_l2")[REVERSE]
+    }
+}
+
+/// Where the gate lets all pass, six or seven ACKs come between two ticks. A tick then passes what the filter leaves: one ACK, or CAKE's two. The few
+/// more are those of recoveries.
+#[test]
+fn a_tick_passes_what_the_filter_leaves() {
+    let unfiltered = Line::run("\"fifo\"", 10);
+    assert!(unfiltered.acks().abs_diff(PACKETS) <= 10, "{}", unfiltered.acks());
+    for (queue, acks_of_a_tick, of_recoveries) in [
+        ("\"ack-filter\", keeps = \"nothing\"", 1, 0),
+        ("\"ack-filter\", keeps = \"nothing\", place = \"tail\"", 1, 0),
+        ("\"ack-filter\", keeps = \"duplicates\"", 1, 300),
+        ("\"ack-filter\", keeps = \"news\"", 1, 300),
+        ("\"cake-ack-filter\"", 2, 10),
+        ("\"cake-ack-filter\", aggressive = true", 1, 10),
+    ] {
+        let line = Line::run(queue, 10);
+        let least = acks_of_a_tick * TICKS;
+        assert!((least..=least + of_recoveries).contains(&line.acks()), "{queue}: {}", line.acks());
+        assert!(line.utilization() > 0.999, "{queue}: {}", line.utilization());
+    }
+}
+
+/// An ACK comes each 0.75 ms. In place, the one that passes a tick has the place of the first after the tick before; at the tail it is the last to
+/// come. What it says is as new in both.
+#[test]
+fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
+    let wait = |place| Line::run(&format!("\"ack-filter\", keeps = \"nothing\", place = \"{place}\""), 10).wait();
+    let (in_place, tail) = (wait("in-place"), wait("tail"));
+    assert!((4.25..5.0).contains(&in_place), "{in_place} ms");
+    assert!((0.0..0.75).contains(&tail), "{tail} ms");
+}
+
+/// Where the gate passes one ACK a tick, a seventh of what comes, the flow lives by the filter. One that keeps whatever has a SACK block holds up
+/// those of one recovery until the next timeout; CAKE's drops an ACK whose blocks a newer one repeats, and holds up none.
+#[test]
+fn a_filter_that_keeps_every_sack_block_starves_a_narrow_return_and_one_that_compares_them_does_not() {
+    let unfiltered = Line::run("\"fifo\"", 1);
+    assert!(unfiltered.utilization() < 0.3, "{}", unfiltered.utilization());
+    let news = Line::run("\"ack-filter\", keeps = \"news\"", 1);
+    assert!(news.utilization() < 0.5, "{}", news.utilization());
+    assert!(news.longest_queue() > 100, "{}", news.longest_queue());
+    for queue in
+        ["\"cake-ack-filter\"", "\"cake-ack-filter\", aggressive = true", "\"ack-filter\", keeps = \"nothing\""]
+    {
+        let line = Line::run(queue, 1);
+        assert!(line.utilization() > 0.999, "{queue}: {}", line.utilization());
+        assert!(line.longest_queue() <= 5, "{queue}: {}", line.longest_queue());
+        assert_eq!(line.acks(), TICKS, "{queue}");
+    }
+}

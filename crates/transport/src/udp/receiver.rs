@@ -1,0 +1,166 @@
+//! The UDP receiver: what arrived, what did not, in which order, how late and how evenly.
+
+mod numbers;
+
+use acklab_base::{Duration, Instant, Machine};
+use acklab_wire::udp::UserDatagram;
+use numbers::{Arrival, Numbers};
+
+/// The gain of the moving average of jitter (RFC 3550, §6.4.1).
+const JITTER_GAIN: f64 = 1.0 / 16.0;
+
+/// Counts of one receiver; octets are payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Datagrams that arrived for the first time.
+    pub datagrams: u64,
+    /// Octets of those.
+    pub bytes: u64,
+    /// Of those, datagrams that arrived after one that had left later (RFC 4737, §3.3; iperf3's "out of order").
+    pub reordered: u64,
+    /// Datagrams that had arrived before.
+    pub duplicates: u64,
+    /// Numbers that were passed over by a later one, whether or not they arrived after it.
+    pub passed_over: u64,
+}
+
+impl Counters {
+    /// Datagrams that have not arrived though a later one has: iperf3's "lost".
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        // Of what was passed over before these counts began, some may arrive within them.
+        self.passed_over.saturating_sub(self.reordered)
+    }
+}
+
+/// The end that receives. It sends nothing.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    numbers: Numbers,
+    /// How long the datagram that arrived last was on its way.
+    transit: Option<Duration>,
+    /// In nanoseconds.
+    jitter: f64,
+    counters: Counters,
+}
+
+impl Receiver {
+    /// Counts since the start.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How long the datagram that arrived last was on its way: its one-way delay (RFC 7679), by the clock of the run, which both ends
+    /// share.
+    #[must_use]
+    pub const fn transit(&self) -> Option<Duration> {
+        self.transit
+    }
+
+    /// The jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams have arrived. iperf3 prints the same, of
+    /// microseconds.
+    #[must_use]
+    pub fn jitter(&self) -> Option<f64> {
+        (self.counters.datagrams + self.counters.duplicates > 1).then_some(self.jitter)
+    }
+
+    /// RFC 3550, §6.4.1, in the order of arrival, as there: J += (|D| − J) / 16, where D is how much longer this datagram was on its way
+    /// than the one before.
+    fn measure(&mut self, transit: Duration) {
+        if let Some(before) = self.transit.replace(transit) {
+            let difference = transit.abs_diff(before).as_nanos() as f64;
+            self.jitter += (difference - self.jitter) * JITTER_GAIN;
+        }
+    }
+}
+
+impl Machine for Receiver {
+    type Datagram = UserDatagram;
+
+    fn accept(&mut self, now: Instant, datagram: UserDatagram) {
+        self.measure(now.since(datagram.sent_at));
+        match self.numbers.take(datagram.number) {
+            Arrival::Next { passed_over } => self.counters.passed_over += passed_over,
+            Arrival::Late => self.counters.reordered += 1,
+            Arrival::Duplicate => {
+                self.counters.duplicates += 1;
+                return;
+            }
+        }
+        self.counters.datagrams += 1;
+        self.counters.bytes += u64::from(datagram.payload);
+    }
+
+    fn wake(&mut self, _: Instant) {}
+
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    fn poll(&mut self, _: Instant) -> Option<UserDatagram> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::{Ecn, FlowId};
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    /// Sent a millisecond apart, number 1 at zero; `arrivals` hold numbers and microseconds under way.
+    fn receiver(arrivals: &[(u64, u64)]) -> Receiver {
+        let mut receiver = Receiver::default();
+        for (number, transit) in arrivals {
+            let sent_at = at((number - 1) * 1000);
+            let (flow, ecn) = (FlowId::data(0), Ecn::NotEct);
+            let datagram = UserDatagram { flow, ecn, number: *number, sent_at, payload: 100 };
+            receiver.accept(sent_at + Duration::from_micros(*transit), datagram);
+            assert_eq!((receiver.poll(at(0)), receiver.deadline()), (None, None), "it answers nothing");
+        }
+        receiver
+    }
+
+    #[test]
+    fn what_is_passed_over_is_lost_until_it_arrives() {
+        let lost = receiver(&[(1, 0), (2, 0), (5, 0)]);
+        assert_eq!((lost.counters().lost(), lost.counters().reordered), (2, 0));
+        let late = receiver(&[(1, 0), (2, 0), (5, 0), (4, 1001)]);
+        assert_eq!((late.counters().lost(), late.counters().reordered), (1, 1));
+        assert_eq!((late.counters().datagrams, late.counters().bytes), (4, 400));
+    }
+
+    #[test]
+    fn the_first_may_be_lost() {
+        assert_eq!(receiver(&[(3, 0)]).counters().lost(), 2);
+    }
+
+    /// iperf3 takes a duplicate for a late arrival, and one off the losses for it.
+    #[test]
+    fn a_duplicate_is_neither_late_nor_goodput() {
+        let receiver = receiver(&[(1, 0), (3, 0), (3, 500), (1, 2500)]);
+        let counters = receiver.counters();
+        assert_eq!((counters.duplicates, counters.reordered, counters.lost()), (2, 0, 1));
+        assert_eq!((counters.datagrams, counters.bytes), (2, 200));
+    }
+
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let even = receiver(&[(1, 700), (2, 700), (3, 700)]);
+        assert_eq!(even.jitter(), Some(0.0));
+        // D is 160 µs, then 160 µs, then nothing.
+        let uneven = receiver(&[(1, 700), (2, 860), (3, 700), (4, 700)]);
+        let expected = [160_000.0, 160_000.0, 0.0].iter().fold(0.0, |jitter, d| jitter + (d - jitter) / 16.0);
+        assert!((uneven.jitter().unwrap() - expected).abs() < 1e-6);
+        assert_eq!(uneven.transit(), Some(Duration::from_micros(700)));
+    }
+
+    #[test]
+    fn one_datagram_has_no_jitter() {
+        assert_eq!((receiver(&[]).jitter(), receiver(&[(1, 5)]).jitter()), (None, None));
+    }
+}

@@ -1,0 +1,114 @@
+//! Which numbers have arrived, as far back as any of them may still be late.
+
+/// Numbers that are remembered below the highest: as many as WireGuard lets packets be late by (Linux, `COUNTER_BITS_TOTAL` in
+/// `drivers/net/wireguard/messages.h`), by the ring of bits of RFC 6479.
+const REMEMBERED: u64 = 8192;
+const BITS: u64 = u64::BITS as u64;
+
+/// What the number of a datagram tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It is beyond all before it, by so many more than one.
+    Next {
+        /// How many.
+        passed_over: u64,
+    },
+    /// It was passed over.
+    Late,
+    /// It has arrived before.
+    Duplicate,
+}
+
+/// The numbers from one on that have arrived.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    highest: u64,
+    /// A bit for each of the last numbers, at its place modulo their count.
+    arrived: Box<[u64; (REMEMBERED / BITS) as usize]>,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { highest: 0, arrived: Box::new([0; (REMEMBERED / BITS) as usize]) }
+    }
+}
+
+impl Numbers {
+    /// `number` arrives. What is too far below the highest to be remembered counts as late.
+    pub(super) fn take(&mut self, number: u64) -> Arrival {
+        if number > self.highest {
+            let passed_over = number - self.highest - 1;
+            // Only the last of the numbers that were passed over have a place to be forgotten at.
+            for forgotten in number.saturating_sub(REMEMBERED).max(self.highest) + 1..number {
+                self.set(forgotten, false);
+            }
+            self.set(number, true);
+            self.highest = number;
+            return Arrival::Next { passed_over };
+        }
+        if self.highest - number >= REMEMBERED {
+            return Arrival::Late;
+        }
+        if self.has(number) {
+            return Arrival::Duplicate;
+        }
+        self.set(number, true);
+        Arrival::Late
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let place = number % REMEMBERED;
+        self.arrived[(place / BITS) as usize] >> (place % BITS) & 1 == 1
+    }
+
+    fn set(&mut self, number: u64, has_arrived: bool) {
+        let place = number % REMEMBERED;
+        let (word, bit) = (&mut self.arrived[(place / BITS) as usize], 1 << (place % BITS));
+        *word = if has_arrived { *word | bit } else { *word & !bit };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn beyond_memory_all_is_late() {
+        let mut numbers = Numbers::default();
+        numbers.take(1);
+        numbers.take(1 + REMEMBERED);
+        assert_eq!(numbers.take(2), Arrival::Late);
+        assert_eq!(numbers.take(2), Arrival::Duplicate);
+        assert_eq!((numbers.take(1), numbers.take(1)), (Arrival::Late, Arrival::Late));
+    }
+
+    #[test]
+    fn a_leap_forgets_all() {
+        let mut numbers = Numbers::default();
+        assert!((1..=REMEMBERED).all(|number| numbers.take(number) == Arrival::Next { passed_over: 0 }));
+        assert_eq!(numbers.take(1 << 60), Arrival::Next { passed_over: (1 << 60) - REMEMBERED - 1 });
+        assert!((1..REMEMBERED).all(|below| numbers.take((1 << 60) - below) == Arrival::Late));
+    }
+
+    proptest! {
+        /// Against a set of all numbers, for steps that lead back and forth within memory.
+        #[test]
+        fn it_is_a_set(steps in vec(prop_oneof![1i64..4, 1i64..200, -300i64..1], 1..400)) {
+            let (mut numbers, mut set, mut number) = (Numbers::default(), BTreeSet::new(), 0i64);
+            for step in steps {
+                number = (number + step).max(1);
+                let highest = set.last().copied().unwrap_or(0);
+                prop_assume!(highest - number < REMEMBERED as i64);
+                let expected = match (number > highest, set.insert(number)) {
+                    (true, _) => Arrival::Next { passed_over: (number - highest - 1) as u64 },
+                    (false, true) => Arrival::Late,
+                    (false, false) => Arrival::Duplicate,
+                };
+                prop_assert_eq!(numbers.take(number as u64), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The mode that suits the last signal-to-noise ratio, known at once and without error.
+
+use super::{Capabilities, Refusal};
+use crate::phy::Mode;
+use acklab_base::{Bytes, Duration};
+
+/// What a PPDU carries and costs, by which expected goodputs are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Octets of one MPDU.
+    pub frame: Bytes,
+    /// The most octets of one PPDU; of those without aggregation, one MPDU.
+    pub most: Bytes,
+    /// The longest PPDU.
+    pub longest: Duration,
+    /// What an exchange takes beside the PPDU: the average backoff, interframe spaces, the answer.
+    pub overhead: Duration,
+}
+
+impl Exchange {
+    /// Bits per second that arrive, if an MPDU of this mode does with this probability.
+    fn goodput(self, mode: Mode, success: f64) -> f64 {
+        let fitting = self.most.0.min(mode.octets_within(self.longest).0) / self.frame.0.max(1);
+        let psdu = Bytes(self.frame.0 * fitting.max(1));
+        psdu.0 as f64 * 8.0 * success / (mode.duration(psdu) + self.overhead).as_secs_f64()
+    }
+}
+
+/// The best mode by signal-to-noise ratio.
+#[derive(Clone, Debug)]
+pub struct Ideal {
+    /// From which ratio on, in dB, which mode is the best: the first from minus infinity, the others ascending.
+    steps: Vec<(f64, Mode)>,
+    current: Mode,
+}
+
+/// Between these ratios the best mode changes: DSSS needs more than the one, the highest MCS of four streams less than the other.
+const RANGE_DB: (f64, f64) = (-20.0, 80.0);
+/// Steps at which the best mode is looked up. A mode that is the best for less than this may be missed.
+const GRID_DB: f64 = 0.25;
+/// How exactly a change between two steps is located.
+const PRECISION_DB: f64 = 0.01;
+
+impl Ideal {
+    /// The mode of the highest expected goodput: the envelope over all fixed modes, as TCP/HACK's Figure 11 has it.
+    /// `success` is the probability that an MPDU of so many octets arrives, by mode and signal-to-noise ratio in dB.
+    ///
+    /// # Errors
+    /// If the standard defines no mode here.
+    pub fn by_goodput(
+        able: Capabilities,
+        exchange: Exchange,
+        success: impl Fn(Mode, f64, Bytes) -> f64,
+    ) -> Result<Self, Refusal> {
+        Self::new(able, |modes, snr_db| {
+            let goodput = |mode: Mode| exchange.goodput(mode, success(mode, snr_db, exchange.frame));
+            let mut best = (modes[0], goodput(modes[0]));
+            for mode in &modes[1..] {
+                let found = goodput(*mode);
+                if found > best.1 {
+                    best = (*mode, found);
+                }
+            }
+            best.0
+        })
+    }
+
+    /// The fastest mode whose bit error rate is below `target`, as ns-3's `IdealWifiManager` has it (`BerThreshold`); without any, the
+    /// slowest.
+    ///
+    /// # Errors
+    /// If the standard defines no mode here, or if `target` is no bit error rate.
+    pub fn by_bit_errors(
+        able: Capabilities,
+        target: f64,
+        frame: Bytes,
+        success: impl Fn(Mode, f64, Bytes) -> f64,
+    ) -> Result<Self, Refusal> {
+        if !(target > 0.0 && target < 0.5) {
+            return Err(Refusal::BitErrorRate(target));
+        }
+        let bits = frame.0 as f64 * 8.0;
+        // 1 − success^(1/bits): the rate of independent errors that lets so many frames through.
+        let bit_errors = |mode, snr_db| -libm::expm1(libm::log(success(mode, snr_db, frame)) / bits);
+        Self::new(able, |modes, snr_db| {
+            let good = modes.iter().rev().find(|mode| bit_errors(**mode, snr_db) < target);
+            *good.unwrap_or(&modes[0])
+        })
+    }
+
+    fn new(able: Capabilities, best: impl Fn(&[Mode], f64) -> Mode) -> Result<Self, Refusal> {
+        let modes = able.modes();
+        if modes.is_empty() {
+            return Err(Refusal::NoMode(able));
+        }
+        let best = |snr_db| best(&modes, snr_db);
+        let (lowest, highest) = RANGE_DB;
+        let first = best(lowest);
+        let mut steps = vec![(f64::NEG_INFINITY, first)];
+        let mut before = (lowest, first);
+        for index in 1..=((highest - lowest) / GRID_DB) as u32 {
+            let snr_db = lowest + f64::from(index) * GRID_DB;
+            let mode = best(snr_db);
+            if mode != before.1 {
+                steps.push((change(before, snr_db, &best), mode));
+            }
+            before = (snr_db, mode);
+        }
+        Ok(Self { steps, current: first })
+    }
+
+    /// From which ratio on, in dB, which mode is chosen.
+    #[must_use]
+    pub fn steps(&self) -> &[(f64, Mode)] {
+        &self.steps
+    }
+
+    /// The mode for the last ratio; the most robust, before there was one.
+    pub(super) const fn choose(&self) -> Mode {
+        self.current
+    }
+
+    pub(super) fn heard(&mut self, snr_db: f64) {
+        let above = self.steps.partition_point(|(least, _)| *least <= snr_db);
+        self.current = self.steps[above.saturating_sub(1)].1;
+    }
+}
+
+/// Where, above `before`, the best mode is no longer that of `before`.
+fn change(before: (f64, Mode), after: f64, best: &impl Fn(f64) -> Mode) -> f64 {
+    let (mut low, mut high) = (before.0, after);
+    while high - low > PRECISION_DB {
+        let middle = f64::midpoint(low, high);
+        if best(middle) == before.1 { low = middle } else { high = middle }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::channel::synthetic;
+    use super::*;
+    use crate::phy::{Guard, Standard, Width};
+    use proptest::prelude::*;
+
+    const HT: Capabilities = Capabilities {
+        standard: Standard::N,
+        width: Width::Mhz40,
+        guard: Guard::Ns400,
+        streams: 1,
+        is_short_preamble: false,
+    };
+
+    fn exchange() -> Exchange {
+        Exchange {
+            frame: Bytes(1_536),
+            most: Bytes(65_535),
+            longest: Duration::from_millis(4),
+            overhead: Duration::from_micros(200),
+        }
+    }
+
+    #[test]
+    fn it_starts_robust_and_follows_each_ratio() {
+        let mut ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
+        assert_eq!(ideal.choose().mcs, 0);
+        ideal.heard(60.0);
+        assert_eq!(ideal.choose().mcs, 7);
+        ideal.heard(-5.0);
+        assert_eq!(ideal.choose().mcs, 0);
+    }
+
+    #[test]
+    fn each_mcs_has_its_ratios_in_order() {
+        let ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
+        assert_eq!(ideal.steps().iter().map(|(_, mode)| mode.mcs).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(ideal.steps().windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn a_step_by_bit_errors_is_where_the_target_is_met() {
+        let errors = |mode: Mode, snr_db: f64| 0.5 * libm::exp(-(snr_db - 3.0 * f64::from(mode.mcs)).max(0.0));
+        let success = |mode, snr_db, octets: Bytes| libm::pow(1.0 - errors(mode, snr_db), octets.0 as f64 * 8.0);
+        let ideal = Ideal::by_bit_errors(HT, 1e-6, Bytes(1_536), success).unwrap();
+        for (least, mode) in &ideal.steps()[1..] {
+            // ln(0.5 / 1e-6) dB above the offset of the MCS.
+            assert!((least - 3.0 * f64::from(mode.mcs) - libm::log(0.5e6)).abs() < 0.011, "{least} {mode:?}");
+        }
+        assert!(Ideal::by_bit_errors(HT, 0.0, Bytes(1_536), success).is_err());
+    }
+
+    #[test]
+    fn short_exchanges_make_overhead_count() {
+        // Where an exchange is mostly overhead, half the frames lost are not worth twice the rate.
+        let single = Exchange { most: Bytes(200), frame: Bytes(200), ..exchange() };
+        let first = |exchange| Ideal::by_goodput(HT, exchange, synthetic).unwrap().steps()[1].0;
+        assert!(first(single) > first(exchange()) + 0.5);
+    }
+
+    proptest! {
+        #[test]
+        fn no_fixed_mode_promises_more(snr_db in -5.0..60.0f64) {
+            let mut ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
+            ideal.heard(snr_db);
+            let promise = |mode| exchange().goodput(mode, synthetic(mode, snr_db, exchange().frame));
+            let most = HT.modes().into_iter().map(promise).fold(0.0, f64::max);
+            // Within the precision of a step.
+            prop_assert!(promise(ideal.choose()) >= 0.97 * most);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Which frame survives when several are in the air.
+
+use super::error::ratio;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Capture: a frame that is much stronger than all others together is received in spite of them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// The least ratio of its power to that of noise and all others together, in dB: 10 in ns-2 (`CPThresh_`), 5 in ns-3
+    /// (`SimpleFrameCaptureModel`). At that ratio it may still fail by its rate.
+    #[schemars(range(min = 0.0))]
+    pub threshold: f64,
+    /// Can a receiver leave a frame for a stronger one that begins later ("message in message")? Else only the frame that began first
+    /// can survive, and of those that began together the strongest.
+    #[serde(default)]
+    pub takes_later: bool,
+}
+
+impl Capture {
+    /// The ratio in dB of a frame to noise and the frames that overlap it, if it survives them. Each of the others is told with
+    /// whether it began earlier.
+    pub(super) fn survives(
+        self,
+        signal_dbm: f64,
+        noise_dbm: f64,
+        others: impl Iterator<Item = Overlap>,
+    ) -> Option<f64> {
+        let mut unwanted = ratio(noise_dbm);
+        for other in others {
+            if other.is_earlier && !self.takes_later {
+                return None;
+            }
+            unwanted += ratio(other.power_dbm);
+        }
+        let sinr_db = signal_dbm - 10.0 * libm::log10(unwanted);
+        (sinr_db >= self.threshold).then_some(sinr_db)
+    }
+}
+
+/// Another frame as the receiver sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Overlap {
+    /// Its power there.
+    pub(super) power_dbm: f64,
+    /// Had it begun when the frame in question began?
+    pub(super) is_earlier: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOISE: f64 = -94.0;
+
+    fn sinr(takes_later: bool, signal: f64, others: &[(f64, bool)]) -> Option<f64> {
+        let overlaps =
+            others.iter().map(|(power_dbm, is_earlier)| Overlap { power_dbm: *power_dbm, is_earlier: *is_earlier });
+        Capture { threshold: 10.0, takes_later }.survives(signal, NOISE, overlaps)
+    }
+
+    #[test]
+    fn the_stronger_of_two_survives_by_the_threshold() {
+        let ratio = sinr(false, -50.0, &[(-61.0, false)]).unwrap();
+        assert!((ratio - 11.0).abs() < 0.01, "noise is 33 dB below the other frame: {ratio}");
+        assert_eq!(sinr(false, -50.0, &[(-59.0, false)]), None);
+        assert_eq!(sinr(false, -61.0, &[(-50.0, false)]), None);
+    }
+
+    #[test]
+    fn the_others_add_up() {
+        // Two of −62.5 dBm are −59.5 dBm.
+        assert!(sinr(false, -50.0, &[(-62.5, false)]).is_some());
+        assert_eq!(sinr(false, -50.0, &[(-62.5, false), (-62.5, false)]), None);
+    }
+
+    #[test]
+    fn a_frame_that_comes_later_is_taken_only_by_a_receiver_that_can() {
+        assert_eq!(sinr(false, -50.0, &[(-80.0, true)]), None);
+        assert!(sinr(true, -50.0, &[(-80.0, true)]).is_some());
+    }
+}

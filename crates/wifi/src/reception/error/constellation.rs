@@ -1,0 +1,136 @@
+//! What a bit of a Gray-labelled constellation is worth to a soft decoder.
+
+use crate::phy::Modulation;
+
+/// The signal-to-noise ratio at which a bit of BPSK would say as much to a Viterbi decoder as an average bit of `modulation` does at `snr`,
+/// energy of a symbol over noise density.
+///
+/// That is −ln of the Bhattacharyya parameter of the bits, whose average over the places in a symbol is what interleaving leaves of
+/// them: Guillén i Fàbregas, Martinez and Caire, "Error probability of bit-interleaved coded modulation using the Gaussian approximation",
+/// CISS 2004. It is exact for BPSK and QPSK, of which a bit is BPSK with all or half the energy.
+pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
+    match modulation {
+        Modulation::Bpsk => snr,
+        Modulation::Qpsk => snr / 2.0,
+        _ => -libm::log(average(bits_of_an_axis(modulation), snr, |[zero, one]| (zero * one).sqrt()).min(1.0)),
+    }
+}
+
+/// The mutual information between a bit of `modulation` and what a soft decoder is told of it, in bits, averaged over the places in a
+/// symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded modulation", IEEE Trans. Inf. Theory 44(3), 1998, equation 15).
+pub(super) fn information(modulation: Modulation, snr: f64) -> f64 {
+    // A symbol of BPSK says what one axis of QPSK with twice its energy does.
+    let snr = if modulation == Modulation::Bpsk { 2.0 * snr } else { snr };
+    let part = |this: f64, both: f64| if this > 0.0 { 0.5 * this * libm::log2(2.0 * this / both) } else { 0.0 };
+    average(bits_of_an_axis(modulation), snr, |[zero, one]| part(zero, zero + one) + part(one, zero + one))
+}
+
+const fn bits_of_an_axis(modulation: Modulation) -> u32 {
+    match modulation {
+        Modulation::Qam16 => 2,
+        Modulation::Qam64 => 3,
+        Modulation::Qam256 => 4,
+        Modulation::Qam1024 => 5,
+        _ => 1,
+    }
+}
+
+/// With noise of so many units on an axis whose levels are two units apart, a bit says nothing that could help.
+const DROWNED: f64 = 2.0;
+
+/// The integral of `of`, a function of the densities of what is received if a bit is zero and if it is one, averaged over the bits that
+/// choose a level of ±1, ±3, … on one axis of square QAM by Gray labels (17.3.5.8). `of` grows with both densities in proportion.
+fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
+    let levels = 1_usize << bits;
+    // A symbol of two axes with levels one unit from zero has an energy of 2(M² − 1)/3; half the noise lies on each axis.
+    let deviation = ((levels * levels - 1) as f64 / (3.0 * snr)).sqrt();
+    if deviation > DROWNED && bits > 1 {
+        return of([1.0, 1.0]);
+    }
+    // Levels lie on the grid, four points a deviation apart or closer: the sum over it is the integral to all digits that matter.
+    let per_unit = (4.0 / deviation).ceil() as usize;
+    let step = 1.0 / per_unit as f64;
+    // Bits differ half-way between two levels; eight deviations from there is nothing.
+    let reach = ((1.0 + 8.0 * deviation) / step).ceil() as usize;
+    let density: Vec<f64> = (0..=reach)
+        .map(|n| {
+            let distance = n as f64 * step / deviation;
+            libm::exp(-distance * distance / 2.0)
+        })
+        .collect();
+
+    let spacing = 2 * per_unit;
+    let mut sum = 0.0;
+    // The lowest level is at `reach`. The axis is symmetric, so the points of its lower half stand for two.
+    let middle = reach + (levels - 1) * per_unit;
+    for point in 0..=middle {
+        let mut likelihoods = [[0.0; 2]; 5];
+        let first = point.saturating_sub(2 * reach).div_ceil(spacing);
+        for level in (first..levels).take_while(|level| level * spacing <= point) {
+            let likelihood = density[point.abs_diff(reach + level * spacing)];
+            let label = level ^ (level >> 1);
+            for (bit, of_bit) in likelihoods.iter_mut().enumerate().take(bits as usize) {
+                of_bit[label >> bit & 1] += likelihood;
+            }
+        }
+        let here: f64 = likelihoods[..bits as usize].iter().map(|densities| of(*densities)).sum();
+        sum += if point == middle { here } else { 2.0 * here };
+    }
+    // Each likelihood is an average over half of the levels, of densities with this factor.
+    let normal = 1.0 / (deviation * (2.0 * core::f64::consts::PI).sqrt());
+    sum * step * normal * 2.0 / levels as f64 / f64::from(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With one bit an axis this is QPSK, of which the closed form is known.
+    #[test]
+    fn the_integral_gives_the_closed_form_of_qpsk() {
+        for snr in [0.3, 1.0, 3.0, 10.0, 30.0] {
+            let got = -libm::log(average(1, snr, |[zero, one]| (zero * one).sqrt()));
+            assert!((got / (snr / 2.0) - 1.0).abs() < 1e-9, "{got} at {snr}");
+        }
+    }
+
+    /// Far above the noise only nearest neighbours count. Of the levels −3, −1, 1, 3, one bit changes in the middle, the other on either
+    /// side: with half the levels at each change, that is (½ + 1)/2 changes on average. A change is half a distance of √(1/10) away, so
+    /// the parameter tends to ¾·exp(−snr/10).
+    #[test]
+    fn at_high_snr_nearest_neighbours_decide() {
+        let snr = 200.0;
+        let expected = snr / 10.0 - libm::log(0.75);
+        let got = bit_snr(Modulation::Qam16, snr);
+        assert!((got - expected).abs() < 0.02, "{got}, expected {expected}");
+    }
+
+    #[test]
+    fn denser_constellations_need_more() {
+        let order = [
+            Modulation::Bpsk,
+            Modulation::Qpsk,
+            Modulation::Qam16,
+            Modulation::Qam64,
+            Modulation::Qam256,
+            Modulation::Qam1024,
+        ];
+        for pair in order.windows(2) {
+            assert!(bit_snr(pair[0], 100.0) > 1.2 * bit_snr(pair[1], 100.0), "{pair:?}");
+            assert!(bit_snr(pair[1], 100.0) < bit_snr(pair[1], 110.0), "{pair:?}");
+        }
+    }
+
+    /// Of BPSK: half a bit at −2.82 dB and 5/6 of one at 1.59 dB, the limits of Shannon for codes of rates 1/2 and 5/6 (0.19 and 2.38 dB
+    /// an information bit; ten Brink et al., "Design of low-density parity-check codes for modulation and detection", IEEE Trans. Comm.
+    /// 52(4), 2004, for the former).
+    #[test]
+    fn information_is_that_of_the_known_limits() {
+        for (db, expected) in [(-2.82, 0.5), (1.59, 5.0 / 6.0)] {
+            let got = information(Modulation::Bpsk, libm::pow(10.0, db / 10.0));
+            assert!((got - expected).abs() < 0.002, "{got} at {db} dB");
+        }
+        assert!((information(Modulation::Qam1024, 1e6) - 1.0).abs() < 1e-9);
+        assert!(information(Modulation::Qam64, 0.1) < 0.1);
+    }
+}

@@ -1,0 +1,155 @@
+//! From octets to a frame.
+
+use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
+use super::encode::fcs;
+use super::frame::{flag, kind};
+use super::{
+    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
+};
+
+/// Why octets are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Octets are missing.
+    #[error("the frame ends where {missing} more octets were expected")]
+    Cut {
+        /// How many.
+        missing: usize,
+    },
+    /// It came to harm.
+    #[error("the frame check sequence is wrong")]
+    Fcs,
+    /// It is another frame.
+    #[error("found a frame whose frame control begins with {0:#04x}, expected data, RTS, CTS, ACK or Block ACK")]
+    Kind(u8),
+    /// It is between access points, with four addresses.
+    #[error("the frame has four addresses")]
+    FourAddresses,
+    /// Its body is encrypted.
+    #[error("the frame is encrypted")]
+    Protected,
+    /// It is a Block ACK, or a request for one, of another variant.
+    #[error("found a Block ACK of type {0}, expected 2 (compressed)")]
+    BlockAckType(u16),
+    /// The Block ACK has another bitmap.
+    #[error("found a Block ACK with fragment number {0}, expected 0 or 4, a bitmap of 64 or 256 frames")]
+    BitmapSize(u16),
+}
+
+/// The frame in these octets, which end with its FCS.
+///
+/// # Errors
+/// If the octets are damaged, or no frame that acklab knows.
+pub fn decode(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
+    let Some((frame, check)) = octets.split_last_chunk::<4>() else {
+        return Err(DecodeError::Cut { missing: 4 - octets.len() });
+    };
+    if fcs(frame) != *check { Err(DecodeError::Fcs) } else { decode_without_fcs(frame) }
+}
+
+/// The frame in these octets, whose FCS was taken off.
+///
+/// # Errors
+/// If the octets are no frame that acklab knows.
+pub fn decode_without_fcs(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
+    let mut rest = Rest(octets);
+    let [kind, flags] = rest.take()?;
+    let duration = rest.number()?;
+    Ok(match kind {
+        kind::RTS => Frame::Rts(Rts { duration, receiver: rest.address()?, transmitter: rest.address()? }),
+        kind::CTS => Frame::Cts(Answer { duration, receiver: rest.address()? }),
+        kind::ACK => Frame::Ack(Answer { duration, receiver: rest.address()? }),
+        kind::BLOCK_ACK_REQUEST => Frame::BlockAckRequest(block_ack_request(duration, &mut rest)?),
+        kind::BLOCK_ACK => Frame::BlockAck(block_ack(duration, &mut rest)?),
+        kind::DATA | kind::QOS_DATA => Frame::Data(data(kind == kind::QOS_DATA, flags, duration, rest)?),
+        other => return Err(DecodeError::Kind(other)),
+    })
+}
+
+fn block_ack_request(duration: u16, rest: &mut Rest<'_>) -> Result<BlockAckRequest, DecodeError> {
+    let (receiver, transmitter, tid) = (rest.address()?, rest.address()?, compressed(rest.number()?)?);
+    Ok(BlockAckRequest { duration, receiver, transmitter, tid, start: rest.number()? >> 4 })
+}
+
+fn block_ack(duration: u16, rest: &mut Rest<'_>) -> Result<BlockAck, DecodeError> {
+    let (receiver, transmitter, tid) = (rest.address()?, rest.address()?, compressed(rest.number()?)?);
+    let sequence_control = rest.number()?;
+    let bitmap = match sequence_control & 0xf {
+        FRAGMENT_OF_64 => BlockBitmap::Of64(rest.word()?),
+        FRAGMENT_OF_256 => BlockBitmap::Of256([rest.word()?, rest.word()?, rest.word()?, rest.word()?]),
+        other => return Err(DecodeError::BitmapSize(other)),
+    };
+    Ok(BlockAck { duration, receiver, transmitter, tid, start: sequence_control >> 4, bitmap })
+}
+
+/// The TID of a BA or BAR Control field, if that is of the compressed variant.
+fn compressed(field: u16) -> Result<u8, DecodeError> {
+    match field & control::TYPE {
+        control::COMPRESSED => Ok((field >> control::TID_SHIFT) as u8),
+        other => Err(DecodeError::BlockAckType(other >> 1)),
+    }
+}
+
+fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Data<'_>, DecodeError> {
+    let has = |flag: u8| flags & flag != 0;
+    let distribution_system = match (has(flag::TO_DS), has(flag::FROM_DS)) {
+        (false, false) => DistributionSystem::Apart,
+        (true, false) => DistributionSystem::To,
+        (false, true) => DistributionSystem::From,
+        (true, true) => return Err(DecodeError::FourAddresses),
+    };
+    if has(flag::PROTECTED) {
+        return Err(DecodeError::Protected);
+    }
+    let (receiver, transmitter, address_3) = (rest.address()?, rest.address()?, rest.address()?);
+    let sequence_control = rest.number()?;
+    let qos = if is_qos {
+        let [low, _] = rest.take()?;
+        let qos = Qos { tid: low & 0xf, ack_policy: AckPolicy::from_bits(low >> 5), is_amsdu: low & 0x80 != 0 };
+        if has(flag::HT_CONTROL) {
+            // The HT Control field (9.2.4.6) says nothing of what is sent here.
+            rest.take::<4>()?;
+        }
+        Some(qos)
+    } else {
+        None
+    };
+    Ok(Data {
+        duration,
+        distribution_system,
+        is_retry: has(flag::RETRY),
+        has_more_fragments: has(flag::MORE_FRAGMENTS),
+        has_more_data: has(flag::MORE_DATA),
+        receiver,
+        transmitter,
+        address_3,
+        sequence: sequence_control >> 4,
+        fragment: (sequence_control & 0xf) as u8,
+        qos,
+        body: rest.0,
+    })
+}
+
+/// The octets that are not read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let there = self.0.len();
+        let (taken, rest) = self.0.split_first_chunk().ok_or_else(|| DecodeError::Cut { missing: N - there })?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn number(&mut self) -> Result<u16, DecodeError> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn word(&mut self) -> Result<u64, DecodeError> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn address(&mut self) -> Result<MacAddress, DecodeError> {
+        self.take().map(MacAddress)
+    }
+}

@@ -1,0 +1,107 @@
+//! From a frame to octets.
+
+use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
+use super::frame::{flag, kind};
+use super::{BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame};
+use acklab_base::Duration;
+
+/// The longest that a Duration/ID field can announce (Table 9-9).
+const LONGEST: u64 = 32_767;
+
+/// The Duration/ID field that announces `medium_busy` after the frame: in microseconds, rounded up (9.2.5.1).
+#[must_use]
+pub const fn duration_field(medium_busy: Duration) -> u16 {
+    let micros = medium_busy.as_nanos().div_ceil(1_000);
+    (if micros < LONGEST { micros } else { LONGEST }) as u16
+}
+
+/// Put the octets of `frame` and its FCS in place of those in `octets`, whose memory is used again.
+pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
+    octets.clear();
+    match frame {
+        Frame::Rts(rts) => {
+            start(kind::RTS, 0, rts.duration, octets);
+            octets.extend_from_slice(&rts.receiver.0);
+            octets.extend_from_slice(&rts.transmitter.0);
+        }
+        Frame::Cts(cts) => {
+            start(kind::CTS, 0, cts.duration, octets);
+            octets.extend_from_slice(&cts.receiver.0);
+        }
+        Frame::Ack(ack) => {
+            start(kind::ACK, 0, ack.duration, octets);
+            octets.extend_from_slice(&ack.receiver.0);
+        }
+        Frame::BlockAckRequest(request) => block_ack_request(request, octets),
+        Frame::BlockAck(answer) => block_ack(answer, octets),
+        Frame::Data(frame) => data(frame, octets),
+    }
+    octets.extend_from_slice(&fcs(octets));
+}
+
+/// The frame check sequence of these octets (9.2.4.8), as it stands on the air: the CRC-32 of IEEE 802.3, least octet first.
+pub(super) fn fcs(octets: &[u8]) -> [u8; 4] {
+    crc32fast::hash(octets).to_le_bytes()
+}
+
+fn start(kind: u8, flags: u8, duration: u16, octets: &mut Vec<u8>) {
+    octets.extend_from_slice(&[kind, flags]);
+    octets.extend_from_slice(&duration.to_le_bytes());
+}
+
+fn block_ack_request(request: &BlockAckRequest, octets: &mut Vec<u8>) {
+    start(kind::BLOCK_ACK_REQUEST, 0, request.duration, octets);
+    octets.extend_from_slice(&request.receiver.0);
+    octets.extend_from_slice(&request.transmitter.0);
+    octets.extend_from_slice(&compressed(request.tid).to_le_bytes());
+    octets.extend_from_slice(&(request.start << 4).to_le_bytes());
+}
+
+fn block_ack(answer: &BlockAck, octets: &mut Vec<u8>) {
+    start(kind::BLOCK_ACK, 0, answer.duration, octets);
+    octets.extend_from_slice(&answer.receiver.0);
+    octets.extend_from_slice(&answer.transmitter.0);
+    octets.extend_from_slice(&compressed(answer.tid).to_le_bytes());
+    let fragment = match answer.bitmap {
+        BlockBitmap::Of64(_) => FRAGMENT_OF_64,
+        BlockBitmap::Of256(_) => FRAGMENT_OF_256,
+    };
+    octets.extend_from_slice(&(answer.start << 4 | fragment).to_le_bytes());
+    answer.bitmap.words().iter().for_each(|word| octets.extend_from_slice(&word.to_le_bytes()));
+}
+
+fn compressed(tid: u8) -> u16 {
+    control::COMPRESSED | u16::from(tid) << control::TID_SHIFT
+}
+
+fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
+    let when = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    let flags = when(frame.distribution_system == DistributionSystem::To, flag::TO_DS)
+        | when(frame.distribution_system == DistributionSystem::From, flag::FROM_DS)
+        | when(frame.has_more_fragments, flag::MORE_FRAGMENTS)
+        | when(frame.is_retry, flag::RETRY)
+        | when(frame.has_more_data, flag::MORE_DATA);
+    let kind = if frame.qos.is_some() { kind::QOS_DATA } else { kind::DATA };
+    start(kind, flags, frame.duration, octets);
+    for address in [frame.receiver, frame.transmitter, frame.address_3] {
+        octets.extend_from_slice(&address.0);
+    }
+    let sequence_control = frame.sequence << 4 | u16::from(frame.fragment & 0xf);
+    octets.extend_from_slice(&sequence_control.to_le_bytes());
+    if let Some(qos) = frame.qos {
+        octets.extend_from_slice(&[qos.tid & 0xf | qos.ack_policy.bits() << 5 | u8::from(qos.is_amsdu) << 7, 0]);
+    }
+    octets.extend_from_slice(frame.body);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_rounded_up_and_has_fifteen_bits() {
+        let field = |nanos| duration_field(Duration::from_nanos(nanos));
+        assert_eq!((field(0), field(1), field(44_000), field(44_001)), (0, 1, 44, 45));
+        assert_eq!((field(32_767_000), field(u64::MAX)), (32_767, 32_767));
+    }
+}

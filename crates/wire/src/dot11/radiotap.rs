@@ -1,0 +1,266 @@
+//! The radiotap header that a capture puts in front of a frame: when and how it was sent (radiotap.org, "defined fields").
+
+mod decode;
+mod encode;
+
+pub use decode::{DecodeError, decode};
+pub use encode::append;
+
+/// What is known of a frame beside its octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Header {
+    /// TSFT: microseconds of the cell's clock when the first bit of the frame arrived.
+    pub tsft: Option<u64>,
+    /// Was the short preamble of DSSS in front of it?
+    pub has_short_preamble: bool,
+    /// Does its FCS stand behind it?
+    pub has_fcs: bool,
+    /// Is the FCS wrong?
+    pub is_damaged: bool,
+    /// Where in the spectrum.
+    pub channel: Option<Channel>,
+    /// Power of the signal in dBm.
+    pub signal: Option<i8>,
+    /// Power of the noise in dBm.
+    pub noise: Option<i8>,
+    /// At what rate.
+    pub modulation: Option<Modulation>,
+    /// In which A-MPDU.
+    pub ampdu: Option<Ampdu>,
+    /// Timestamp: nanoseconds of the capture's clock at the end of the PPDU.
+    pub end: Option<u64>,
+}
+
+/// A channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// The middle of the primary 20 MHz in MHz.
+    pub frequency: u16,
+    /// What may be sent there: [`Channel::CCK`] and so on.
+    pub flags: u16,
+}
+
+impl Channel {
+    /// DSSS and CCK.
+    pub const CCK: u16 = 0x0020;
+    /// OFDM.
+    pub const OFDM: u16 = 0x0040;
+    /// At 2.4 GHz.
+    pub const GHZ_2: u16 = 0x0080;
+    /// At 5 GHz.
+    pub const GHZ_5: u16 = 0x0100;
+}
+
+/// The rate of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modulation {
+    /// DSSS or OFDM at a rate in units of 500 kbps.
+    Legacy(u8),
+    /// HT.
+    Ht(Ht),
+    /// VHT for a single user.
+    Vht(Vht),
+    /// HE for a single user.
+    He(He),
+}
+
+/// The rate of HT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ht {
+    /// The MCS of all streams: eight more for each after the first.
+    pub mcs: u8,
+    /// MHz, if known: 20 or 40.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 400 or 800.
+    pub guard: Option<u16>,
+    /// Is it coded with LDPC, if known?
+    pub is_ldpc: Option<bool>,
+    /// Streams that space-time block coding makes, if known: none to three.
+    pub stbc: Option<u8>,
+    /// Extension spatial streams, if known: none to three.
+    pub extension: Option<u8>,
+}
+
+/// The rate of VHT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vht {
+    /// The MCS, of which the low four bits count.
+    pub mcs: u8,
+    /// Spatial streams: 1 to 8.
+    pub streams: u8,
+    /// MHz, if known: 20, 40, 80 or 160.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 400 or 800.
+    pub guard: Option<u16>,
+    /// Is it coded with LDPC?
+    pub is_ldpc: bool,
+    /// Are its streams made by space-time block coding, if known?
+    pub is_stbc: Option<bool>,
+}
+
+/// The rate of HE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct He {
+    /// The MCS, of which the low four bits count.
+    pub mcs: u8,
+    /// Space-time streams: 1 to 8.
+    pub streams: u8,
+    /// MHz, if known: 20, 40, 80 or 160.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 800, 1600 or 3200.
+    pub guard: Option<u16>,
+    /// How many times 3.2 µs the symbols of its long training field take, if known: 1, 2 or 4.
+    pub training: Option<u8>,
+    /// Is it coded with LDPC, if known?
+    pub is_ldpc: Option<bool>,
+    /// Are its streams made by space-time block coding, if known?
+    pub is_stbc: Option<bool>,
+}
+
+/// The A-MPDU that a frame came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ampdu {
+    /// The same for all frames of one A-MPDU, and another for the next.
+    pub reference: u32,
+    /// Is it the last frame of the A-MPDU, if known?
+    pub is_last: Option<bool>,
+    /// Is it the only one, whose delimiter says EOF, if known (9.7.3)?
+    pub is_single: Option<bool>,
+}
+
+/// The fields by bit of the presence word.
+mod field {
+    pub(super) const TSFT: u32 = 0;
+    pub(super) const FLAGS: u32 = 1;
+    pub(super) const RATE: u32 = 2;
+    pub(super) const CHANNEL: u32 = 3;
+    pub(super) const SIGNAL: u32 = 5;
+    pub(super) const NOISE: u32 = 6;
+    pub(super) const MCS: u32 = 19;
+    pub(super) const AMPDU: u32 = 20;
+    pub(super) const VHT: u32 = 21;
+    pub(super) const TIMESTAMP: u32 = 22;
+    pub(super) const HE: u32 = 23;
+    /// Another presence word follows.
+    pub(super) const EXTENDED: u32 = 31;
+
+    /// Octets and alignment of each field, of those that have a place of their own.
+    pub(super) const SHAPES: [(usize, usize); 28] = [
+        (8, 8),  // TSFT
+        (1, 1),  // flags
+        (1, 1),  // rate
+        (4, 2),  // channel
+        (2, 1),  // FHSS
+        (1, 1),  // antenna signal in dBm
+        (1, 1),  // antenna noise in dBm
+        (2, 2),  // lock quality
+        (2, 2),  // transmit attenuation
+        (2, 2),  // transmit attenuation in dB
+        (1, 1),  // transmit power in dBm
+        (1, 1),  // antenna
+        (1, 1),  // antenna signal in dB
+        (1, 1),  // antenna noise in dB
+        (2, 2),  // RX flags
+        (2, 2),  // TX flags
+        (1, 1),  // RTS retries
+        (1, 1),  // data retries
+        (8, 4),  // extended channel
+        (3, 1),  // MCS
+        (8, 4),  // A-MPDU status
+        (12, 2), // VHT
+        (12, 8), // timestamp
+        (12, 2), // HE
+        (12, 2), // HE for several users
+        (6, 2),  // HE of another user
+        (1, 1),  // PSDU without octets
+        (4, 2),  // L-SIG
+    ];
+}
+
+mod flag {
+    pub(super) const SHORT_PREAMBLE: u8 = 0x02;
+    pub(super) const FCS: u8 = 0x10;
+    pub(super) const BAD_FCS: u8 = 0x40;
+}
+
+mod mcs {
+    pub(super) const WIDTH_KNOWN: u8 = 0x01;
+    pub(super) const INDEX_KNOWN: u8 = 0x02;
+    pub(super) const GUARD_KNOWN: u8 = 0x04;
+    pub(super) const FORMAT_KNOWN: u8 = 0x08;
+    pub(super) const CODING_KNOWN: u8 = 0x10;
+    pub(super) const STBC_KNOWN: u8 = 0x20;
+    pub(super) const EXTENSION_KNOWN: u8 = 0x40;
+    /// The high bit of the number of extension streams stands among what is known.
+    pub(super) const EXTENSION_HIGH: u8 = 0x80;
+    pub(super) const WIDTH: u8 = 0x03;
+    pub(super) const MHZ_40: u8 = 0x01;
+    pub(super) const SHORT_GUARD: u8 = 0x04;
+    pub(super) const LDPC: u8 = 0x10;
+    pub(super) const STBC_SHIFT: u32 = 5;
+    pub(super) const EXTENSION_LOW: u8 = 0x80;
+}
+
+mod ampdu {
+    pub(super) const LAST_KNOWN: u16 = 0x0004;
+    pub(super) const LAST: u16 = 0x0008;
+    pub(super) const EOF: u16 = 0x0040;
+    pub(super) const EOF_KNOWN: u16 = 0x0080;
+}
+
+mod vht {
+    pub(super) const STBC_KNOWN: u16 = 0x0001;
+    pub(super) const GUARD_KNOWN: u16 = 0x0004;
+    pub(super) const WIDTH_KNOWN: u16 = 0x0040;
+    pub(super) const STBC: u8 = 0x01;
+    pub(super) const SHORT_GUARD: u8 = 0x04;
+    pub(super) const LDPC: u8 = 0x01;
+    /// Widths in MHz with their codes.
+    pub(super) const WIDTHS: [(u8, u16); 4] = [(0, 20), (1, 40), (4, 80), (11, 160)];
+}
+
+mod he {
+    /// data1: the format, which is zero for a single user.
+    pub(super) const FORMAT: u16 = 0x0003;
+    /// data1.
+    pub(super) const MCS_KNOWN: u16 = 0x0020;
+    /// data1.
+    pub(super) const CODING_KNOWN: u16 = 0x0080;
+    /// data1.
+    pub(super) const STBC_KNOWN: u16 = 0x0200;
+    /// data1.
+    pub(super) const WIDTH_KNOWN: u16 = 0x4000;
+    /// data2.
+    pub(super) const GUARD_KNOWN: u16 = 0x0002;
+    /// data3: where the MCS begins.
+    pub(super) const MCS_SHIFT: u32 = 8;
+    /// data3.
+    pub(super) const LDPC: u16 = 0x2000;
+    /// data3.
+    pub(super) const STBC: u16 = 0x8000;
+    /// data5: where the guard interval begins.
+    pub(super) const GUARD_SHIFT: u32 = 4;
+    /// data5: where the size of the training symbols begins.
+    pub(super) const TRAINING_SHIFT: u32 = 6;
+    /// Widths in MHz with their codes in data5.
+    pub(super) const WIDTHS: [(u16, u16); 4] = [(0, 20), (1, 40), (2, 80), (3, 160)];
+    /// Guard intervals in nanoseconds with their codes.
+    pub(super) const GUARDS: [(u16, u16); 3] = [(0, 800), (1, 1600), (2, 3200)];
+    /// Sizes of training symbols with their codes.
+    pub(super) const TRAININGS: [(u16, u8); 3] = [(1, 1), (2, 2), (3, 4)];
+}
+
+mod timestamp {
+    /// Unit of nanoseconds, at the end of the PPDU.
+    pub(super) const NANOSECONDS_AT_END: u8 = 0x22;
+}
+
+/// The code that a table has for `value`.
+fn code<C: Copy, V: Copy + PartialEq>(table: &[(C, V)], value: V) -> Option<C> {
+    table.iter().find(|(_, known)| *known == value).map(|(code, _)| *code)
+}
+
+/// The value that a table has for `code`.
+fn value<C: Copy + PartialEq, V: Copy>(table: &[(C, V)], code: C) -> Option<V> {
+    table.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
+}

@@ -1,0 +1,170 @@
+//! The IPv4 header (RFC 791) that transports travel in, and the checksums of both.
+//!
+//! What a typed packet does not hold is ignored on the way in, and on the way out it is what [`Ipv4Fields`] say: TTL 64,
+//! don't fragment and no differentiated service where nothing else is asked for.
+
+use crate::Endpoints;
+use acklab_base::Ecn;
+use etherparse::checksum::Sum16BitWords;
+use etherparse::err::ipv4;
+use etherparse::{IpNumber, Ipv4HeaderSlice};
+
+/// Octets of an IPv4 header without options.
+pub const IPV4_HEADER: u64 = 20;
+
+/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
+const TIME_TO_LIVE: u8 = 64;
+
+/// What an IPv4 header says that a typed packet does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ipv4Fields {
+    /// Differentiated services (RFC 2474, §3): six bits.
+    pub dscp: u8,
+    /// Identification (RFC 791, §3.1; RFC 6864).
+    pub identification: u16,
+    /// Don't fragment.
+    pub dont_fragment: bool,
+    /// Time to live.
+    pub time_to_live: u8,
+}
+
+impl Default for Ipv4Fields {
+    /// As simulated endpoints send packets.
+    fn default() -> Self {
+        Self { dscp: 0, identification: 0, dont_fragment: true, time_to_live: TIME_TO_LIVE }
+    }
+}
+
+/// How much of a packet is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
+    Headers,
+    /// The headers and the payload.
+    Whole,
+}
+
+/// What to do about checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksums {
+    /// Refuse a packet whose checksums are wrong, or whose payload is not all there, so that it cannot be told.
+    Verify,
+    /// Take the packet as it is: its payload was cut off in a capture, or the sender leaves checksums to a network card.
+    Ignore,
+}
+
+/// The total length of an IPv4 packet has 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
+pub struct TooLong {
+    /// What it would take.
+    pub octets: u64,
+}
+
+/// Why octets are no IPv4 packet with the transport that was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// There is no IPv4 header.
+    #[error(transparent)]
+    Header(#[from] ipv4::HeaderSliceError),
+    /// The IPv4 header is longer than the packet that it heads.
+    #[error("the IPv4 header has {header} octets and says that the packet has {total}")]
+    TotalLength {
+        /// Octets of the IPv4 header.
+        header: usize,
+        /// Its total length.
+        total: usize,
+    },
+    /// It is a part of a packet.
+    #[error("the packet is a fragment")]
+    Fragment,
+    /// It carries something else.
+    #[error("the packet carries protocol {found}, where {expected} was expected")]
+    Protocol {
+        /// What it carries.
+        found: u8,
+        /// What was expected.
+        expected: u8,
+    },
+    /// Octets are missing that the checksum was taken over.
+    #[error("the packet has {total} octets, of which {there} are there: its checksum cannot be verified")]
+    Cut {
+        /// Octets of the packet.
+        total: usize,
+        /// Octets that are there.
+        there: usize,
+    },
+    /// The checksum of the IPv4 header is wrong.
+    #[error("the IPv4 checksum is wrong")]
+    Checksum,
+}
+
+/// The header, without options, of a packet of `total_len` octets (RFC 791, §3.1).
+pub(crate) fn header(
+    protocol: IpNumber,
+    ecn: Ecn,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    total_len: u16,
+) -> [u8; IPV4_HEADER as usize] {
+    let mut header = [0; IPV4_HEADER as usize];
+    let words = header.len() as u8 / 4;
+    header[0] = 4 << 4 | words;
+    header[1] = fields.dscp << 2 | ecn.bits();
+    header[2..4].copy_from_slice(&total_len.to_be_bytes());
+    header[4..6].copy_from_slice(&fields.identification.to_be_bytes());
+    header[6] = u8::from(fields.dont_fragment) << 6;
+    header[8] = fields.time_to_live;
+    header[9] = protocol.0;
+    header[12..16].copy_from_slice(&endpoints.source.ip().octets());
+    header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
+    let checksum = Sum16BitWords::new().add_slice(&header).ones_complement().to_be();
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    header
+}
+
+/// The packet that `octets` start with: its header, what of its payload is there, and how long that would be. Octets after the
+/// packet, as a link layer pads it with, are left out.
+pub(crate) fn read(
+    octets: &[u8],
+    protocol: IpNumber,
+    checksums: Checksums,
+) -> Result<(Ipv4HeaderSlice<'_>, &[u8], usize), DecodeError> {
+    let ip = Ipv4HeaderSlice::from_slice(octets)?;
+    let (header, total) = (ip.slice().len(), usize::from(ip.total_len()));
+    if total < header {
+        return Err(DecodeError::TotalLength { header, total });
+    }
+    if checksums == Checksums::Verify && Sum16BitWords::new().add_slice(ip.slice()).ones_complement() != 0 {
+        return Err(DecodeError::Checksum);
+    }
+    if ip.is_fragmenting_payload() {
+        return Err(DecodeError::Fragment);
+    }
+    if ip.protocol() != protocol {
+        return Err(DecodeError::Protocol { found: ip.protocol().0, expected: protocol.0 });
+    }
+    Ok((ip, &octets[header..octets.len().min(total)], total - header))
+}
+
+/// Is all there that the checksum of a transport was taken over? `carried` of `length` octets are.
+pub(crate) fn all_there(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize) -> Result<(), DecodeError> {
+    let header = ip.slice().len();
+    if carried.len() < length {
+        return Err(DecodeError::Cut { total: header + length, there: header + carried.len() });
+    }
+    Ok(())
+}
+
+/// The checksum (RFC 1071) of `octets` of a transport, of which those up to `len` that are not there are zero, and of the
+/// pseudo-header before them (RFC 768; RFC 9293, §3.1). Taken over octets that carry their checksum, it is zero if that is right.
+pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
+    Sum16BitWords::new()
+        .add_4bytes(endpoints.source.ip().octets())
+        .add_4bytes(endpoints.destination.ip().octets())
+        .add_2bytes([0, protocol.0])
+        .add_2bytes(len.to_be_bytes())
+        .add_slice(octets)
+        .ones_complement()
+        .to_be()
+}

@@ -1,0 +1,53 @@
+//! UDP datagrams as values (RFC 768), with the header of their test traffic, and their octets over IPv4.
+
+pub mod octets;
+
+pub use octets::{DecodeError, EncodeError, decode, encode};
+
+use crate::ipv4::IPV4_HEADER;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
+
+/// Octets of a UDP header.
+pub const UDP_HEADER: u64 = 8;
+/// Octets at the start of the payload that say when a datagram left and which it is: iperf3's with `--udp-counters-64bit`
+/// (`iperf_udp_send`), so that no run is long enough for the number to wrap.
+pub const TEST_HEADER: u64 = 16;
+/// The most octets of payload that an IPv4 packet has room for.
+pub const LARGEST_PAYLOAD: u64 = u16::MAX as u64 - IPV4_HEADER - UDP_HEADER;
+
+/// A user datagram of test traffic over IPv4. Beyond its test header the payload is a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserDatagram {
+    /// The direction that it goes; it stands for addresses and ports.
+    pub flow: FlowId,
+    /// The ECN field of the IP header that it travels in.
+    pub ecn: Ecn,
+    /// Its number among those of its flow, from one.
+    pub number: u64,
+    /// When it was sent. Octets tell it in whole microseconds, as `gettimeofday` does.
+    pub sent_at: Instant,
+    /// Octets of payload, the test header included.
+    pub payload: u32,
+}
+
+impl Datagram for UserDatagram {
+    fn wire_len(&self) -> Bytes {
+        Bytes(IPV4_HEADER + UDP_HEADER + u64::from(self.payload))
+    }
+
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        None
+    }
+}

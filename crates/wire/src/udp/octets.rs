@@ -1,0 +1,164 @@
+//! A user datagram as the octets of an IPv4 packet, and back.
+//!
+//! The test header stands at the start of the payload, big-endian: seconds (32 bits), microseconds (32 bits), number (64 bits). The rest
+//! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
+
+use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
+use crate::Endpoints;
+use crate::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
+use acklab_base::{Datagram, Ecn, FlowId, Instant};
+use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
+use std::net::SocketAddrV4;
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+const MICROS_PER_SECOND: u64 = 1_000_000;
+
+/// Why a datagram has no octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// It is longer than a packet may be.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// The test header has no room.
+    #[error("a payload of {octets} octets has no room for the 16 of the test header")]
+    TooShort {
+        /// Octets of payload.
+        octets: u32,
+    },
+}
+
+/// Why octets are no datagram of test traffic.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// They are no IPv4 packet that carries UDP.
+    #[error(transparent)]
+    Ipv4(#[from] ipv4::DecodeError),
+    /// The headers are not all there.
+    #[error("the packet carries {there} octets, where the UDP header and that of the test take 24")]
+    TooShort {
+        /// Octets after the IPv4 header.
+        there: usize,
+    },
+    /// The length that UDP says is not that which IPv4 says.
+    #[error("UDP says {udp} octets, IPv4 {ip}")]
+    Length {
+        /// The length field of UDP.
+        udp: usize,
+        /// What IPv4 leaves for it.
+        ip: usize,
+    },
+    /// The checksum of the datagram is wrong.
+    #[error("the UDP checksum is wrong")]
+    Checksum,
+    /// The test header says a time that is none.
+    #[error("the test header says {0} microseconds beyond a second")]
+    Microseconds(u32),
+    /// Nobody knows the flow.
+    #[error("no flow runs {0}")]
+    UnknownFlow(Endpoints),
+}
+
+/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with this `identification`, in place of those in
+/// `octets`, whose memory is used again.
+///
+/// # Errors
+/// If the datagram does not fit a packet, or its test header the payload; `octets` is empty then.
+pub fn encode(
+    datagram: &UserDatagram,
+    endpoints: Endpoints,
+    identification: u16,
+    extent: Extent,
+    octets: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    octets.clear();
+    if u64::from(datagram.payload) < TEST_HEADER {
+        return Err(EncodeError::TooShort { octets: datagram.payload });
+    }
+    let wire_len = datagram.wire_len().get();
+    let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
+    let fields = Ipv4Fields { identification, ..Ipv4Fields::default() };
+    let ip = ipv4::header(IpNumber::UDP, datagram.ecn, endpoints, fields, total_len);
+    let length = total_len - ip.len() as u16;
+
+    let mut carried = [0; (UDP_HEADER + TEST_HEADER) as usize];
+    let (udp, test) = carried.split_at_mut(UDP_HEADER as usize);
+    test.copy_from_slice(&test_header(datagram));
+    let mut header = UdpHeader {
+        source_port: endpoints.source.port(),
+        destination_port: endpoints.destination.port(),
+        length,
+        checksum: 0,
+    };
+    udp.copy_from_slice(&header.to_bytes());
+    // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
+    header.checksum = match ipv4::checksum(IpNumber::UDP, endpoints, &carried, length) {
+        0 => u16::MAX,
+        sum => sum,
+    };
+    carried[..UDP_HEADER as usize].copy_from_slice(&header.to_bytes());
+
+    octets.extend_from_slice(&ip);
+    octets.extend_from_slice(&carried);
+    if extent == Extent::Whole {
+        octets.resize(usize::from(total_len), 0);
+    }
+    Ok(())
+}
+
+fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
+    let nanos = datagram.sent_at.as_nanos();
+    let seconds = (nanos / NANOS_PER_SECOND) as u32;
+    let micros = (nanos % NANOS_PER_SECOND / 1000) as u32;
+    let mut octets = [0; TEST_HEADER as usize];
+    octets[..4].copy_from_slice(&seconds.to_be_bytes());
+    octets[4..8].copy_from_slice(&micros.to_be_bytes());
+    octets[8..].copy_from_slice(&datagram.number.to_be_bytes());
+    octets
+}
+
+/// The datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
+///
+/// `flow` tells which flow the endpoints stand for: [`Endpoints::flow`] for what [`encode`] wrote by [`Endpoints::of`].
+///
+/// # Errors
+/// If the octets are not a whole, well-formed datagram of test traffic in IPv4, or of a flow that is not known.
+pub fn decode(
+    octets: &[u8],
+    checksums: Checksums,
+    flow: impl FnOnce(Endpoints) -> Option<FlowId>,
+) -> Result<(Endpoints, UserDatagram), DecodeError> {
+    let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
+    let (Ok(udp), Some(test)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
+        return Err(DecodeError::TooShort { there: carried.len() });
+    };
+    let Some(test) = test.first_chunk::<{ TEST_HEADER as usize }>() else {
+        return Err(DecodeError::TooShort { there: carried.len() });
+    };
+    if usize::from(udp.length()) != length {
+        return Err(DecodeError::Length { udp: usize::from(udp.length()), ip: length });
+    }
+    let endpoints = Endpoints {
+        source: SocketAddrV4::new(ip.source_addr(), udp.source_port()),
+        destination: SocketAddrV4::new(ip.destination_addr(), udp.destination_port()),
+    };
+    if checksums == Checksums::Verify {
+        ipv4::all_there(&ip, carried, length)?;
+        // RFC 768: zero says that the sender took none.
+        if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
+            return Err(DecodeError::Checksum);
+        }
+    }
+    let word = |at: usize| u32::from_be_bytes([test[at], test[at + 1], test[at + 2], test[at + 3]]);
+    let (seconds, micros) = (word(0), word(4));
+    if u64::from(micros) >= MICROS_PER_SECOND {
+        return Err(DecodeError::Microseconds(micros));
+    }
+    let datagram = UserDatagram {
+        flow: flow(endpoints).ok_or(DecodeError::UnknownFlow(endpoints))?,
+        ecn: Ecn::from_bits(ip.ecn().value()),
+        number: u64::from(word(8)) << 32 | u64::from(word(12)),
+        sent_at: Instant::from_nanos(u64::from(seconds) * NANOS_PER_SECOND + u64::from(micros) * 1000),
+        payload: (length - UDP_HEADER as usize) as u32,
+    };
+    Ok((endpoints, datagram))
+}

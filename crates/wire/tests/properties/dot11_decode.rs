@@ -1,0 +1,45 @@
+//! What must hold for any octets. The tests of this crate and the fuzz target `dot11_decode` share it.
+
+use acklab_wire::dot11::msdu::{self, Subframe};
+use acklab_wire::dot11::{Data, Frame, decode, decode_without_fcs, encode, radiotap};
+
+/// To decode never panics, and what decodes is encoded to octets that decode to the same: a radiotap header, the frame behind it or
+/// in its place, and what that carries.
+///
+/// # Panics
+/// If it does not hold.
+pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
+    frame(octets);
+    let Ok((header, rest)) = radiotap::decode(octets) else { return };
+    let mut again = Vec::new();
+    radiotap::append(&header, &mut again);
+    assert_eq!(radiotap::decode(&again), Ok((header, &[][..])));
+    frame(rest);
+}
+
+fn frame(octets: &[u8]) {
+    // Octets at random have no FCS that is right, so the decoder is fuzzed behind it.
+    let _ = decode(octets);
+    let Ok(frame) = decode_without_fcs(octets) else { return };
+    let mut again = Vec::new();
+    encode(&frame, &mut again);
+    assert_eq!(decode(&again), Ok(frame));
+    if let Frame::Data(data) = frame {
+        body(&data);
+    }
+}
+
+fn body(data: &Data<'_>) {
+    if let Ok((ether_type, packet)) = msdu::packet(data.body) {
+        let mut again = Vec::new();
+        msdu::append(ether_type, packet, &mut again);
+        assert_eq!(again, data.body);
+    }
+    // The damage ends an A-MSDU.
+    let whole: Vec<Subframe<'_>> = msdu::subframes(data.body).map_while(Result::ok).collect();
+    assert!(msdu::subframes(data.body).count() <= whole.len() + 1);
+    let mut again = Vec::new();
+    whole.iter().for_each(|subframe| subframe.append(&mut again));
+    let read: Vec<Subframe<'_>> = msdu::subframes(&again).collect::<Result<_, _>>().expect("these subframes are whole");
+    assert_eq!(read, whole);
+}

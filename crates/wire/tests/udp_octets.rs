@@ -1,0 +1,140 @@
+//! User datagrams to octets and back.
+
+#[path = "properties/udp_decode.rs"]
+mod udp_decode;
+
+use acklab_base::{Datagram, Ecn, FlowId, Instant};
+use acklab_wire::Endpoints;
+use acklab_wire::ipv4::{self, Checksums, Extent, TooLong};
+use acklab_wire::udp::{DecodeError, EncodeError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode, encode};
+use etherparse::{IpNumber, Ipv4HeaderSlice, UdpSlice};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use udp_decode::what_decodes_survives_the_round_trip;
+
+fn datagram() -> UserDatagram {
+    UserDatagram {
+        flow: FlowId::data(3),
+        ecn: Ecn::NotEct,
+        number: 0x0102_0304_0506_0708,
+        sent_at: Instant::from_nanos(7_000_042_000),
+        payload: 1472,
+    }
+}
+
+fn octets_of(datagram: &UserDatagram, extent: Extent) -> Vec<u8> {
+    let mut octets = Vec::new();
+    encode(datagram, Endpoints::of(datagram.flow), 77, extent, &mut octets).expect("this datagram fits a packet");
+    octets
+}
+
+fn decoded(octets: &[u8]) -> Result<UserDatagram, DecodeError> {
+    decode(octets, Checksums::Verify, Endpoints::flow).map(|(_, datagram)| datagram)
+}
+
+prop_compose! {
+    fn any_datagram()(
+        (flow, ecn, number) in any::<(u32, u8, u64)>(),
+        payload in prop_oneof![16u32..3000, 65_000..=LARGEST_PAYLOAD as u32],
+        (seconds, micros) in (any::<u32>(), 0u64..1_000_000),
+    ) -> UserDatagram {
+        let sent_at = Instant::from_nanos(u64::from(seconds) * 1_000_000_000 + micros * 1000);
+        UserDatagram { flow: FlowId(flow), ecn: Ecn::from_bits(ecn), number, sent_at, payload }
+    }
+}
+
+#[test]
+fn another_implementation_reads_the_headers() {
+    let octets = octets_of(&datagram(), Extent::Whole);
+    let ip = Ipv4HeaderSlice::from_slice(&octets).unwrap();
+    assert_eq!((ip.protocol(), usize::from(ip.total_len())), (IpNumber::UDP, 1500));
+    assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
+    let udp = UdpSlice::from_slice(&octets[20..]).unwrap();
+    assert_eq!((udp.source_port(), udp.destination_port(), udp.length()), (49152, 9, 1480));
+    let sum = udp.to_header().calc_checksum_ipv4(&ip.to_header(), udp.payload()).unwrap();
+    assert_eq!(udp.checksum(), sum);
+}
+
+/// `iperf_udp_send` with 64-bit counters: seconds, microseconds, number, each big-endian.
+#[test]
+fn the_payload_begins_as_that_of_iperf3() {
+    let octets = octets_of(&datagram(), Extent::Headers);
+    assert_eq!(octets.len(), 44);
+    assert_eq!(octets[28..], [0, 0, 0, 7, 0, 0, 0, 42, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(octets[..], octets_of(&datagram(), Extent::Whole)[..44], "with the checksums of the whole");
+}
+
+#[test]
+fn octets_tell_whole_microseconds() {
+    let finer = UserDatagram { sent_at: Instant::from_nanos(7_000_042_999), ..datagram() };
+    assert_eq!(decoded(&octets_of(&finer, Extent::Whole)), Ok(datagram()));
+}
+
+#[test]
+fn what_fits_no_packet_has_no_octets() {
+    let refused = |datagram: &UserDatagram| {
+        let mut octets = vec![1, 2, 3];
+        let error = encode(datagram, Endpoints::of(datagram.flow), 0, Extent::Headers, &mut octets).unwrap_err();
+        assert!(octets.is_empty());
+        error
+    };
+    let long = UserDatagram { payload: LARGEST_PAYLOAD as u32 + 1, ..datagram() };
+    assert_eq!(refused(&long), TooLong { octets: 65_536 }.into());
+    let short = UserDatagram { payload: TEST_HEADER as u32 - 1, ..datagram() };
+    assert_eq!(refused(&short), EncodeError::TooShort { octets: 15 });
+}
+
+#[test]
+fn every_fault_has_its_name() {
+    let with = |change: fn(&mut Vec<u8>), checksums| {
+        let mut octets = octets_of(&datagram(), Extent::Whole);
+        change(&mut octets);
+        decode(&octets, checksums, Endpoints::flow).unwrap_err()
+    };
+    let ignored = |change| with(change, Checksums::Ignore);
+    assert_eq!(ignored(|octets| octets[9] = 6), ipv4::DecodeError::Protocol { found: 6, expected: 17 }.into());
+    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { there: 23 });
+    assert_eq!(ignored(|octets| octets[24..26].fill(9)), DecodeError::Length { udp: 0x0909, ip: 1480 });
+    assert_eq!(ignored(|octets| octets[32..36].fill(0xff)), DecodeError::Microseconds(u32::MAX));
+    assert!(matches!(ignored(|octets| octets[16] = 192), DecodeError::UnknownFlow(_)));
+    let verified = |change| with(change, Checksums::Verify);
+    assert_eq!(verified(|octets| octets[1499] = 1), DecodeError::Checksum);
+    assert_eq!(verified(|octets| octets.truncate(44)), ipv4::DecodeError::Cut { total: 1500, there: 44 }.into());
+}
+
+#[test]
+fn a_sender_may_leave_the_checksum_out() {
+    let mut octets = octets_of(&datagram(), Extent::Whole);
+    octets[26..28].fill(0);
+    assert_eq!(decoded(&octets), Ok(datagram()));
+}
+
+proptest! {
+    #[test]
+    fn any_datagram_survives_the_round_trip(datagram in any_datagram()) {
+        let octets = octets_of(&datagram, Extent::Whole);
+        prop_assert_eq!(octets.len() as u64, datagram.wire_len().get());
+        prop_assert!(octets[26..28] != [0, 0], "zero would say that there is no checksum");
+        prop_assert_eq!(decoded(&octets), Ok(datagram));
+    }
+
+    #[test]
+    fn any_octets_do(octets in vec(any::<u8>(), 0..100)) {
+        what_decodes_survives_the_round_trip(&octets);
+    }
+
+    #[test]
+    fn any_damage_to_a_datagram_does(
+        datagram in any_datagram(),
+        damage in vec(any::<(Index, u8)>(), 0..8),
+        end in any::<Index>(),
+    ) {
+        let mut octets = octets_of(&datagram, Extent::Headers);
+        for (place, octet) in damage {
+            *place.get_mut(&mut octets) = octet;
+        }
+        what_decodes_survives_the_round_trip(&octets);
+        what_decodes_survives_the_round_trip(&octets[..end.index(octets.len())]);
+    }
+}
