@@ -5,7 +5,7 @@
 # make bench  what a simulated packet costs; make profile: where that goes
 # make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network, and compressed ACKs, ten million of each; with nightly Rust and cargo-fuzz also what libFuzzer finds in forty minutes
-# make closed-forms  controllers against formulas of the literature, at length
+# make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
 
 SHELL := /bin/sh
@@ -89,6 +89,7 @@ fuzz:
 
 closed-forms:
 	cargo test --package acklab-lab --test closed_forms --quiet -- --include-ignored --nocapture
+	cargo test --package acklab-wifi --test bianchi --quiet -- --include-ignored --nocapture
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

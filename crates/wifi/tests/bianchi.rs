@@ -263,7 +263,7 @@ fn compare(stations: &[u32], periods: u64) {
 
 #[test]
 fn saturated_stations_meet_the_fixed_point() {
-    compare(&[1, 2, 5, 10, 25, 50], 40_000);
+    compare(&[1, 2, 5, 10, 25, 50], 20_000);
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn packets_arrive_once_and_in_order(settings in cell(), flows in prop::collection::vec(flow(), 1..8)) {

@@ -41,6 +41,8 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = self.functions[function.0 as usize].ready.take()?;
             self.txqs[txq.0 as usize].is_ready = false;
+            // What is too old leaves a gap, of which the peer must hear first.
+            self.expire(now, txq);
             if !self.may_send(now, txq) {
                 self.txqs[txq.0 as usize].rests = true;
                 continue;
@@ -172,7 +174,6 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
     fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
-        self.expire(now, id);
         let txq = &mut self.txqs[id.0 as usize];
         let mode = txq.rate.choose(now, txq.attempt);
         let wants_rts = txq.rate.wants_rts();

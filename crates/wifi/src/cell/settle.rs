@@ -60,7 +60,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         let (mut delivered, mut missing) = (0, false);
         let originator = &mut self.txqs[id.0 as usize].originator;
-        originator.must_ask = false;
+        originator.must_ask &= was_data;
         if was_data {
             for sequence in &sent {
                 if let Some(frame) = originator.frame(*sequence) {
