@@ -63,9 +63,8 @@ fn queue() -> impl Strategy<Value = Value> {
         1 => (1..30_u32).prop_map(|packets| json!(format!("{packets}packets"))),
         1 => (1_500..20_000_u32).prop_map(|octets| json!(format!("{octets}B"))),
     ];
-    (limit, any::<bool>()).prop_map(|(limit, is_codel)| {
-        json!({"discipline": if is_codel { "codel" } else { "fifo" }, "limit": limit})
-    })
+    (limit, any::<bool>())
+        .prop_map(|(limit, is_codel)| json!({"discipline": if is_codel { "codel" } else { "fifo" }, "limit": limit}))
 }
 
 fn aggregation() -> impl Strategy<Value = Value> {
@@ -121,10 +120,8 @@ fn flow() -> impl Strategy<Value = Flow> {
     let category = prop::sample::select(Category::ALL.to_vec());
     let packets = prop::collection::vec((0..30_000_u64, 40..1_500_u64), 0..60);
     (ends, category, packets).prop_map(|((from, to), category, packets)| {
-        let mut packets: Vec<(Instant, Bytes)> = packets
-            .into_iter()
-            .map(|(micros, octets)| (Instant::from_nanos(micros * 1_000), Bytes(octets)))
-            .collect();
+        let mut packets: Vec<(Instant, Bytes)> =
+            packets.into_iter().map(|(micros, octets)| (Instant::from_nanos(micros * 1_000), Bytes(octets))).collect();
         packets.sort_unstable();
         Flow { from, to, category, packets }
     })
@@ -141,21 +138,20 @@ fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestC
     for (index, flow) in flows.iter().enumerate() {
         let id = FlowId::data(index as u32);
         cell.carry(id, flow.from, flow.to, flow.category).unwrap_or_else(|error| panic!("{error}"));
-        joins.extend(flow.packets.iter().zip(0..).map(|((at, size), number)| {
-            (*at, index, Packet { flow: id, size: *size, number })
-        }));
+        joins.extend(
+            flow.packets
+                .iter()
+                .zip(0..)
+                .map(|((at, size), number)| (*at, index, Packet { flow: id, size: *size, number })),
+        );
     }
     if keeps_air {
         cell.log_air();
     }
     joins.sort_by_key(|(at, index, packet)| (*at, *index, packet.number));
     let mut joins = joins.into_iter().peekable();
-    let mut run = Run {
-        arrived: Vec::new(),
-        counters: Vec::new(),
-        dropped: vec![0; flows.len()],
-        silent: Instant::ZERO,
-    };
+    let mut run =
+        Run { arrived: Vec::new(), counters: Vec::new(), dropped: vec![0; flows.len()], silent: Instant::ZERO };
     let mut now = Instant::ZERO;
     for wakes in 0.. {
         let next = [cell.deadline(), joins.peek().map(|(at, ..)| *at)].into_iter().flatten().min();
@@ -192,7 +188,11 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     let mut arrived = vec![0_u64; flows.len()];
     for (at, packet) in &run.arrived {
         let index = packet.flow.connection() as usize;
-        prop_assert!(last[index].is_none_or(|last| last < packet.number), "{packet:?} at {at:?} after {:?}", last[index]);
+        prop_assert!(
+            last[index].is_none_or(|last| last < packet.number),
+            "{packet:?} at {at:?} after {:?}",
+            last[index]
+        );
         last[index] = Some(packet.number);
         arrived[index] += 1;
     }
@@ -204,7 +204,8 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     let lost = sum(|counters| counters.dropped + counters.given_up + counters.expired);
     prop_assert_eq!(lost, run.dropped.iter().sum::<u64>());
     let relayed = sum(|counters| counters.delivered) - arrived.iter().sum::<u64>();
-    let between: u64 = flows.iter().filter(|flow| flow.from > 0 && flow.to > 0).map(|flow| flow.packets.len() as u64).sum();
+    let between: u64 =
+        flows.iter().filter(|flow| flow.from > 0 && flow.to > 0).map(|flow| flow.packets.len() as u64).sum();
     prop_assert!(relayed <= between);
     Ok(())
 }

@@ -3,7 +3,6 @@
 #[path = "common/durations.rs"]
 mod durations;
 #[path = "common/saturated.rs"]
-#[allow(dead_code, reason = "each test file uses its own part")]
 mod saturated;
 
 use acklab_base::{Instant, Machine};

@@ -106,9 +106,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let ahead = match (step, self.rules.protection) {
             (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),
             (Step::Data, Some((Protection::RtsCts, mode))) => Some((Step::Rts, mode)),
-            (Step::Data, _) if data.wants_rts => {
-                Some((Step::Rts, self.rules.control.response_to(data.mode)))
-            }
+            (Step::Data, _) if data.wants_rts => Some((Step::Rts, self.rules.control.response_to(data.mode))),
             _ => None,
         };
         match ahead {
@@ -263,7 +261,14 @@ impl<D: Datagram + Clone> Cell<D> {
                 let octets = if self.rules.always_delimits { octets } else { last };
                 Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
             }
-            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32, wants_rts: false }),
+            _ => Some(Data {
+                mode,
+                octets,
+                answer: Answer::BlockAck,
+                ack_octets,
+                frames: count as u32,
+                wants_rts: false,
+            }),
         }
     }
 

@@ -13,6 +13,8 @@
 //! * Colliders count from the end of their timeout, others from the end of the busy period: for the first slots after a collision they
 //!   are not there.
 
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+
 /// What all stations do.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -120,14 +122,10 @@ impl Model {
         let is_data = if self.asks { 1.0 - p } else { 1.0 };
         let answered = is_data * self.data.answered + (1.0 - is_data) * self.request.answered;
         let collided = if self.asks { self.mixed_collision(tau, is_data) } else { self.data.collided };
-        let time = if self.counts_at_aifs { idle } else { 1.0 } * self.slot
-            + single * runs * answered
-            + collides * collided;
+        let time =
+            if self.counts_at_aifs { idle } else { 1.0 } * self.slot + single * runs * answered + collides * collided;
         let sent = n * tau + single * (runs - 1.0);
-        Point {
-            collision: (n * tau - single) / sent,
-            exchanges: single * runs * is_data / time,
-        }
+        Point { collision: (n * tau - single) / sent, exchanges: single * runs * is_data / time }
     }
 
     /// How long a collision takes if each of those in it sends data with this probability, else a request.

@@ -3,6 +3,8 @@
 //!
 //! Everybody hears everybody, and everybody always has something to send.
 
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+
 /// The rules that all obey. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
@@ -94,10 +96,14 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
         let due: Vec<u64> = backoffs.iter().map(|backoff| backoff.start + backoff.left * medium.slot).collect();
         let begins = due.iter().copied().min().unwrap_or(0);
         let ready: Vec<usize> = (0..due.len()).filter(|index| due[*index] < begins + medium.sensing.max(1)).collect();
-        let comes_first = |index: &usize| !ready.iter().any(|other| other > index && contenders[*other].node == contenders[*index].node);
+        let comes_first = |index: &usize| {
+            !ready.iter().any(|other| other > index && contenders[*other].node == contenders[*index].node)
+        };
         let (winners, losers): (Vec<usize>, Vec<usize>) = ready.iter().partition(|index| comes_first(index));
         let has_collided = winners.len() > 1;
-        let sends = |backoff: &Backoff, contender: &Contender| if backoff.asks { contender.request.unwrap_or(contender.data) } else { contender.data };
+        let sends = |backoff: &Backoff, contender: &Contender| {
+            if backoff.asks { contender.request.unwrap_or(contender.data) } else { contender.data }
+        };
         let ends_of = |index: usize| {
             let exchange = sends(&backoffs[index], &contenders[index]);
             due[index] + if has_collided { exchange.collided } else { exchange.answered }
