@@ -1,5 +1,7 @@
 //! Categories that contend with each other, against the naive simulator and a fixed point of the literature.
 
+#![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
+
 #[path = "common/durations.rs"]
 mod durations;
 #[path = "common/saturated.rs"]

@@ -1,7 +1,5 @@
 //! Two stations that upload and do not hear each other: only the access point hears both.
 
-#![expect(clippy::float_cmp, reason = "none is none")]
-
 #[path = "common/saturated.rs"]
 mod saturated;
 

@@ -1,5 +1,7 @@
 //! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, answer.
 
+#![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
+
 #[path = "common/durations.rs"]
 mod durations;
 #[path = "common/saturated.rs"]

@@ -99,18 +99,14 @@ impl Parameters {
         if !standard.has_qos() {
             return plain;
         }
+        // (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1, where aCWmin is 2ⁿ − 1.
         match category {
             Category::Background => Self { aifsn: 7, ..plain },
             Category::BestEffort => Self { aifsn: 3, ..plain },
-            Category::Video => {
-                Self { cw_min: (phy + 1) / 2 - 1, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain }
+            Category::Video => Self { cw_min: phy / 2, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain },
+            Category::Voice => {
+                Self { cw_min: phy / 4, cw_max: phy / 2, txop_limit: Duration::from_micros(2080), ..plain }
             }
-            Category::Voice => Self {
-                cw_min: (phy + 1) / 4 - 1,
-                cw_max: (phy + 1) / 2 - 1,
-                txop_limit: Duration::from_micros(2080),
-                ..plain
-            },
         }
     }
 

@@ -1,6 +1,7 @@
 //! A cell whose queues never run dry, driven without a transport.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant, Machine};
