@@ -73,7 +73,7 @@ impl Run {
 fn agrees(name: &str, sets: &[&str]) {
     let run = run(name, sets);
     // Frames that nobody could read have a bad FCS on purpose.
-    let odd = "_ws.malformed || (_ws.expert.severity == error && !(wlan.fcs.status == 0))";
+    let odd = "(_ws.malformed || _ws.expert.severity == error) && radiotap.flags.badfcs == 0";
     let Some(odd) = run.frames(odd) else { return };
     assert_eq!(odd, 0, "{name}: malformed frames");
     let data = "wlan.fc.type == 2";
