@@ -14,12 +14,12 @@ use super::Error;
 use super::file::{CaptureFile, Interface};
 use acklab_base::{Datagram, Duration, FlowId, Instant};
 use acklab_wifi::phy::{Band, Format, Mode};
-use acklab_wire::{Endpoints, Pdu};
 use acklab_wire::dot11::{
     AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
     duration_field, encode, msdu, radiotap,
 };
 use acklab_wire::ipv4::Extent;
+use acklab_wire::{Endpoints, Pdu};
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
