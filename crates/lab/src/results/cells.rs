@@ -38,11 +38,7 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
         .count("total_mpdus_l2", "packets", count(|counters| counters.mpdus))
         .number("mean_mpdus_per_ppdu_l2", "packets", share(|counters| counters.mpdus, |counters| counters.ppdus))
         .count("total_retries_l2", "packets", count(|counters| counters.retries))
-        .number(
-            "share_first_try_l2",
-            "",
-            share(|counters| counters.first_successes, |counters| counters.first_tries),
-        )
+        .number("share_first_try_l2", "", share(|counters| counters.first_successes, |counters| counters.first_tries))
         .count("total_unanswered_l2", "packets", count(|counters| counters.unanswered))
         .number("share_unanswered_l2", "", share(|counters| counters.unanswered, |counters| counters.ppdus))
         .count("total_rts_l2", "packets", count(|counters| counters.rts))

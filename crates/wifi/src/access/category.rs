@@ -94,13 +94,8 @@ impl Parameters {
     pub const fn of(standard: Standard, category: Category) -> Self {
         // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
         let phy = if matches!(standard, Standard::B) { 31 } else { 15 };
-        let plain = Self {
-            cw_min: phy,
-            cw_max: 1023,
-            cw_control: Control::Standard,
-            aifsn: 2,
-            txop_limit: Duration::ZERO,
-        };
+        let plain =
+            Self { cw_min: phy, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO };
         if !standard.has_qos() {
             return plain;
         }
