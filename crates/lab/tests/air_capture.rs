@@ -54,7 +54,7 @@ impl Air {
 
     fn send(&mut self, (transmitter, receiver): (u32, u32), mode: Mode, psdu: u64, content: Content<'_>) {
         let duration = mode.duration(Bytes(psdu));
-        self.put(AirPpdu {
+        self.put(&AirPpdu {
             start: self.now,
             duration,
             transmitter,
@@ -69,8 +69,8 @@ impl Air {
         self.now = self.now + duration + SIFS;
     }
 
-    fn put(&mut self, ppdu: AirPpdu<'_>) {
-        self.capture.record_ppdu(&ppdu).unwrap();
+    fn put(&mut self, ppdu: &AirPpdu<'_>) {
+        self.capture.record_ppdu(ppdu).unwrap();
     }
 }
 
@@ -105,7 +105,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     air.send(up, CONTROL, 14, Content::Ack);
 
     for transmitter in [1, 2] {
-        air.put(AirPpdu {
+        air.put(&AirPpdu {
             start: air.now,
             duration: HT.duration(Bytes(90)),
             transmitter,
