@@ -147,7 +147,8 @@ fn record(capture: &mut AirCapture, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
         reserves: ppdu.reserved,
         signal: None,
         noise: None,
-        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_)) || ppdu.fate == Fate::Collided,
+        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_))
+            || ppdu.fate == Fate::Collided,
         content,
     })
 }

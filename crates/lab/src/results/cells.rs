@@ -108,7 +108,8 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
 
 /// Each PPDU that was on the air: the air timeline.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
-    let rows = || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
+    let rows =
+        || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
     Table::new("air")
         .text("cell", rows().map(|(cell, _)| cell.name.clone()))
         .number("time", "s", rows().map(|(_, row)| row.at.as_secs_f64()))

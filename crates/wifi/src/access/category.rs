@@ -103,11 +103,11 @@ impl Parameters {
             Category::Background => Self { aifsn: 7, ..plain },
             Category::BestEffort => Self { aifsn: 3, ..plain },
             Category::Video => {
-                Self { cw_min: (phy + 1) / 2 - 1, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain }
+                Self { cw_min: phy / 2, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain }
             }
             Category::Voice => Self {
-                cw_min: (phy + 1) / 4 - 1,
-                cw_max: (phy + 1) / 2 - 1,
+                cw_min: phy / 4,
+                cw_max: phy / 2,
                 txop_limit: Duration::from_micros(2080),
                 ..plain
             },
