@@ -8,7 +8,9 @@ use acklab_lab::capture::AirCapture;
 use acklab_lab::capture::air::{AirPpdu, Content, Mpdu};
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
 use acklab_wire::dot11::BlockBitmap;
-use acklab_wire::tcp::{Extent, Flags, Options, Segment, SeqNumber, Timestamps};
+use acklab_wire::Pdu;
+use acklab_wire::ipv4::Extent;
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tshark::{frames, tshark};
@@ -26,9 +28,9 @@ const fn mode(format: Format, mcs: u8, streams: u8, width: Width, guard: Guard) 
 const HT: Mode = mode(Format::Ht, 7, 1, Width::Mhz40, Guard::Ns400);
 
 /// Segment `number` of a download, or the ACK of all before it.
-fn segment(number: u32, is_data: bool) -> Segment {
+fn segment(number: u32, is_data: bool) -> Pdu {
     let flow = if is_data { FlowId::data(0) } else { FlowId::data(0).reverse() };
-    Segment {
+    Pdu::Tcp(Segment {
         flow,
         ecn: Ecn::NotEct,
         seq: SeqNumber(if is_data { 1 + number * MSS } else { 1 }),
@@ -37,7 +39,7 @@ fn segment(number: u32, is_data: bool) -> Segment {
         window: 512,
         options: Options { timestamps: Some(Timestamps { value: number, echo: 0 }), ..Options::default() },
         payload: if is_data { MSS } else { 0 },
-    }
+    })
 }
 
 /// The air of a cell, written PPDU by PPDU with SIFS between them.
@@ -74,8 +76,8 @@ impl Air {
     }
 }
 
-fn mpdu<'a>(sequence: u16, segments: &[&'a Segment]) -> Mpdu<'a> {
-    Mpdu { sequence, is_retry: false, has_more_data: false, is_damaged: false, segments: segments.to_vec() }
+fn mpdu<'a>(sequence: u16, packets: &[&'a Pdu]) -> Mpdu<'a> {
+    Mpdu { sequence, is_retry: false, has_more_data: false, is_damaged: false, packets: packets.to_vec() }
 }
 
 fn data(mpdus: Vec<Mpdu<'_>>) -> Content<'_> {
@@ -88,8 +90,8 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
     let (down, up) = ((ACCESS_POINT, 1), (1, ACCESS_POINT));
-    let segments: Vec<Segment> = (0..8).map(|number| segment(number, true)).collect();
-    let acks: Vec<Segment> = [4, 6].map(|number| segment(number, false)).to_vec();
+    let segments: Vec<Pdu> = (0..8).map(|number| segment(number, true)).collect();
+    let acks: Vec<Pdu> = [4, 6].map(|number| segment(number, false)).to_vec();
 
     air.send(down, CONTROL, 20, Content::Rts);
     air.send(up, CONTROL, 14, Content::Cts);

@@ -61,6 +61,12 @@ impl<D: Datagram + Clone> Cell<D> {
         self.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
+    /// Whatever has yet to end on the air began at this instant or later.
+    #[must_use]
+    pub fn settled(&self) -> Instant {
+        self.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
+    }
+
     /// The flow of a packet that was dropped inside the window and that this has not told yet.
     pub fn take_drop(&mut self) -> Option<FlowId> {
         self.turned_away.pop()

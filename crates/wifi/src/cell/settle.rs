@@ -177,7 +177,9 @@ impl<D: Datagram + Clone> Cell<D> {
             self.aggregate_fails(now, &exchange);
         } else if is_too_often {
             self.single_frame_fails_for_good(now, &exchange);
-        } else if let Some(frame) = self.txqs[id.0 as usize].originator.frames.front_mut() {
+        } else if exchange.step == Step::Data
+            && let Some(frame) = self.txqs[id.0 as usize].originator.frames.front_mut()
+        {
             frame.failures = frame.failures.saturating_add(1);
         }
         self.make_ready(id, true);
