@@ -116,8 +116,7 @@ fn record(capture: &mut AirCapture, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
         Frame::Rts => Content::Rts,
         Frame::Cts => Content::Cts,
         Frame::Ack => Content::Ack,
-        // A capture is of the frames of data exchanges.
-        Frame::Beacon => return Ok(()),
+        Frame::Beacon { interval } => Content::Beacon { interval: *interval },
         Frame::BlockAck { start, bitmap, window, tid } => Content::BlockAck {
             tid: *tid,
             start: *start,
@@ -148,7 +147,8 @@ fn record(capture: &mut AirCapture, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
         reserves: ppdu.reserved,
         signal: None,
         noise: None,
-        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_)) || ppdu.fate == Fate::Collided,
+        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_))
+            || ppdu.fate == Fate::Collided,
         content,
     })
 }

@@ -1,7 +1,7 @@
 //! A scenario as machines and wires.
 
-use crate::ends::Ends;
 use crate::air::Air;
+use crate::ends::Ends;
 use crate::packet::{Body, Packet, Pool};
 use crate::taps::Taps;
 use crate::topology::{self, Hop};

@@ -3,7 +3,7 @@
 use acklab_wire::dot11::msdu::{self, MsduError, Subframe};
 use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
-    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
+    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
     MacAddress, Qos, Rts, decode, decode_without_fcs, encode,
 };
 
@@ -127,6 +127,23 @@ fn data_looks_as_in_9_3_2_1() {
 }
 
 #[test]
+fn a_beacon_looks_as_in_9_3_3_2() {
+    let beacon = Beacon {
+        transmitter: ACCESS_POINT,
+        sequence: 0x456,
+        timestamp: 0x0102_0304,
+        interval: 100,
+        capabilities: 0x0401,
+        elements: &[0, 1, b'a'],
+    };
+    is(
+        &Frame::Beacon(beacon),
+        "80 00  00 00  ff ff ff ff ff ff  02 00 00 00 00 01  02 00 00 00 00 01  60 45 \
+         04 03 02 01 00 00 00 00  64 00  01 04  00 01 61",
+    );
+}
+
+#[test]
 fn an_msdu_begins_with_llc_and_snap() {
     let mut octets = Vec::new();
     msdu::append(msdu::IPV4, &[0x45], &mut octets);
@@ -164,7 +181,7 @@ fn other_frames_are_refused() {
         octets[place] = octet;
         decode_without_fcs(&octets).map(|_| ())
     };
-    assert_eq!(changed(0, 0x80, &whole), Err(DecodeError::Kind(0x80)), "a beacon");
+    assert_eq!(changed(0, 0x40, &whole), Err(DecodeError::Kind(0x40)), "a probe request");
     assert_eq!(changed(0, 0x09, &whole), Err(DecodeError::Kind(0x09)), "version 1");
     assert_eq!(changed(1, 0x03, &whole), Err(DecodeError::FourAddresses));
     assert_eq!(changed(1, 0x41, &whole), Err(DecodeError::Protected));

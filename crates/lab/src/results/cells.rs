@@ -38,11 +38,7 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
         .count("total_mpdus_l2", "packets", count(|counters| counters.mpdus))
         .number("mean_mpdus_per_ppdu_l2", "packets", share(|counters| counters.mpdus, |counters| counters.ppdus))
         .count("total_retries_l2", "packets", count(|counters| counters.retries))
-        .number(
-            "share_first_try_l2",
-            "",
-            share(|counters| counters.first_successes, |counters| counters.first_tries),
-        )
+        .number("share_first_try_l2", "", share(|counters| counters.first_successes, |counters| counters.first_tries))
         .count("total_unanswered_l2", "packets", count(|counters| counters.unanswered))
         .number("share_unanswered_l2", "", share(|counters| counters.unanswered, |counters| counters.ppdus))
         .count("total_rts_l2", "packets", count(|counters| counters.rts))
@@ -112,7 +108,8 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
 
 /// Each PPDU that was on the air: the air timeline.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
-    let rows = || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
+    let rows =
+        || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
     Table::new("air")
         .text("cell", rows().map(|(cell, _)| cell.name.clone()))
         .number("time", "s", rows().map(|(_, row)| row.at.as_secs_f64()))

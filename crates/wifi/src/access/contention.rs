@@ -73,13 +73,7 @@ impl Lane {
 
 impl Contention {
     pub(crate) fn new(slot: Duration, counts_at_aifs: bool, views: usize) -> Self {
-        Self {
-            slot,
-            counts_at_aifs,
-            lanes: Vec::new(),
-            views: vec![View::default(); views],
-            stragglers: Vec::new(),
-        }
+        Self { slot, counts_at_aifs, lanes: Vec::new(), views: vec![View::default(); views], stragglers: Vec::new() }
     }
 
     /// The lane of functions with these parameters that sense what `view` senses.

@@ -104,9 +104,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let ahead = match (step, self.rules.protection) {
             (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),
             (Step::Data, Some((Protection::RtsCts, mode))) => Some((Step::Rts, mode)),
-            (Step::Data, _) if data.wants_rts => {
-                Some((Step::Rts, self.rules.control.response_to(data.mode)))
-            }
+            (Step::Data, _) if data.wants_rts => Some((Step::Rts, self.rules.control.response_to(data.mode))),
             _ => None,
         };
         match ahead {
@@ -217,7 +215,8 @@ impl<D: Datagram + Clone> Cell<D> {
         let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let mut count = 0_u64;
         let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
-            count < max_frames && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
+            count < max_frames
+                && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
         };
         let mut index = 0;
         loop {
@@ -249,7 +248,14 @@ impl<D: Datagram + Clone> Cell<D> {
                 let octets = if self.rules.always_delimits { octets } else { last };
                 Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
             }
-            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32, wants_rts: false }),
+            _ => Some(Data {
+                mode,
+                octets,
+                answer: Answer::BlockAck,
+                ack_octets,
+                frames: count as u32,
+                wants_rts: false,
+            }),
         }
     }
 
@@ -260,9 +266,10 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = &self.txqs[id.0 as usize];
             let Some(head) = txq.buffer.head() else { break };
-            let is_too_old = self.rules.lifetime.is_some_and(|lifetime| {
-                txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime)
-            });
+            let is_too_old = self
+                .rules
+                .lifetime
+                .is_some_and(|lifetime| txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime));
             let subframe = frame::a_msdu_subframe(head.wire_len());
             if !is_too_old && !packets.is_empty() && subframes + subframe > self.rules.a_msdu {
                 break;
@@ -285,8 +292,7 @@ impl<D: Datagram + Clone> Cell<D> {
             return None;
         }
         let packet_count = packets.len() as u16;
-        let octets =
-            if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
+        let octets = if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
         let txq = &mut self.txqs[id.0 as usize];
         txq.originator.append(Mpdu {
             bytes: packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.wire_len()),

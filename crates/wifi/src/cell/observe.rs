@@ -150,7 +150,7 @@ impl<D: Datagram + Clone> Cell<D> {
             return;
         }
         let frame = match exchange.step {
-            Step::Beacon => Frame::Beacon,
+            Step::Beacon => Frame::Beacon { interval: self.config.beacon_interval.unwrap_or_default() },
             Step::CtsToSelf => Frame::Cts,
             Step::Rts => Frame::Rts,
             Step::Request => Frame::BlockAckRequest {

@@ -215,7 +215,8 @@ impl<D: Datagram + Clone> Cell<D> {
         function.window.give_up();
         let txq = &mut self.txqs[id.0 as usize];
         txq.attempt = 0;
-        let index = txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
+        let index =
+            txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
         let packets = txq.originator.frames.get(index).map_or(0, |frame| u64::from(frame.packet_count));
         self.counters[txq.from].given_up += u64::from(self.measured.contains(&now)) * packets;
         self.give_up(now, id, index);

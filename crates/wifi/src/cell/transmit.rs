@@ -88,7 +88,10 @@ impl<D: Datagram + Clone> Cell<D> {
         exchange.number = self.frames;
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
-            if !matches!(other.phase, Phase::Frame | Phase::Answer) || other.ends <= begins || other.begins >= exchange.ends {
+            if !matches!(other.phase, Phase::Frame | Phase::Answer)
+                || other.ends <= begins
+                || other.begins >= exchange.ends
+            {
                 continue;
             }
             let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
