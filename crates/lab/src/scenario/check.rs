@@ -134,6 +134,12 @@ impl Check {
             };
             return Err(Problem::expected(&self.path, format!("a list{hint}")));
         };
+        // Lists of a fixed length; the others are checked with the sense.
+        if let Some(length) = schema.get("maxItems").and_then(Json::as_u64)
+            && items.len() as u64 != length
+        {
+            return Err(Problem::expected(&self.path, format!("a list of {length} entries")));
+        }
         let Some(schema) = schema.get("items") else { return Ok(()) };
         for (index, item) in items.iter_mut().enumerate() {
             self.path.push(index.to_string());

@@ -150,7 +150,7 @@ fn values_of_other_types() {
         (
             r#"series = ["operating_point", "#,
             r#"series = [«"operating_pint"», "#,
-            r#"measure.series.0: found "operating_pint", expected one of "operating_point", "throughput", "queue", "packets", "events"; did you mean `operating_point`?"#,
+            r#"measure.series.0: found "operating_pint", expected one of "operating_point", "throughput", "queue", "packets", "air", "events"; did you mean `operating_point`?"#,
         ),
         (
             r#"preset = "ns3""#,
@@ -436,12 +436,12 @@ fn names_and_nodes() {
         (
             "to = \"r2\"\npreset",
             "to = «\"src_1\"»\npreset",
-            r#"flow.1.to: found "src_1", expected a node that a link names: dst_0, r1, r2, src_0; did you mean `src_0`?"#,
+            r#"flow.1.to: found "src_1", expected a node that a link or a cell names: dst_0, r1, r2, src_0; did you mean `src_0`?"#,
         ),
         (
             "to = \"r2\"\npreset",
             "to = «\"nowhere\"»\npreset",
-            r#"flow.1.to: found "nowhere", expected a node that a link names: dst_0, r1, r2, src_0"#,
+            r#"flow.1.to: found "nowhere", expected a node that a link or a cell names: dst_0, r1, r2, src_0"#,
         ),
         (
             r#"point = "dst_0""#,
@@ -581,11 +581,11 @@ fn what_is_missing() {
     assert_eq!(whole(""), format!("{NAME}: the key `duration` is missing; expected duration = \"15s\", for example"));
     assert_eq!(
         whole(&FULL[..FULL.find("[[link]]").unwrap()]),
-        format!("{NAME}: the key `link` is missing; expected at least one table [[link]]")
+        format!("{NAME}: the key `flow` is missing; expected at least one table [[flow]]")
     );
     assert_eq!(
         whole("duration = \"1s\"\nseed = 1\nlink = []\nflow = []"),
-        format!("{NAME}:3:8: link: found a list of 0, expected at least one link\n  |\n3 | link = []\n  |        ^^")
+        format!("{NAME}:3:8: link: expected at least one link or Wi-Fi cell\n  |\n3 | link = []\n  |        ^^")
     );
 }
 
@@ -603,7 +603,7 @@ fn nodes_without_a_path() {
         "\n[[link]]\nname = \"island\"\nfrom = \"a\"\nto = \"b\"\nforward = { delay = \"1ms\" }\nreverse = {}\n";
     check_marked(
         &format!("{}{island}", edited("to = \"r2\"\npreset", "to = «\"b\"»\npreset")),
-        "flow.1.to: found \"b\", expected a node that links connect with src_0: dst_0, r1, r2",
+        "flow.1.to: found \"b\", expected a node that is connected with src_0: dst_0, r1, r2",
     );
 }
 
@@ -647,7 +647,7 @@ fn texts_that_are_not_toml() {
 fn json_is_refused_by_path() {
     let json = |seed: &str| format!("{{\"duration\": \"1s\",\n \"seed\": {seed}}}");
     let refusal = |text: &str| load(text, "scenario", &[], None).unwrap_err().to_string();
-    assert_eq!(refusal(&json("\"x\"")), "scenario: the key `link` is missing; expected at least one table [[link]]");
+    assert_eq!(refusal(&json("\"x\"")), "scenario: the key `flow` is missing; expected at least one table [[flow]]");
     assert_eq!(
         refusal(&json("1, \"link\": [{\"name\": 3}], \"flow\": []")),
         "scenario: link.0: the key `from` is missing; expected from = \"r1\", for example"

@@ -46,7 +46,7 @@ fn every_table_is_closed_and_every_key_described() {
 /// `check` reads these keywords; others would go unheeded.
 #[test]
 fn it_is_written_in_keywords_that_are_heeded() {
-    const HEEDED: [&str; 11] = [
+    const HEEDED: [&str; 12] = [
         "type",
         "properties",
         "required",
@@ -58,6 +58,7 @@ fn it_is_written_in_keywords_that_are_heeded() {
         "minimum",
         "maximum",
         "maxLength",
+        "maxItems",
     ];
     const SAID_TO_PERSONS: [&str; 6] = ["description", "title", "examples", "default", "$schema", "x-taplo"];
     // Of these, `format` and the unit are heeded, the rest is checked with the sense.
