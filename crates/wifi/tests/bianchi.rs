@@ -251,7 +251,7 @@ fn compare(stations: &[u32], periods: u64) {
             // The fixed point holds stations to be independent, which few are not: who has just won draws from a small window.
             let tolerance = match n {
                 1..=3 => 0.12,
-                4..=9 => 0.03,
+                4..=9 => 0.04,
                 _ => 0.02,
             };
             let off = (theory.collision - referee.collision).abs();
