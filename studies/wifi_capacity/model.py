@@ -121,6 +121,8 @@ class Cell:
     max_time: int = PPDU_MAX_TIME
     a_msdu: int = 0
     """Octets of an A-MSDU; none for a packet a frame."""
+    txop: int = 0
+    """Limit of a transmission opportunity; none for one exchange."""
     rts: bool = False
     cts_to_self: Mode | None = None
     """In which a CTS goes ahead for stations that know DSSS only (10.27.2)."""
@@ -155,8 +157,7 @@ class Cycle:
     sifs: int
     answer: int
     frames: int
-    """MPDUs of the PPDU."""
-    packets: int
+    """MPDUs of the first PPDU."""
     octets: int
     """Of payload."""
     mbps: Mbps
@@ -183,34 +184,65 @@ class Cycle:
         return self.goodput / self.mbps
 
 
+@dataclass(frozen=True)
+class _Exchange:
+    """A PPDU, what goes ahead of it, and its answer."""
+
+    control: int
+    data: int
+    answer: int
+    sifs: int
+    frames: int
+
+    @property
+    def total(self) -> int:
+        return self.control + self.data + self.sifs + self.answer
+
+
 def cycle(cell: Cell) -> Cycle:
     """The mean cycle of a saturated sender."""
     packets, mpdu = _mpdu(cell)
-    frames, psdu, is_aggregate = _psdu(cell, mpdu)
-    answer = cell.answer_to(cell.mode)
-    octets = frames * packets * cell.payload
-    preamble, data = cell.mode.preamble, cell.air(cell.mode, psdu)
+    exchanges = [_exchange(cell, mpdu, cell.txop or None, is_first=True)]
+    # The transmission opportunity goes on as long as one more exchange fits, SIFS behind the last (10.23.2.9).
+    while exchanges[-1] is not None:
+        used = sum(one.total + cell.sifs for one in exchanges if one is not None)
+        exchanges.append(_exchange(cell, mpdu, cell.txop - used, is_first=False) if used < cell.txop else None)
+    sent = [one for one in exchanges if one is not None]
+    octets = sum(one.frames for one in sent) * packets * cell.payload
+    preamble = len(sent) * cell.mode.preamble
     payload = round(octets * 8 * 1000 / cell.mode.mbps)
+    return Cycle(
+        aifs=cell.sifs + cell.aifsn * cell.slot,
+        backoff=cell.cw_min * cell.slot // 2,
+        control=sum(one.control for one in sent),
+        preamble=preamble,
+        payload=payload,
+        headers=sum(one.data for one in sent) - preamble - payload,
+        sifs=sum(one.sifs for one in sent) + (len(sent) - 1) * cell.sifs,
+        answer=sum(one.answer for one in sent),
+        frames=sent[0].frames,
+        octets=octets,
+        mbps=cell.mode.mbps,
+    )
+
+
+def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Exchange | None:
+    """What a PPDU carries if `left` is left of the transmission opportunity; none if not even one frame fits that must."""
+    block_ack, ack = (cell.air(cell.answer_to(cell.mode), octets) for octets in (BLOCK_ACK, ACK))
     control = 0
     if cell.rts:
         asked = cell.answer_to(cell.mode)
         control += cell.air(asked, RTS) + cell.sifs + cell.air(cell.answer_to(asked), CTS) + cell.sifs
     if cell.cts_to_self is not None:
         control += cell.air(cell.cts_to_self, CTS) + cell.sifs
-    return Cycle(
-        aifs=cell.sifs + cell.aifsn * cell.slot,
-        backoff=cell.cw_min * cell.slot // 2,
-        control=control,
-        preamble=preamble,
-        payload=payload,
-        headers=data - preamble - payload,
-        sifs=cell.sifs + cell.late,
-        answer=cell.air(answer, BLOCK_ACK if is_aggregate else ACK),
-        frames=frames,
-        packets=frames * packets,
-        octets=octets,
-        mbps=cell.mode.mbps,
-    )
+    most = cell.max_time
+    if left is not None:
+        most = min(most, left - cell.sifs - block_ack - (cell.extension if cell.mode.is_ofdm else 0))
+    frames, psdu, is_aggregate = _psdu(cell, mpdu, most)
+    answer = block_ack if is_aggregate else ack
+    exchange = _Exchange(control, cell.air(cell.mode, psdu), answer, cell.sifs + cell.late, frames)
+    # The first may exceed the limit with a single frame.
+    return exchange if is_first or left is None or exchange.total <= left else None
 
 
 def _mpdu(cell: Cell) -> tuple[int, int]:
@@ -224,8 +256,11 @@ def _mpdu(cell: Cell) -> tuple[int, int]:
     return packets, header + (msdu if packets == 1 else (packets - 1) * padded + subframe)
 
 
-def _psdu(cell: Cell, mpdu: int) -> tuple[int, int, bool]:
-    """Frames of a PPDU, its octets, and whether a Block ACK answers it: a frame by itself gets an ACK (10.25.6.5)."""
+def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
+    """Frames of a PPDU, its octets, and whether a Block ACK answers it: a frame by itself gets an ACK (10.25.6.5).
+
+    An aggregate takes no longer than `most`.
+    """
 
     def octets(frames: int) -> int:
         return (frames - 1) * (-(-(DELIMITER + mpdu) // 4) * 4) + DELIMITER + mpdu
@@ -233,7 +268,7 @@ def _psdu(cell: Cell, mpdu: int) -> tuple[int, int, bool]:
     fitting = [
         frames
         for frames in range(2, cell.frames + 1)
-        if octets(frames) <= cell.aggregate and cell.mode.duration(octets(frames)) <= cell.max_time
+        if octets(frames) <= cell.aggregate and cell.mode.duration(octets(frames)) <= most
     ]
     if not fitting:
         return 1, octets(1) if cell.always_delimits else mpdu, False
@@ -267,6 +302,7 @@ def of_scenario(scenario: Mapping[str, Any]) -> Cell:
         frames=min(aggregation.get("max_frames", WINDOW), WINDOW),
         max_time=_time(aggregation["max_time"]) if "max_time" in aggregation else PPDU_MAX_TIME,
         a_msdu=_number(aggregation.get("a_msdu", "0B"), "B"),
+        txop=_time(category.get("txop_limit", "0s")),
         rts=threshold is not None and _number(threshold, "B") < 1500,
         # 2 Mbps is the highest mandatory rate of DSSS.
         cts_to_self=dsss(2, short) if protection == "cts-to-self" and is_2ghz else None,

@@ -68,6 +68,9 @@ _SHORT: tuple[Mode, ...] = (dsss(1), dsss(2, True), dsss(5.5, True), dsss(11, Tr
 
 _NO_RTS = [Choice("no RTS"), Choice("RTS and CTS", {"wifi.0.rts_threshold": "500B"})]
 _QOS = Choice("EDCA: AIFS of 3 slots, QoS data frames", beyond={"has_qos": True, "aifsn": 3}, note="10.23.2; Table 9-155")
+_TXOP = "TXOPs of up to 2.528 ms"
+_DEFAULT_OF_2020 = "Table 9-155; none in earlier editions"
+_TXOPS = [Choice("one exchange a TXOP"), Choice(_TXOP, {"wifi.0.access.best_effort.txop_limit": "2528us"}, note=_DEFAULT_OF_2020)]
 _MORE_ANSWERS = [
     Choice("answers at up to 54 Mbps", {"wifi.0.basic_rates": ["6Mbps", "12Mbps", "24Mbps", "54Mbps"]}),
     Choice("answers at 6 Mbps", {"wifi.0.basic_rates": ["6Mbps"]}),
@@ -127,7 +130,11 @@ G = Space(
             Choice("answers at 11 Mbps (CCK), short preamble", beyond={"basic": _SHORT}),
         ],
         "window": [Choice("CWmin 15"), Choice("CWmin 31", {"wifi.0.access.best_effort.cw_min": 31}, note="no OFDM rate is known to all, 18.4.5")],
-        "access": [Choice("DCF"), _QOS],
+        "access": [
+            Choice("DCF"),
+            _QOS,
+            Choice(f"EDCA: the same with {_TXOP}", beyond={**_QOS.beyond, "txop": 2_528_000}, note=_DEFAULT_OF_2020),
+        ],
         "rts": _NO_RTS,
     },
 )  # fmt: skip
@@ -148,6 +155,7 @@ N = Space(
             Choice("HT-greenfield", beyond={"preamble": 28_000}, note="19.3.9.5: 8 + 8 + 8 + 4 µs"),
         ],
         "answer": [Choice("answers at up to 24 Mbps"), *_MORE_ANSWERS],
+        "txop": _TXOPS,
         "rts": _NO_RTS,
     },
 )
@@ -165,6 +173,7 @@ AC = Space(
             Choice("A-MSDU within MPDUs of 11454 octets", {"wifi.0.aggregation.a_msdu": "11424B"}),
         ],
         "answer": [Choice("answers at up to 24 Mbps"), *_MORE_ANSWERS],
+        "txop": _TXOPS,
         "rts": _NO_RTS,
     },
 )  # fmt: skip
