@@ -94,6 +94,39 @@ def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
         find("test")
 
 
+MEASURED = """
+[[claim]]
+id = "sum"
+title = "sum"
+source = "a page"
+published = 6
+tolerance = 0.5
+metric = "study.sum"
+direction = { higher_than = 4 }
+"""
+MEASURES = (
+    "from acklab.studies import Measure\n\n\ndef measures(bench):\n    return {'sum': Measure([4.0, 5.0, 6.0], ['a', 'b'])}\n"
+)
+
+
+def test_a_study_measures_by_itself(fake, study, tmp_path):
+    (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
+    with pytest.raises(UsageError, match=r"no measure 'sum' of study\.py, it has none"):
+        run_study(find("test"), tmp_path / "out", quiet=True)
+    (study.folder / "study.py").write_text(MEASURES)
+    found = run_study(find("test"), tmp_path / "out", quiet=True).findings[-1]
+    assert (found.measured, found.seeds, found.as_written, found.command) == (5.0, 3, 4.0, "a\nb")
+    assert found.verdict == "same direction"
+    assert 5.0 - found.low == found.high - 5.0 == pytest.approx(4.3027 / 3**0.5, abs=1e-3)
+    for more in ('scenario = "one.toml"', 'set = ["seed=2"]'):
+        (study.folder / "claims.toml").write_text(CLAIMS + MEASURED + more)
+        with pytest.raises(StoreError, match=r"nothing to run beside study\.sum"):
+            find("test")
+    (study.folder / "claims.toml").write_text(CLAIMS.replace('scenario = "one.toml"\n', "", 1))
+    with pytest.raises(StoreError, match="expected a scenario to run"):
+        find("test")
+
+
 def test_quick_takes_fewer_seeds(fake, study, tmp_path):
     assert run_study(study, tmp_path / "out", quick=True, quiet=True).findings[0].seeds == 2
 
@@ -172,4 +205,4 @@ def test_the_studies_of_this_project_are_well_formed():
     for study in studies.values():
         assert study.readme.startswith("# ")
         for claim in study.file.claim:
-            assert (study.folder / claim.scenario).is_file()
+            assert claim.measured_by_study or (study.folder / claim.scenario).is_file()

@@ -13,6 +13,8 @@ from acklab.studies.metric import Metric
 from acklab.verdict import tolerated
 
 CLAIMS_FILE = "claims.toml"
+MEASURES = "study"
+"""What stands in the place of a table where a metric is measured by study.py."""
 _ENVIRONMENT = "ACKLAB_STUDIES"
 
 
@@ -65,7 +67,8 @@ class Claim(_Strict):
     published: float
     tolerance: str
     """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way."""
-    scenario: str
+    scenario: str = ""
+    """The file that is run; none where `study.py` measures."""
     variants: tuple[str, ...] = ()
     """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
@@ -76,8 +79,20 @@ class Claim(_Strict):
     note: str = ""
     """Why ours differs, if it does."""
 
+    @property
+    def measured_by_study(self) -> str | None:
+        """The measure of `study.py` that is meant, if the number is in no table of a run: `study.name`."""
+        metric = Metric.parse(self.metric)
+        return metric.column if metric.table == MEASURES else None
+
     def model_post_init(self, _context: Any) -> None:
-        """Refuses to hold a ratio against what is none."""
+        """Refuses to hold a ratio against what is none, and a scenario beside a measure of the study."""
+        if self.measured_by_study is None and not self.scenario:
+            raise ValueError("expected a scenario to run, or a metric that study.py measures such as study.name")
+        bound = None if self.direction is None else self.direction.bound
+        runs = (self.scenario, *self.variants, *self.set, self.relative_to)
+        if self.measured_by_study is not None and (any(runs) or isinstance(bound, str)):
+            raise ValueError(f"expected nothing to run beside {self.metric}, which study.py measures")
         if self.relative_to is not None and self.direction is not None and isinstance(self.direction.bound, str):
             raise ValueError("expected a number as the direction of a ratio, found a scenario")
 

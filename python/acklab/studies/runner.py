@@ -11,12 +11,13 @@ from types import ModuleType
 from typing import cast
 
 from acklab import core, store
-from acklab.errors import AcklabError, RunError
+from acklab.errors import AcklabError, RunError, UsageError
 from acklab.report.document import Document, Section
 from acklab.result import Result
 from acklab.statistics import mean_interval
 from acklab.studies.bench import Bench
 from acklab.studies.definition import Claim, Study
+from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.sweeps import Point
 from acklab.verdict import Finding, judge
@@ -60,7 +61,8 @@ def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int |
 
 def _judge_claims(bench: Bench) -> list[Finding]:
     claims = bench.study.file.claim
-    wanted: dict[_Key, None] = {key: None for claim in claims for key in _runs(bench, claim)}
+    wanted: dict[_Key, None] = {key: None for claim in claims if claim.scenario for key in _runs(bench, claim)}
+    measures = _measures(bench) if any(not claim.scenario for claim in claims) else {}
     points = dict(zip(wanted, bench.replicas(list(wanted)), strict=True))
     read: dict[_Key, list[Result]] = {}
 
@@ -69,7 +71,7 @@ def _judge_claims(bench: Bench) -> list[Finding]:
             read[key] = [point.result(bench.folder) for point in points[key]]
         return [metric.of(result) for result in read[key]]
 
-    return [_finding(bench, claim, points, measure) for claim in claims]
+    return [_finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures) for claim in claims]
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
@@ -94,7 +96,6 @@ def _finding(
     points: Mapping[_Key, Sequence[Point]],
     measure: Callable[[_Key, Metric], list[float]],
 ) -> Finding:
-    study = bench.study
     metric = Metric.parse(claim.metric)
     key, *others = _runs(bench, claim)
     values = measure(key, metric)
@@ -103,14 +104,28 @@ def _finding(
         below = measure(others[0], metric)
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
         commands.append(points[others[0]][0].command)
-    interval = mean_interval(values)
-    holds: bool | None = None
+    limit = None
     if claim.direction is not None:
         bound = claim.direction.bound
         limit = mean_interval(measure(others[0], metric)).mean if isinstance(bound, str) else bound
+    return _judged(bench, claim, Measure(values, commands), limit)
+
+
+def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Finding:
+    name = claim.measured_by_study or ""
+    if name not in measures:
+        raise UsageError(f"{bench.study.name}: found no measure {name!r} of study.py, it has {', '.join(measures) or 'none'}")
+    bound = None if claim.direction is None else claim.direction.bound
+    return _judged(bench, claim, measures[name], bound if isinstance(bound, float) else None)
+
+
+def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None) -> Finding:
+    interval = mean_interval(measured.values)
+    holds: bool | None = None
+    if claim.direction is not None and limit is not None:
         holds = interval.mean < limit if claim.direction.lower_than is not None else interval.mean > limit
     return Finding(
-        id=f"{study.name}.{claim.id}",
+        id=f"{bench.study.name}.{claim.id}",
         title=claim.title,
         source=claim.source,
         unit=claim.unit,
@@ -120,10 +135,10 @@ def _finding(
         high=interval.high,
         tolerance=claim.tolerance,
         verdict=judge(claim.published, interval.mean, claim.tolerance, holds),
-        as_written=values[0],
+        as_written=measured.values[0],
         seeds=interval.count,
         metric=claim.metric,
-        command="\n".join(commands),
+        command="\n".join(measured.commands),
         note=claim.note,
         group=claim.group,
     )
@@ -148,9 +163,18 @@ def load_module(study: Study) -> ModuleType | None:
 
 def _sections(bench: Bench) -> Sequence[Section]:
     """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
+    return cast(Sequence[Section], _call(bench, "sections", ()))
+
+
+def _measures(bench: Bench) -> Mapping[str, Measure]:
+    """What the `study.py` of the study measures by itself: its function `measures(bench)` gives it."""
+    return cast(Mapping[str, Measure], _call(bench, "measures", {}))
+
+
+def _call(bench: Bench, name: str, default: object) -> object:
     try:
         module = load_module(bench.study)
-        return () if module is None else cast(Sequence[Section], module.sections(bench))
+        return default if module is None or not hasattr(module, name) else getattr(module, name)(bench)
     except AcklabError:
         raise
     except Exception as error:

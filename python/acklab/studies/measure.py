@@ -1,0 +1,14 @@
+"""What a study measures by itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is in no table of one run: worked out from several runs, or held against a formula."""
+
+    values: Sequence[float]
+    """One for each seed, in the unit of the claim; a single one where chance has no part in it."""
+    commands: Sequence[str]
+    """The commands that repeat it."""

@@ -1,0 +1,246 @@
+"""What the study measures, and the figures and tables of its report."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from acklab.report import Figure, Section, Table
+from acklab.scenario import overrides
+from acklab.studies import Bench, Measure
+from acklab.sweeps import Point
+
+from . import drawing, model
+from .held import SCENARIO, Candidates, Curves, Held, candidates, cell_of, curves
+from .points import AGGREGATED, SINGLE
+from .space import SPACES, A, Space
+
+COMMAND = "acklab study wifi_capacity"
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Numbers of claims that no table of one run tells."""
+    held = _all(curves(bench), [candidates(bench, space) for space in SPACES])
+    alone, batches = (_runs(bench, f"links.toml:{name}") for name in ("n600", "n150"))
+    command, of_batches = [alone[0].command], [batches[0].command]
+    late = dataclasses.replace(cell_of(bench, A, ()), late=37_000)
+    payload = model.cycle(dataclasses.replace(cell_of(bench, A, ()), mode=model.ht(7), payload=1500)).payload
+    return {
+        "idle": Measure([_idle(bench, point) for point in alone], command),
+        "efficiency": Measure([100 * _goodput(bench, point) / 600 for point in alone], command),
+        "batch": Measure([_access_point(bench, point, "mean_mpdus_per_ppdu_l2") for point in batches], of_batches),
+        "payload": Measure([payload / 1000], [COMMAND]),
+        "late": Measure([model.cycle(late).goodput], [COMMAND]),
+        "apart": Measure([max(abs(one.apart) for one in held)], [COMMAND]),
+        "apart_in_time": Measure([max(one.apart_in_time for one in held)], [COMMAND]),
+    }
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    drawn = curves(bench)
+    spaces = [candidates(bench, space) for space in SPACES]
+    return [
+        _capacity(bench, drawn),
+        _time(drawn),
+        _curves_of_hack(bench, drawn),
+        *_published(bench, spaces),
+        _agreement(drawn, spaces),
+    ]
+
+
+def _runs(bench: Bench, link: str) -> Sequence[Point]:
+    (variant,) = bench.variants(link).chosen.values()
+    return bench.replicas([(SCENARIO, variant.set)])[0]
+
+
+def _goodput(bench: Bench, point: Point) -> float:
+    return float(point.result(bench.folder).flows["mean_throughput_l7"][0])
+
+
+def _access_point(bench: Bench, point: Point, column: str) -> float:
+    return float(point.result(bench.folder).table("stations").row(0, named=True)[column])
+
+
+def _idle(bench: Bench, point: Point) -> float:
+    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each answer."""
+    result = point.result(bench.folder)
+    waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
+    return float(waits["time"].sum() / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16)
+
+
+def _all(drawn: Curves, spaces: Sequence[Candidates]) -> list[Held]:
+    return [one for group in (drawn, *spaces) for one in group.held if one.simulated is not None]
+
+
+def _capacity(bench: Bench, drawn: Curves) -> Section:
+    seeds = f"mean over {bench.seeds} seeds with its interval of 95 %, which is mostly smaller than its marker"
+    marks = drawing.marks(bench.findings)
+    return Section(
+        "Goodput and efficiency by rate",
+        "Lines are the analytic model, dots the simulation, stars what was published. Sent one by one, frames of 1472 octets of payload leave "
+        "less and less of a faster PHY: what lies between two frames does not get shorter. Aggregates put that off until an A-MPDU "
+        "of 65,535 octets, or 64 frames, is short as well.",
+        items=[
+            Figure(drawing.capacity(drawn, marks), f"Goodput against the rate of the PHY, both logarithmic; {seeds}", [COMMAND, drawn.command]),
+            Figure(drawing.capacity(drawn, marks, efficiency=True), f"Goodput as a share of the rate of the PHY; {seeds}", [COMMAND, drawn.command]),
+        ],
+    )  # fmt: skip
+
+
+def _time(drawn: Curves) -> Section:
+    return Section(
+        "Where the time goes",
+        "The mean cycle of the model. Headers are those of UDP, IP, LLC and MAC with delimiters, padding, tail bits and signal extension.",
+        items=[
+            Figure(
+                drawing.cycles([(one, point.panel == SINGLE) for one, point in zip(drawn.held, drawn.points, strict=True)]),
+                "Shares of the cycle at the fastest rate of each standard",
+                [COMMAND],
+            )
+        ],
+    )
+
+
+def _curves_of_hack(bench: Bench, drawn: Curves) -> Section:
+    """The UDP part of TCP/HACK's Figure 1: the same rates."""
+    source, rows = bench.source(SCENARIO), []
+    for one, point in zip(drawn.held, drawn.points, strict=True):
+        is_a = point.series == "802.11a"
+        is_n = point.panel == AGGREGATED and point.series.startswith("802.11n")
+        if not is_a and (not is_n or (point.series != "802.11n, 1 stream" and "MCS 7" not in point.name)):
+            continue
+        assert one.simulated is not None
+        row = [point.name, f"{one.cycle.mbps:g}", str(one.cycle.frames), _shown(one), f"{one.cycle.goodput:.2f}"]
+        if is_n:
+            cell = dataclasses.replace(model.of_scenario(source.load(overrides(point.set))), max_time=4_000_000)
+            shorter = model.cycle(cell)
+            row += [str(shorter.frames), f"{shorter.goodput:.2f}"]
+        rows.append(row + [""] * (7 - len(row)))
+    head = ["point", "rate", "frames", "simulated", "model", "frames in 4 ms", "model, 4 ms"]
+    return Section(
+        "Capacity without ACKs of TCP",
+        "The rates of TCP/HACK's Figure 1. Its curves of UDP are not drawn there; this is what they would be: the room above its TCP and HACK. "
+        "Its aggregates end after 65,535 octets or 4 ms, ours in the figures above after the standard's 5.484 ms.",
+        items=[Table(head, rows, "UDP in Mbps", commands=[drawn.command])],
+    )
+
+
+def _published(bench: Bench, spaces: Sequence[Candidates]) -> Iterator[Section]:
+    combined = {one.space.link: _combinations(bench, one.space) for one in spaces}
+    published = {one.space.link: _published_for(bench, one.space) for one in spaces}
+    tables = []
+    for one in spaces:
+        number, titles = published[one.space.link], bench.variants("links.toml").chosen
+        tables.append(_tried(one, number, titles[one.space.link].title))
+        tables.append(_nearest(combined[one.space.link], number, titles[one.space.link].title))
+    yield Section(
+        "What the standard allows, beside what was published",
+        "Each choice that the standard leaves, by itself and in all combinations. Nothing was fitted: every candidate is listed with its result. "
+        "The frequencies of TACK's Figure 8(b), 294 and 24,777 Hz, follow from baselines in units of 1024 kbps (7 · 1,024,000 / (8 · 2 · 1524)), "
+        "so its baselines may be 2.4 % higher than printed; the grey band is from the printed number to that.",
+        items=[
+            Figure(
+                drawing.spaces({name: _plainest(found) for name, found in combined.items()}, spaces, published, {name: variant.title for name, variant in bench.variants("links.toml").chosen.items()}),
+                "Goodput of the model over the published number: all combinations as small dots, single choices as large ones. Hovering tells which.",
+                [COMMAND],
+            ),
+            *tables,
+            _of_any_length(bench, spaces),
+        ],
+    )  # fmt: skip
+
+
+def _published_for(bench: Bench, space: Space) -> float:
+    (claim,) = (claim for claim in bench.study.file.claim if claim.id == space.claim)
+    return claim.published
+
+
+def _combinations(bench: Bench, space: Space) -> list[tuple[str, float]]:
+    """Every combination with its goodput."""
+    found = []
+    for choices in space.combinations():
+        title = "; ".join(choice.title for choice in choices) or "the standard's defaults"
+        found.append((title, model.cycle(cell_of(bench, space, choices)).goodput))
+    return found
+
+
+def _tried(tried: Candidates, published: float, title: str) -> Table:
+    rows = []
+    for choice, one in zip(tried.choices, tried.held, strict=True):
+        off = 100 * (one.cycle.goodput / published - 1)
+        rows.append(
+            [choice.title, choice.note, f"{one.cycle.goodput:.2f}", "–" if one.simulated is None else _shown(one), f"{off:+.1f}"]
+        )
+    head = ["setting", "note", "model", "simulated", "of published [%]"]
+    caption = f"{title}, published {published:g} Mbps: one choice at a time. A dash is where the simulator has no such setting"
+    return Table(head, rows, caption, commands=[tried.command], numeric_from=2)
+
+
+def _plainest(combined: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Of the combinations that come to the same, to 10 kbps, the one with the fewest choices."""
+    found: dict[int, tuple[str, float]] = {}
+    for text, goodput in sorted(combined, key=lambda one: one[0].count(";")):
+        found.setdefault(round(100 * goodput), (text, goodput))
+    return list(found.values())
+
+
+def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
+    """A Block ACK agreement may be for any number of frames up to 64 (Buffer Size, 9.4.1.13): those around what was published."""
+    rows = []
+    for one in spaces:
+        published, defaults = _published_for(bench, one.space), cell_of(bench, one.space, ())
+        if not defaults.aggregate:
+            continue
+        for frames in range(1, model.WINDOW):
+            around = [model.cycle(dataclasses.replace(defaults, frames=count)).goodput for count in (frames, frames + 1)]
+            if around[0] <= published < around[1]:
+                title = bench.variants("links.toml").chosen[one.space.link].title
+                rows.append(
+                    [title, f"{published:g}", *(f"{frames + more}: {goodput:.1f}" for more, goodput in enumerate(around))]
+                )
+    head = ["link", "published", "frames: model", "one more"]
+    return Table(head, rows, "How many frames of an aggregate the published number would take, with all else as by default")
+
+
+def _nearest(combined: Sequence[tuple[str, float]], published: float, title: str) -> Table:
+    """The combinations nearest to what was published; of those that come to the same, the one with the fewest choices."""
+    ranked = sorted(_plainest(combined), key=lambda one: abs(one[1] / published - 1))
+    within = sum(abs(goodput / published - 1) <= 0.01 for _, goodput in combined)
+    least, most = min(goodput for _, goodput in combined), max(goodput for _, goodput in combined)
+    rows = [[text, f"{goodput:.2f}", f"{100 * (goodput / published - 1):+.2f}"] for text, goodput in ranked[:6]]
+    caption = f"{title}: of {len(combined)} combinations, from {least:.1f} to {most:.1f} Mbps, {within} are within 1 % of {published:g}; the nearest"
+    return Table(["combination", "model", "of published [%]"], rows, caption)
+
+
+def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
+    held = sorted(_all(drawn, spaces), key=lambda one: -abs(one.apart))
+    outside = [
+        one for one in held if one.simulated is not None and not one.simulated.low <= one.cycle.goodput <= one.simulated.high
+    ]
+    rows = [
+        [
+            one.name,
+            str(one.cycle.frames),
+            _shown(one),
+            f"{one.cycle.goodput:.3f}",
+            f"{one.apart:+.3f}",
+            f"{one.apart_in_time:.3f}",
+        ]
+        for one in held[:10]
+    ]
+    head = ["cell", "frames", "simulated", "model", "difference [%]", "in time [%]"]
+    return Section(
+        "Simulation and model",
+        f"{len(held)} cells. The model lies outside the interval of 95 % of {len(outside)} of them; chance alone would do that to about "
+        f"{0.05 * len(held):.0f}.",
+        items=[
+            Figure(drawing.agreement(held), "Simulation over model, point by point, with intervals of 95 %", [COMMAND]),
+            Table(head, rows, "The ten that differ most", commands=[held[0].command]),
+        ],
+    )
+
+
+def _shown(one: Held) -> str:
+    assert one.simulated is not None
+    return f"{one.simulated.mean:.2f} ± {one.simulated.half_width:.2f}"
