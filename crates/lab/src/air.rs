@@ -1,12 +1,10 @@
 //! A monitor beside a cell: it keeps what was on the air, as rows of a table and as captures.
 
-use crate::capture::air::{AirPpdu, Content, Mpdu};
 use crate::capture::{AirCapture, Error};
 use crate::packet::Packet;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use acklab_wifi::phy::Mode;
 use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
-use acklab_wire::dot11::BlockBitmap;
 
 /// What is kept of the air of one cell.
 #[derive(Default)]
@@ -62,7 +60,7 @@ impl Air {
             }
             for capture in &mut self.captures {
                 if self.failed.is_none()
-                    && let Err(error) = record(capture, &ppdu)
+                    && let Err(error) = capture.record_ppdu(&ppdu)
                 {
                     self.failed = Some(error);
                 }
@@ -109,46 +107,4 @@ fn kind(frame: &Frame<Packet>) -> &'static str {
         }
         frame => frame.name(),
     }
-}
-
-fn record(capture: &mut AirCapture, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
-    let content = match &ppdu.frame {
-        Frame::Rts => Content::Rts,
-        Frame::Cts => Content::Cts,
-        Frame::Ack => Content::Ack,
-        Frame::Beacon { interval } => Content::Beacon { interval: *interval },
-        Frame::BlockAck { start, bitmap, window, tid } => Content::BlockAck {
-            tid: *tid,
-            start: *start,
-            bitmap: if *window > 64 { BlockBitmap::Of256(*bitmap) } else { BlockBitmap::Of64(bitmap[0]) },
-        },
-        Frame::BlockAckRequest { start, tid } => Content::BlockAckRequest { tid: *tid, start: *start },
-        Frame::Data(mpdus) => Content::Data {
-            tid: mpdus.first().and_then(|mpdu| mpdu.tid),
-            mpdus: mpdus
-                .iter()
-                .map(|mpdu| Mpdu {
-                    sequence: mpdu.sequence,
-                    is_retry: mpdu.is_retry,
-                    has_more_data: mpdu.has_more,
-                    is_damaged: !mpdu.is_received,
-                    packets: mpdu.packets.iter().map(|packet| &packet.body().pdu).collect(),
-                })
-                .collect(),
-        },
-    };
-    capture.record_ppdu(&AirPpdu {
-        start: ppdu.at,
-        duration: ppdu.duration,
-        transmitter: ppdu.from as u32,
-        // A frame for nobody in particular is a CTS to oneself.
-        receiver: ppdu.to.unwrap_or(ppdu.from) as u32,
-        mode: ppdu.mode,
-        reserves: ppdu.reserved,
-        signal: None,
-        noise: None,
-        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_))
-            || ppdu.fate == Fate::Collided,
-        content,
-    })
 }

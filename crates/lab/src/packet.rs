@@ -2,6 +2,7 @@
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
 use acklab_wire::Pdu;
+use std::borrow::Borrow;
 
 /// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
 #[derive(Clone, Debug)]
@@ -20,6 +21,12 @@ pub(crate) struct Body {
 impl Packet {
     pub(crate) const fn body(&self) -> &Body {
         &self.0
+    }
+}
+
+impl Borrow<Pdu> for Packet {
+    fn borrow(&self) -> &Pdu {
+        &self.0.pdu
     }
 }
 

@@ -5,17 +5,16 @@ mod tshark;
 
 use acklab_base::{Bytes, Duration, Ecn, FlowId, Instant};
 use acklab_lab::capture::AirCapture;
-use acklab_lab::capture::air::{AirPpdu, Content, Mpdu};
+use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
+use acklab_wifi::ppdu::{Fate, Frame, Mpdu, Ppdu};
 use acklab_wire::Pdu;
-use acklab_wire::dot11::BlockBitmap;
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tshark::{frames, tshark};
 
-const ACCESS_POINT: u32 = 0;
 const SIFS: Duration = Duration::from_micros(16);
 const MSS: u32 = 1448;
 /// 24 Mbps.
@@ -50,38 +49,46 @@ struct Air {
 
 impl Air {
     fn of(path: &Path, band: Band, extent: Extent) -> Self {
-        let capture = AirCapture::create(path, "cell", ACCESS_POINT, band, Some("The air"), extent).unwrap();
+        let capture = AirCapture::create(path, "cell", AP as u32, band, Some("The air"), extent).unwrap();
         Self { capture, now: Instant::from_nanos(1_000_000_500) }
     }
 
-    fn send(&mut self, (transmitter, receiver): (u32, u32), mode: Mode, psdu: u64, content: Content<'_>) {
+    fn send(&mut self, (transmitter, receiver): (usize, usize), mode: Mode, psdu: u64, frame: Frame<Pdu>) {
         let duration = mode.duration(Bytes(psdu));
-        self.put(&AirPpdu {
-            start: self.now,
+        self.put(&Ppdu {
+            at: self.now,
             duration,
-            transmitter,
-            receiver,
+            from: transmitter,
+            to: (transmitter != receiver).then_some(receiver),
             mode,
-            reserves: SIFS + CONTROL.duration(Bytes(14)),
-            signal: Some(-55),
-            noise: Some(-93),
-            is_collided: false,
-            content,
+            octets: Bytes(psdu),
+            reserved: SIFS + CONTROL.duration(Bytes(14)),
+            frame,
+            fate: Fate::Received,
         });
         self.now = self.now + duration + SIFS;
     }
 
-    fn put(&mut self, ppdu: &AirPpdu<'_>) {
+    fn put(&mut self, ppdu: &Ppdu<Pdu>) {
         self.capture.record_ppdu(ppdu).unwrap();
     }
 }
 
-fn mpdu<'a>(sequence: u16, packets: &[&'a Pdu]) -> Mpdu<'a> {
-    Mpdu { sequence, is_retry: false, has_more_data: false, is_damaged: false, packets: packets.to_vec() }
+fn mpdu(sequence: u16, packets: &[&Pdu]) -> Mpdu<Pdu> {
+    Mpdu {
+        sequence,
+        tid: Some(0),
+        is_retry: false,
+        has_more: false,
+        octets: Bytes::ZERO,
+        packets: packets.iter().copied().copied().collect(),
+        is_a_msdu: packets.len() > 1,
+        is_received: true,
+    }
 }
 
-fn data(mpdus: Vec<Mpdu<'_>>) -> Content<'_> {
-    Content::Data { tid: Some(0), mpdus }
+fn data(mpdus: Vec<Mpdu<Pdu>>) -> Frame<Pdu> {
+    Frame::Data(mpdus)
 }
 
 /// A download to station 1: an A-MPDU behind RTS and CTS of which one frame is lost, that frame again, a TCP ACK that collides with one
@@ -89,52 +96,51 @@ fn data(mpdus: Vec<Mpdu<'_>>) -> Content<'_> {
 fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
-    let (down, up) = ((ACCESS_POINT, 1), (1, ACCESS_POINT));
+    let (down, up) = ((AP, 1), (1, AP));
     let segments: Vec<Pdu> = (0..8).map(|number| segment(number, true)).collect();
     let acks: Vec<Pdu> = [4, 6].map(|number| segment(number, false)).to_vec();
 
-    air.send(down, CONTROL, 20, Content::Rts);
-    air.send(up, CONTROL, 14, Content::Cts);
-    let mut mpdus: Vec<Mpdu<'_>> = (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
+    air.send(down, CONTROL, 20, Frame::Rts);
+    air.send(up, CONTROL, 14, Frame::Cts);
+    let mut mpdus: Vec<Mpdu<Pdu>> = (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
     mpdus.iter_mut().for_each(|mpdu| mpdu.sequence %= 4096);
-    mpdus[1].is_damaged = true;
-    mpdus[3].has_more_data = true;
+    mpdus[1].is_received = false;
+    mpdus[3].has_more = true;
     air.send(down, HT, 4 * 1544, data(mpdus));
-    air.send(up, CONTROL, 32, Content::BlockAck { tid: 0, start: 4094, bitmap: BlockBitmap::Of64(0b1101) });
+    air.send(up, CONTROL, 32, Frame::BlockAck { tid: 0, start: 4094, bitmap: [0b1101, 0, 0, 0], window: 64 });
 
     let again = Mpdu { is_retry: true, ..mpdu(4095, &[&segments[1]]) };
     air.send(down, HT, 1538, data(vec![again]));
-    air.send(up, CONTROL, 14, Content::Ack);
+    air.send(up, CONTROL, 14, Frame::Ack);
 
     for transmitter in [1, 2] {
-        air.put(&AirPpdu {
-            start: air.now,
+        air.put(&Ppdu {
+            at: air.now,
             duration: HT.duration(Bytes(90)),
-            transmitter,
-            receiver: ACCESS_POINT,
+            from: transmitter,
+            to: Some(AP),
             mode: HT,
-            reserves: SIFS + CONTROL.duration(Bytes(14)),
-            signal: None,
-            noise: None,
-            is_collided: true,
-            content: data(vec![mpdu(77, &[&acks[0]])]),
+            octets: Bytes(90),
+            reserved: SIFS + CONTROL.duration(Bytes(14)),
+            frame: data(vec![mpdu(77, &[&acks[0]])]),
+            fate: Fate::Collided,
         });
     }
     air.now += Duration::from_micros(300);
     air.send(up, HT, 90, data(vec![Mpdu { is_retry: true, ..mpdu(77, &[&acks[0]]) }]));
-    air.send(down, CONTROL, 14, Content::Ack);
+    air.send(down, CONTROL, 14, Frame::Ack);
 
-    air.send(down, CONTROL, 24, Content::BlockAckRequest { tid: 0, start: 2 });
-    let bitmap = BlockBitmap::Of256([u64::MAX, 0, 1, 1 << 63]);
-    air.send(up, CONTROL, 56, Content::BlockAck { tid: 0, start: 2, bitmap });
+    air.send(down, CONTROL, 24, Frame::BlockAckRequest { tid: 0, start: 2 });
+    let bitmap = [u64::MAX, 0, 1, 1 << 63];
+    air.send(up, CONTROL, 56, Frame::BlockAck { tid: 0, start: 2, bitmap, window: 256 });
 
     let amsdu = vec![mpdu(2, &[&segments[4], &segments[5]]), mpdu(3, &[&segments[6], &segments[7]])];
     air.send(down, HT, 2 * 3080, data(amsdu));
     // To itself, which silences the others.
-    air.send((1, 1), CONTROL, 14, Content::Cts);
-    air.send(up, CONTROL, 88, Content::Data { tid: None, mpdus: vec![mpdu(78, &[&acks[1]])] });
-    air.send(down, CONTROL, 14, Content::Ack);
-    air.send(down, CONTROL, 80, Content::Beacon { interval: Duration::from_micros(102_400) });
+    air.send((1, 1), CONTROL, 14, Frame::Cts);
+    air.send(up, CONTROL, 88, data(vec![Mpdu { tid: None, ..mpdu(78, &[&acks[1]]) }]));
+    air.send(down, CONTROL, 14, Frame::Ack);
+    air.send(down, CONTROL, 80, Frame::Beacon { interval: Duration::from_micros(102_400) });
     air.capture.finish().unwrap();
     path
 }
@@ -290,7 +296,7 @@ fn rates_and_durations_are_those_that_tshark_works_out() {
         let mut starts = Vec::new();
         for (sequence, (mode, ..)) in modes.iter().enumerate() {
             starts.push(air.now);
-            air.send((ACCESS_POINT, 1), *mode, 1538, data(vec![mpdu(sequence as u16, &[&packet])]));
+            air.send((AP, 1), *mode, 1538, data(vec![mpdu(sequence as u16, &[&packet])]));
         }
         air.capture.finish().unwrap();
         let fields = ["wlan_radio.data_rate", "radiotap.mactime", "radiotap.timestamp.ts", "wlan_radio.duration"];

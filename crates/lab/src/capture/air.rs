@@ -12,8 +12,9 @@ mod mode;
 
 use super::Error;
 use super::file::{CaptureFile, Interface};
-use acklab_base::{Datagram, Duration, FlowId, Instant};
-use acklab_wifi::phy::{Band, Format, Mode};
+use acklab_base::{Datagram, FlowId};
+use acklab_wifi::phy::{Band, Format};
+use acklab_wifi::ppdu::{self, Fate, Mpdu, Ppdu};
 use acklab_wire::dot11::{
     AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
     Qos, Rts, duration_field, encode, msdu, radiotap,
@@ -22,6 +23,7 @@ use acklab_wire::ipv4::Extent;
 use acklab_wire::{Endpoints, Pdu};
 use mode::{channel, modulation};
 use pcap_file::DataLink;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -42,87 +44,8 @@ const ELEMENTS: [u8; 40] = [
     42, 1, 0,
 ];
 
-/// A PPDU on the air.
-#[derive(Clone, Debug)]
-pub struct AirPpdu<'a> {
-    /// When it begins.
-    pub start: Instant,
-    /// How long it takes, without a signal extension.
-    pub duration: Duration,
-    /// The node that sends it.
-    pub transmitter: u32,
-    /// The node that it is for.
-    pub receiver: u32,
-    /// How it is sent.
-    pub mode: Mode,
-    /// How long after its end the medium is busy with what belongs to it, for the Duration/ID field (9.2.5).
-    pub reserves: Duration,
-    /// Power of the signal at the receiver in dBm, if the cell knows it.
-    pub signal: Option<i8>,
-    /// Power of the noise at the receiver in dBm, if the cell knows it.
-    pub noise: Option<i8>,
-    /// Can nobody have read it, because it collided?
-    pub is_collided: bool,
-    /// What it carries.
-    pub content: Content<'a>,
-}
-
-/// What a PPDU carries.
-#[derive(Clone, Debug)]
-pub enum Content<'a> {
-    /// An RTS.
-    Rts,
-    /// A CTS; one to its own sender, if that is the receiver too.
-    Cts,
-    /// An ACK.
-    Ack,
-    /// A compressed Block ACK.
-    BlockAck {
-        /// The traffic identifier.
-        tid: u8,
-        /// The sequence number that the bitmap begins with.
-        start: u16,
-        /// What has arrived.
-        bitmap: BlockBitmap,
-    },
-    /// A request for a Block ACK.
-    BlockAckRequest {
-        /// The traffic identifier.
-        tid: u8,
-        /// The first sequence number that is asked for.
-        start: u16,
-    },
-    /// A beacon, which goes to all, whatever the receiver.
-    Beacon {
-        /// Time from one to the next.
-        interval: Duration,
-    },
-    /// Data frames.
-    Data {
-        /// The traffic identifier of QoS data; none without QoS.
-        tid: Option<u8>,
-        /// The frames: of VHT and HE, and where there are several, those of an A-MPDU.
-        mpdus: Vec<Mpdu<'a>>,
-    },
-}
-
-/// A data frame.
-#[derive(Clone, Debug)]
-pub struct Mpdu<'a> {
-    /// Its sequence number.
-    pub sequence: u16,
-    /// Is it sent again?
-    pub is_retry: bool,
-    /// Does its sender hold more for the receiver?
-    pub has_more_data: bool,
-    /// Can its receiver not have read it?
-    pub is_damaged: bool,
-    /// Its packets: several make an A-MSDU.
-    pub packets: Vec<&'a Pdu>,
-}
-
 /// A data frame on its way from queue to receiver: transmitter, receiver, TID and sequence number.
-type Exchange = (u32, u32, Option<u8>, u16);
+type Exchange = (usize, Option<usize>, Option<u8>, u16);
 
 /// A capture of a cell's air that is being written.
 ///
@@ -182,22 +105,23 @@ impl AirCapture {
     ///
     /// # Errors
     /// If a segment does not fit a packet, or the file takes no more; the capture is of no use then.
-    pub fn record_ppdu(&mut self, ppdu: &AirPpdu<'_>) -> Result<(), Error> {
-        let (receiver, transmitter) = (MacAddress::of_node(ppdu.receiver), MacAddress::of_node(ppdu.transmitter));
-        let duration = duration_field(ppdu.reserves);
-        let frame = match &ppdu.content {
-            Content::Data { tid, mpdus } => return self.record_data(ppdu, *tid, mpdus),
-            Content::Rts => Frame::Rts(Rts { duration, receiver, transmitter }),
-            Content::Cts => Frame::Cts(Answer { duration, receiver }),
-            Content::Ack => Frame::Ack(Answer { duration, receiver }),
-            Content::BlockAck { tid, start, bitmap } => {
-                Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid: *tid, start: *start, bitmap: *bitmap })
+    pub fn record_ppdu<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>) -> Result<(), Error> {
+        let (receiver, transmitter) = addresses(ppdu);
+        let duration = duration_field(ppdu.reserved);
+        let frame = match &ppdu.frame {
+            ppdu::Frame::Data(mpdus) => return self.record_data(ppdu, mpdus),
+            ppdu::Frame::Rts => Frame::Rts(Rts { duration, receiver, transmitter }),
+            ppdu::Frame::Cts => Frame::Cts(Answer { duration, receiver }),
+            ppdu::Frame::Ack => Frame::Ack(Answer { duration, receiver }),
+            ppdu::Frame::BlockAck { tid, start, bitmap, window } => {
+                let bitmap = if *window > 64 { BlockBitmap::Of256(*bitmap) } else { BlockBitmap::Of64(bitmap[0]) };
+                Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid: *tid, start: *start, bitmap })
             }
-            Content::BlockAckRequest { tid, start } => {
+            ppdu::Frame::BlockAckRequest { tid, start } => {
                 let (tid, start) = (*tid, *start);
                 Frame::BlockAckRequest(BlockAckRequest { duration, receiver, transmitter, tid, start })
             }
-            Content::Beacon { interval } => {
+            ppdu::Frame::Beacon { interval } => {
                 self.beacons = self.beacons.wrapping_add(1);
                 Frame::Beacon(Beacon {
                     transmitter,
@@ -211,7 +135,7 @@ impl AirCapture {
         };
         encode(&frame, &mut self.frame);
         let kept = self.frame.len();
-        self.write(ppdu, kept, ppdu.is_collided, None)
+        self.write(ppdu, kept, ppdu.fate != Fate::Received, None)
     }
 
     /// Hand to the system all that was recorded.
@@ -222,31 +146,31 @@ impl AirCapture {
         self.file.finish()
     }
 
-    fn record_data(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdus: &[Mpdu<'_>]) -> Result<(), Error> {
+    fn record_data<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdus: &[Mpdu<P>]) -> Result<(), Error> {
         // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
         let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
         for (index, mpdu) in mpdus.iter().enumerate() {
-            let kept = self.encode_data(ppdu, tid, mpdu)?;
+            let kept = self.encode_data(ppdu, mpdu)?;
             let ampdu = is_ampdu.then_some(radiotap::Ampdu {
                 reference: self.ampdus,
                 is_last: Some(index + 1 == mpdus.len()),
                 is_single: Some(mpdus.len() == 1),
             });
-            self.write(ppdu, kept, ppdu.is_collided || mpdu.is_damaged, ampdu)?;
+            self.write(ppdu, kept, ppdu.fate != Fate::Received || !mpdu.is_received, ampdu)?;
         }
         self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
         Ok(())
     }
 
     /// Put the frame in place; how many of its octets are kept.
-    fn encode_data(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdu: &Mpdu<'_>) -> Result<usize, Error> {
-        let (receiver, transmitter) = (MacAddress::of_node(ppdu.receiver), MacAddress::of_node(ppdu.transmitter));
-        let is_amsdu = mpdu.packets.len() > 1;
-        let identifications = self.identify(ppdu, tid, mpdu);
+    fn encode_data<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Result<usize, Error> {
+        let (receiver, transmitter) = addresses(ppdu);
+        let is_amsdu = mpdu.is_a_msdu;
+        let identifications = self.identify(ppdu, mpdu);
         self.body.clear();
         // What follows the last header.
         let mut payload = 0;
-        for (packet, identification) in mpdu.packets.iter().zip(identifications) {
+        for (packet, identification) in mpdu.packets.iter().map(Borrow::borrow).zip(identifications) {
             packet
                 .encode(Endpoints::of(packet.flow()), identification, Extent::Whole, &mut self.packet)
                 .map_err(|source| self.file.packet_error(source))?;
@@ -261,25 +185,25 @@ impl AirCapture {
             }
         }
         // The access point routes: packets come from it and go to it, not through it.
-        let distribution_system = if ppdu.transmitter == self.access_point {
+        let distribution_system = if ppdu.from as u32 == self.access_point {
             DistributionSystem::From
-        } else if ppdu.receiver == self.access_point {
+        } else if ppdu.to.is_some_and(|to| to as u32 == self.access_point) {
             DistributionSystem::To
         } else {
             DistributionSystem::Apart
         };
         let data = Data {
-            duration: duration_field(ppdu.reserves),
+            duration: duration_field(ppdu.reserved),
             distribution_system,
             is_retry: mpdu.is_retry,
             has_more_fragments: false,
-            has_more_data: mpdu.has_more_data,
+            has_more_data: mpdu.has_more,
             receiver,
             transmitter,
             address_3: MacAddress::of_node(self.access_point),
             sequence: mpdu.sequence,
             fragment: 0,
-            qos: tid.map(|tid| Qos { tid, ack_policy: AckPolicy::Normal, is_amsdu }),
+            qos: mpdu.tid.map(|tid| Qos { tid, ack_policy: AckPolicy::Normal, is_amsdu }),
             body: &self.body,
         };
         encode(&Frame::Data(data), &mut self.frame);
@@ -290,8 +214,8 @@ impl AirCapture {
     }
 
     /// The IPv4 identifications of the packets in a frame.
-    fn identify(&mut self, ppdu: &AirPpdu<'_>, tid: Option<u8>, mpdu: &Mpdu<'_>) -> Vec<u16> {
-        let exchange = (ppdu.transmitter, ppdu.receiver, tid, mpdu.sequence);
+    fn identify<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Vec<u16> {
+        let exchange = (ppdu.from, ppdu.to, mpdu.tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
             && mpdu.is_retry
             && same.len() == mpdu.packets.len()
@@ -299,7 +223,7 @@ impl AirCapture {
             return same.clone();
         }
         let next = mpdu.packets.iter().map(|packet| {
-            let identification = self.identification.entry(packet.flow()).or_default();
+            let identification = self.identification.entry(packet.borrow().flow()).or_default();
             let own = *identification;
             *identification = identification.wrapping_add(1);
             own
@@ -310,9 +234,9 @@ impl AirCapture {
     }
 
     /// Write the first `kept` octets of the frame in place behind their radiotap header.
-    fn write(
+    fn write<P>(
         &mut self,
-        ppdu: &AirPpdu<'_>,
+        ppdu: &Ppdu<P>,
         kept: usize,
         is_damaged: bool,
         ampdu: Option<radiotap::Ampdu>,
@@ -327,21 +251,26 @@ impl AirCapture {
             has_fcs: true,
             is_damaged,
             channel: Some(channel(self.band, ppdu.mode)),
-            signal: ppdu.signal,
-            noise: ppdu.noise,
+            signal: None,
+            noise: None,
             modulation: Some(modulation(ppdu.mode)),
             ampdu,
-            end: Some((ppdu.start + ppdu.duration).as_nanos()),
+            end: Some((ppdu.at + ppdu.duration).as_nanos()),
         };
         self.record.clear();
         radiotap::append(&header, &mut self.record);
         let len = self.record.len() + self.frame.len();
         self.record.extend_from_slice(&self.frame[..kept]);
-        self.file.write(ppdu.start, &self.record, len as u32)
+        self.file.write(ppdu.at, &self.record, len as u32)
     }
 }
 
 /// The microsecond in which the PSDU begins.
-fn first_bit(ppdu: &AirPpdu<'_>) -> u64 {
-    (ppdu.start + ppdu.mode.preamble()).as_nanos() / 1_000
+fn first_bit<P>(ppdu: &Ppdu<P>) -> u64 {
+    (ppdu.at + ppdu.mode.preamble()).as_nanos() / 1_000
+}
+
+/// Receiver and transmitter. A frame for nobody in particular is a CTS to its own sender.
+fn addresses<P>(ppdu: &Ppdu<P>) -> (MacAddress, MacAddress) {
+    (MacAddress::of_node(ppdu.to.unwrap_or(ppdu.from) as u32), MacAddress::of_node(ppdu.from as u32))
 }
