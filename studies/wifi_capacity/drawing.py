@@ -17,14 +17,14 @@ _DASH = {"long": "dot", "short": "solid", "1": "solid", "2": "dash", "3": "dot",
 _SYMBOL = {"long": "circle-open", "short": "circle", "1": "circle", "2": "square", "3": "triangle-up", "4": "diamond"}
 _PANELS = (SINGLE, AGGREGATED)
 
-# Where a published number stands: claim, panel, rate of the PHY, label.
+# Where a published number stands: claim, panel, rate of the PHY, label, and on which side of the star that is, in goodput and in efficiency.
 _MARKS = (
-    ("tack_b", SINGLE, 11, "TACK b: 7"),
-    ("tack_g", SINGLE, 54, "TACK g: 26"),
-    ("hack_a", SINGLE, 54, "HACK a: 30.2"),
-    ("hack_efficiency", SINGLE, 600, "HACK n: 9 %"),
-    ("tack_n", AGGREGATED, 300, "TACK n: 210"),
-    ("tack_ac", AGGREGATED, 866.7, "TACK ac: 590"),
+    ("tack_b", SINGLE, 11, "TACK b: 7", "bottom right", "middle left"),
+    ("tack_g", SINGLE, 54, "TACK g: 26", "bottom right", "middle left"),
+    ("hack_a", SINGLE, 54, "HACK a: 30.2", "top left", "middle right"),
+    ("hack_efficiency", SINGLE, 600, "HACK n: 9 %", "top left", "top right"),
+    ("tack_n", AGGREGATED, 300, "TACK n: 210", "bottom right", "middle left"),
+    ("tack_ac", AGGREGATED, 866.7, "TACK ac: 590", "bottom right", "bottom left"),
 )
 
 
@@ -36,16 +36,18 @@ class Mark:
     mbps: float
     goodput: float
     label: str
+    side: str
+    side_of_share: str
 
 
 def marks(findings: Sequence[Finding]) -> list[Mark]:
     """What was published, from the claims."""
     published = {finding.id.rpartition(".")[2]: finding for finding in findings}
     found = []
-    for claim, panel, mbps, label in _MARKS:
+    for claim, panel, mbps, label, *sides in _MARKS:
         if claim in published:
             number = published[claim].published
-            found.append(Mark(panel, mbps, number * mbps / 100 if published[claim].unit == "%" else number, label))
+            found.append(Mark(panel, mbps, number * mbps / 100 if published[claim].unit == "%" else number, label, *sides))
     return found
 
 
@@ -64,12 +66,13 @@ def capacity(drawn: Curves, published: Sequence[Mark], *, efficiency: bool = Fal
         figure.add_scatter(
             x=[mark.mbps for mark in shown], y=[100 * mark.goodput / mark.mbps if efficiency else mark.goodput for mark in shown],
             mode="markers+text", text=[mark.label for mark in shown], name="published", legendgroup="published", showlegend=column == 1,
-            textposition=["bottom right" if "TACK" in mark.label else "top left" for mark in shown],
+            textposition=[mark.side_of_share if efficiency else mark.side for mark in shown],
             marker={"symbol": "star", "size": 13, "color": OPTIMUM}, textfont={"size": 11, "color": OPTIMUM},
             hovertemplate="%{text}<extra>published</extra>", row=1, col=column,
         )  # fmt: skip
         figure.update_xaxes(
-            type="log", title_text="rate of the PHY [Mbps]", tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000], row=1, col=column
+            type="log", title_text="rate of the PHY [Mbps]", tickvals=[1, 3, 10, 30, 100, 300, 1000], tickangle=0,
+            range=[-0.2, 3.5] if panel == SINGLE else [1, 3.5], row=1, col=column
         )  # fmt: skip
     if efficiency:
         figure.update_yaxes(range=[0, 100], ticksuffix=" %", row=1)
@@ -147,11 +150,10 @@ def spaces(
     combined: Mapping[str, Sequence[tuple[str, float]]],
     tried: Sequence[Candidates],
     published: Mapping[str, float],
-    titles: Mapping[str, str],
 ) -> go.Figure:
     """What the standard allows on each link over what was published for it."""
     figure = go.Figure()
-    links = list(reversed(combined))
+    links, titles = list(reversed(combined)), {one.space.link: one.title for one in tried}
     figure.add_vrect(x0=1, x1=1.024, fillcolor=MUTED, opacity=0.35, line_width=0)
     for index, link in enumerate(links):
         points = sorted(combined[link], key=lambda one: one[1])

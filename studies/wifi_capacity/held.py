@@ -1,6 +1,6 @@
 """The model beside the simulation, point by point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -8,14 +8,15 @@ import polars as pl
 from acklab.scenario import overrides
 from acklab.statistics import Interval, mean_interval
 from acklab.studies import Bench
-from acklab.sweeps import SweepResult
+from acklab.sweeps import SweepResult, Variant, load_sweep
 
 from . import model
 from .points import Point, points
-from .space import Choice, Space, beyond
+from .space import SPACES, Choice, Space, beyond
 
 SCENARIO = "cell.toml"
 AXIS = "setting"
+CURVES = "curves"
 
 
 @dataclass(frozen=True)
@@ -59,35 +60,57 @@ class Candidates:
     """The choices of a link, each by itself, and the command that repeats them."""
 
     space: Space
+    title: str
+    """Of the link."""
     choices: Sequence[Choice]
     held: Sequence[Held]
     command: str
 
 
-def curves(bench: Bench) -> Curves:
-    """Runs the points of the curves."""
-    chosen = list(points(bench.quick))
-    result = bench.sweep(SCENARIO, "curves", {AXIS: {point.name: point.set for point in chosen}})
-    source = bench.source(SCENARIO)
+def run(bench: Bench) -> dict[str, SweepResult]:
+    """Runs all points of the curves and all candidates that the simulator has."""
+    settings = {CURVES: {point.name: point.set for point in points(bench.quick)}}
+    swept = {CURVES: bench.sweep(SCENARIO, CURVES, {AXIS: settings[CURVES]})}
+    for space in SPACES:
+        simulated = {choice.name: choice.set for choice in space.candidates() if choice.is_simulated}
+        swept[space.link] = bench.sweep(SCENARIO, space.link, {AXIS: simulated}, set=link(bench, space.link).set)
+    return swept
+
+
+def kept(bench: Bench) -> dict[str, SweepResult]:
+    """What `run` has run."""
+    return {name: load_sweep(bench.folder / name) for name in (CURVES, *(space.link for space in SPACES))}
+
+
+def curves(bench: Bench, result: SweepResult) -> Curves:
+    """The points of the curves."""
+    chosen, source = list(points(bench.quick)), bench.source(SCENARIO)
     cells = [model.of_scenario(source.load(overrides(point.set))) for point in chosen]
     return Curves(chosen, _hold([point.name for point in chosen], cells, result), _command(result))
 
 
-def candidates(bench: Bench, space: Space) -> Candidates:
-    """Runs what a link may be, one choice at a time, as far as the simulator has it."""
-    link = bench.variants(f"links.toml:{space.link}").chosen[space.link].set
+def candidates(bench: Bench, space: Space, result: SweepResult) -> Candidates:
+    """What a link may be, one choice at a time."""
     choices = list(space.candidates())
-    simulated = {choice.name: dict(choice.set) for choice in choices if choice.is_simulated}
-    result = bench.sweep(SCENARIO, f"candidates_{space.link}", {AXIS: simulated}, set=link)
-    cells = [cell_of(bench, space, (choice,)) for choice in choices]
-    return Candidates(space, choices, _hold([choice.name for choice in choices], cells, result), _command(result))
+    cells = cells_of(bench, space, [(choice,) for choice in choices])
+    of = link(bench, space.link)
+    return Candidates(space, of.title, choices, _hold([choice.name for choice in choices], cells, result), _command(result))
 
 
-def cell_of(bench: Bench, space: Space, choices: Sequence[Choice]) -> model.Cell:
-    """The model's cell of a link with these choices."""
-    link = bench.variants(f"links.toml:{space.link}").chosen[space.link].set
-    sets = [*link, *(text for choice in choices for text in overrides(choice.set))]
-    return beyond(model.of_scenario(bench.source(SCENARIO).load(sets)), choices)
+def link(bench: Bench, name: str) -> Variant:
+    """A link of links.toml."""
+    return bench.variants(f"links.toml:{name}").chosen[name]
+
+
+def cells_of(bench: Bench, space: Space, chosen: Iterable[Sequence[Choice]]) -> list[model.Cell]:
+    """The model's cells of a link with these choices."""
+    source, of = bench.source(SCENARIO), link(bench, space.link).set
+
+    def cell(choices: Sequence[Choice]) -> model.Cell:
+        sets = [*of, *(text for choice in choices for text in overrides(choice.set))]
+        return beyond(model.of_scenario(source.load(sets)), choices)
+
+    return [cell(choices) for choices in chosen]
 
 
 def _hold(names: Sequence[str], cells: Sequence[model.Cell], result: SweepResult) -> list[Held]:

@@ -11,7 +11,7 @@ from acklab.studies import Bench, Measure
 from acklab.sweeps import Point
 
 from . import drawing, model
-from .held import SCENARIO, Candidates, Curves, Held, candidates, cell_of, curves
+from .held import CURVES, SCENARIO, Candidates, Curves, Held, candidates, cells_of, curves, kept, link, run
 from .points import AGGREGATED, SINGLE
 from .space import SPACES, A, Space
 
@@ -20,11 +20,13 @@ COMMAND = "acklab study wifi_capacity"
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims that no table of one run tells."""
-    held = _all(curves(bench), [candidates(bench, space) for space in SPACES])
-    alone, batches = (_runs(bench, f"links.toml:{name}") for name in ("n600", "n150"))
+    swept = run(bench)
+    held = _all(curves(bench, swept[CURVES]), [candidates(bench, space, swept[space.link]) for space in SPACES])
+    alone, batches = (bench.replicas([(SCENARIO, link(bench, name).set)])[0] for name in ("n600", "n150"))
     command, of_batches = [alone[0].command], [batches[0].command]
-    late = dataclasses.replace(cell_of(bench, A, ()), late=37_000)
-    payload = model.cycle(dataclasses.replace(cell_of(bench, A, ()), mode=model.ht(7), payload=1500)).payload
+    (of_a,) = cells_of(bench, A, [()])
+    late = dataclasses.replace(of_a, late=37_000)
+    payload = model.cycle(dataclasses.replace(of_a, mode=model.ht(7), payload=1500)).payload
     return {
         "idle": Measure([_idle(bench, point) for point in alone], command),
         "efficiency": Measure([100 * _goodput(bench, point) / 600 for point in alone], command),
@@ -38,8 +40,9 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
-    drawn = curves(bench)
-    spaces = [candidates(bench, space) for space in SPACES]
+    swept = kept(bench)
+    drawn = curves(bench, swept[CURVES])
+    spaces = [candidates(bench, space, swept[space.link]) for space in SPACES]
     return [
         _capacity(bench, drawn),
         _time(drawn),
@@ -47,11 +50,6 @@ def sections(bench: Bench) -> list[Section]:
         *_published(bench, spaces),
         _agreement(drawn, spaces),
     ]
-
-
-def _runs(bench: Bench, link: str) -> Sequence[Point]:
-    (variant,) = bench.variants(link).chosen.values()
-    return bench.replicas([(SCENARIO, variant.set)])[0]
 
 
 def _goodput(bench: Bench, point: Point) -> float:
@@ -78,7 +76,7 @@ def _capacity(bench: Bench, drawn: Curves) -> Section:
     marks = drawing.marks(bench.findings)
     return Section(
         "Goodput and efficiency by rate",
-        "Lines are the analytic model, dots the simulation, stars what was published. Sent one by one, frames of 1472 octets of payload leave "
+        "Lines are the analytic model, dots the simulation, stars what was published; 802.11g lies under 802.11a. Sent one by one, frames of 1472 octets of payload leave "
         "less and less of a faster PHY: what lies between two frames does not get shorter. Aggregates put that off until an A-MPDU "
         "of 65,535 octets, or 64 frames, is short as well.",
         items=[
@@ -131,9 +129,8 @@ def _published(bench: Bench, spaces: Sequence[Candidates]) -> Iterator[Section]:
     published = {one.space.link: _published_for(bench, one.space) for one in spaces}
     tables = []
     for one in spaces:
-        number, titles = published[one.space.link], bench.variants("links.toml").chosen
-        tables.append(_tried(one, number, titles[one.space.link].title))
-        tables.append(_nearest(combined[one.space.link], number, titles[one.space.link].title))
+        number = published[one.space.link]
+        tables += [_tried(one, number), _nearest(combined[one.space.link], number, one.title)]
     yield Section(
         "What the standard allows, beside what was published",
         "Each choice that the standard leaves, by itself and in all combinations. Nothing was fitted: every candidate is listed with its result. "
@@ -141,7 +138,7 @@ def _published(bench: Bench, spaces: Sequence[Candidates]) -> Iterator[Section]:
         "so its baselines may be 2.4 % higher than printed; the grey band is from the printed number to that.",
         items=[
             Figure(
-                drawing.spaces({name: _plainest(found) for name, found in combined.items()}, spaces, published, {name: variant.title for name, variant in bench.variants("links.toml").chosen.items()}),
+                drawing.spaces({name: _plainest(found) for name, found in combined.items()}, spaces, published),
                 "Goodput of the model over the published number: all combinations as small dots, single choices as large ones. Hovering tells which.",
                 [COMMAND],
             ),
@@ -158,14 +155,13 @@ def _published_for(bench: Bench, space: Space) -> float:
 
 def _combinations(bench: Bench, space: Space) -> list[tuple[str, float]]:
     """Every combination with its goodput."""
-    found = []
-    for choices in space.combinations():
-        title = "; ".join(choice.title for choice in choices) or "the standard's defaults"
-        found.append((title, model.cycle(cell_of(bench, space, choices)).goodput))
-    return found
+    combinations = list(space.combinations())
+    titles = ("; ".join(choice.title for choice in choices) or "the standard's defaults" for choices in combinations)
+    cells = cells_of(bench, space, combinations)
+    return [(title, model.cycle(cell).goodput) for title, cell in zip(titles, cells, strict=True)]
 
 
-def _tried(tried: Candidates, published: float, title: str) -> Table:
+def _tried(tried: Candidates, published: float) -> Table:
     rows = []
     for choice, one in zip(tried.choices, tried.held, strict=True):
         off = 100 * (one.cycle.goodput / published - 1)
@@ -173,7 +169,9 @@ def _tried(tried: Candidates, published: float, title: str) -> Table:
             [choice.title, choice.note, f"{one.cycle.goodput:.2f}", "–" if one.simulated is None else _shown(one), f"{off:+.1f}"]
         )
     head = ["setting", "note", "model", "simulated", "of published [%]"]
-    caption = f"{title}, published {published:g} Mbps: one choice at a time. A dash is where the simulator has no such setting"
+    caption = (
+        f"{tried.title}, published {published:g} Mbps: one choice at a time. A dash is where the simulator has no such setting"
+    )
     return Table(head, rows, caption, commands=[tried.command], numeric_from=2)
 
 
@@ -189,7 +187,8 @@ def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
     """A Block ACK agreement may be for any number of frames up to 64 (Buffer Size, 9.4.1.13): those around what was published."""
     rows = []
     for one in spaces:
-        published, defaults = _published_for(bench, one.space), cell_of(bench, one.space, ())
+        published = _published_for(bench, one.space)
+        (defaults,) = cells_of(bench, one.space, [()])
         if not defaults.aggregate:
             continue
         for frames in range(1, model.WINDOW):
