@@ -4,8 +4,8 @@
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
 # make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
-# make fuzz   endpoints in a hostile network, ten million operations; with nightly Rust and cargo-fuzz also what libFuzzer finds in half an hour
-# make closed-forms  controllers against formulas of the literature, at length
+# make fuzz   endpoints in a hostile network, and compressed ACKs, ten million of each; with nightly Rust and cargo-fuzz also what libFuzzer finds in forty minutes
+# make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
 
 SHELL := /bin/sh
@@ -78,15 +78,18 @@ validate:
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
+	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test rohc --quiet -- --nocapture
 	@command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
-	mkdir -p fuzz/corpus/dot11_decode fuzz/corpus/tcp_decode fuzz/corpus/tcp_endpoints fuzz/corpus/udp_decode
+	mkdir -p fuzz/corpus/dot11_decode fuzz/corpus/rohc_decompress fuzz/corpus/tcp_decode fuzz/corpus/tcp_endpoints fuzz/corpus/udp_decode
 	cargo +nightly fuzz run dot11_decode fuzz/corpus/dot11_decode fuzz/seeds/dot11_decode -- -max_len=256 -max_total_time=600
 	cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
 	cargo +nightly fuzz run udp_decode fuzz/corpus/udp_decode -- -max_len=100 -max_total_time=60
 	cargo +nightly fuzz run tcp_endpoints fuzz/corpus/tcp_endpoints -- -max_len=4096 -max_total_time=600
+	cargo +nightly fuzz run rohc_decompress fuzz/corpus/rohc_decompress -- -max_len=4096 -max_total_time=600
 
 closed-forms:
 	cargo test --package acklab-lab --test closed_forms --quiet -- --include-ignored --nocapture
+	cargo test --package acklab-wifi --test bianchi --quiet -- --include-ignored --nocapture
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

@@ -14,6 +14,7 @@ if not BUILT:
         "ControllerStart",
         "Hold",
         "Ledger",
+        "Lost",
         "Now",
         "PolicyStart",
         "RateSample",

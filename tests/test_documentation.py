@@ -1,22 +1,29 @@
-"""The documentation runs: its Python, and every line that begins with `$ acklab`."""
+"""The documentation runs: its Python, every line that begins with `$ acklab`, and scenarios that have a file name.
+
+A block of TOML that begins with `# NAME.toml` is that file; one that begins with `# in NAME.toml` is run behind the text of it.
+"""
 
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import acklab
 from conftest import BUILT
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    """Language and text of the blocks in these languages, in the order of the page."""
+    pattern = rf"^```({'|'.join(languages)})\n(.*?)^```"
+    return re.findall(pattern, page.read_text(encoding="utf-8"), re.M | re.S)
 
 
 @pytest.fixture
@@ -32,22 +39,33 @@ def desk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, desk):
     names: dict[str, object] = {}
-    for number, text in enumerate(blocks(page, "python")):
-        exec(compile(text, f"{page.name}, block {number}", "exec"), names)
-    for text in blocks(page, "console"):
-        for line in text.splitlines():
-            command = line.removeprefix("$ acklab ")
-            assert command != line, f"{page.name}: {line}"
-            words = [sys.executable, "-m", "acklab", *shlex.split(command)]
-            done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
-            assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
+    for number, (language, text) in enumerate(blocks(page, "python", "console", "toml")):
+        if language == "python":
+            exec(compile(text, f"{page.name}, block {number}", "exec"), names)
+        elif language == "console":
+            for line in text.splitlines():
+                command(page, line)
+        elif named := re.match(r"# (in )?(\S+\.toml)\n", text):
+            added, file = named[1], desk / named[2]
+            if added:
+                acklab.run(tomllib.loads(file.read_text(encoding="utf-8") + text))
+            else:
+                file.write_text(text, encoding="utf-8")
+
+
+def command(page: Path, line: str):
+    arguments = line.removeprefix("$ acklab ")
+    assert arguments != line, f"{page.name}: {line}"
+    words = [sys.executable, "-m", "acklab", *shlex.split(arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
 
 
 def test_rust_is_of_the_example():
     example = (ROOT / "crates" / "lab" / "examples" / "own_strategy.rs").read_text(encoding="utf-8")
     shown = blocks(ROOT / "docs" / "guide" / "strategies.md", "rust")
     assert shown
-    for text in shown:
+    for _, text in shown:
         assert text in example
 
 

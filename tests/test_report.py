@@ -152,6 +152,21 @@ def test_figures_draw_in_a_browser(tmp_path: Path):
     assert 'data-ground="' in dom
 
 
+def test_nodes_of_cells_are_told_apart_and_tables_without_rows_left_out(fake, scenario, tmp_path: Path):
+    run = acklab.run(scenario)
+    flows = run.flows.with_columns(mean_in_flight_l4=10.0)
+    names = {"cell": ["one", "one", "two"], "node": ["ap", "sta", "ap"]}
+    stations = pl.DataFrame(names | {"total_ppdus_l2": [7, 8, 9]})
+    airtime = pl.DataFrame(names | {"use": ["data", "link_ack", "idle"], "time": [1, 2, 3], "share": [0.1, 0.2, 1.0]})
+    tables = {"flows": flows, "links": run.links.clear(), "stations": stations, "airtime": airtime}
+    replace(run, tables=dict(run.tables) | {name: frame.to_arrow() for name, frame in tables.items()}).save(tmp_path / "run")
+    html = write_report(tmp_path / "run").read_text()
+    for head in ("one ap", "one sta", "two ap"):
+        assert re.search(rf"<th[^>]*>{head}</th>", html)
+    assert "Time on the air" in html
+    assert "btl_forward" not in html
+
+
 @needs_a_browser
 def test_the_report_of_a_run_shows_the_air(fake, scenario, tmp_path: Path):
     run = acklab.run(scenario)

@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 
-from acklab.statistics import cov, ecdf, intervals, jain, mean_interval
+from acklab.statistics import cov, ecdf, intervals, jain, mean_interval, uses_of_air
 
 
 def test_interval_uses_students_t():
@@ -21,6 +21,20 @@ def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
     assert (interval.mean, interval.count) == (7.0, 1)
     assert math.isnan(interval.low)
     assert math.isnan(mean_interval([]).mean)
+
+
+def test_uses_of_the_air_add_up_by_cell():
+    airtime = pl.DataFrame(
+        {
+            "cell": ["a", "a", "a", "b"],
+            "node": ["ap", "ap", "sta", "ap"],
+            "use": ["data", "backoff", "backoff", "data"],
+            "time": [50, 10, 40, 100],
+            "share": [0.5, 0.1, 0.4, 1.0],
+        }
+    )
+    expected = [("a", "data", 50, 0.5), ("a", "backoff", 50, 0.5), ("b", "data", 100, 1.0)]
+    assert uses_of_air(airtime).rows() == expected
 
 
 def test_intervals_keep_the_order_of_their_groups():

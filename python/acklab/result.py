@@ -12,7 +12,7 @@ from acklab import store
 from acklab.errors import StoreError, UsageError
 from acklab.store import Provenance
 
-SERIES = ("operating_point", "throughput", "queue", "packets", "events")
+SERIES = ("operating_point", "throughput", "queue", "packets", "events", "air")
 """Tables that a run yields only if `measure.series` asks for them."""
 
 
@@ -46,6 +46,16 @@ class Result:
     def links(self) -> pl.DataFrame:
         """One row a direction of a link."""
         return self.table("links")
+
+    @property
+    def stations(self) -> pl.DataFrame:
+        """One row a node of a Wi-Fi cell, the access point first: what it did as a sender."""
+        return self.table("stations")
+
+    @property
+    def airtime(self) -> pl.DataFrame:
+        """Time [ns] that each node of a Wi-Fi cell used the air for, by use."""
+        return self.table("airtime")
 
     @property
     def network(self) -> pl.DataFrame:

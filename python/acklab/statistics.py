@@ -32,6 +32,11 @@ class Interval:
         return (self.high - self.low) / 2
 
 
+def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
+    """What the air of each cell was used for, whoever used it: time [ns] and share of each use. `airtime` is the table of that name."""
+    return airtime.group_by("cell", "use", maintain_order=True).agg(pl.col("time", "share").sum())
+
+
 def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
     """The mean of independent values with Student's t interval.
 

@@ -1,7 +1,8 @@
 //! From scenario to world.
 
 use crate::RunOptions;
-use crate::capture::Capture;
+use crate::air::Air;
+use crate::capture::{AirCapture, Capture};
 use crate::ends::{Ends, Pair};
 use crate::error::Error;
 use crate::packet::Packet;
@@ -130,11 +131,14 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         if scenario.measure.series.contains(&Series::Queue) {
             cell.log_queues();
         }
-        if scenario.measure.series.contains(&Series::Air) {
+    }
+    let taps = taps(scenario, options, &plans)?;
+    let air = air(scenario, options)?;
+    for (cell, air) in cells.iter_mut().zip(&air) {
+        if air.listens() {
             cell.log_air();
         }
     }
-    let taps = taps(scenario, options, &plans)?;
     let link_plans = directions
         .map(|direction| {
             let link = &scenario.link[direction / 2];
@@ -147,7 +151,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
     });
     let plan = Plan { links: link_plans, cells: cell_plans.collect(), flows: plans };
-    Ok((World::new(links, cells, flows, &routes, taps), plan))
+    Ok((World::new(links, cells, flows, &routes, air, taps), plan))
 }
 
 /// Cells learn which flows pass them, there and back.
@@ -289,13 +293,38 @@ fn times(flow: &Flow) -> (Instant, Option<Instant>) {
 fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {
     let mut taps = Taps::default();
     let Some(folder) = &options.captures else { return Ok(taps) };
-    for capture in &scenario.capture {
+    let of_packets = scenario.capture.iter().filter(|capture| cell_at(scenario, &capture.point).is_none());
+    for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
         let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
         taps.add(file, places(scenario, &capture.point, flows));
     }
     Ok(taps)
+}
+
+/// The cell whose air a capture is of.
+fn cell_at(scenario: &Scenario, point: &str) -> Option<usize> {
+    scenario.wifi.iter().position(|cell| cell.name == point)
+}
+
+/// What is kept of the air of each cell.
+fn air(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Air>, Error> {
+    let mut all: Vec<Air> = scenario.wifi.iter().map(|_| Air::default()).collect();
+    if scenario.measure.series.contains(&Series::Air) {
+        all.iter_mut().for_each(Air::keep_rows);
+    }
+    let Some(folder) = &options.captures else { return Ok(all) };
+    for capture in &scenario.capture {
+        if let Some(index) = cell_at(scenario, &capture.point) {
+            let (cell, path) = (&scenario.wifi[index], folder.join(&capture.file));
+            let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
+            let access_point = acklab_wifi::cell::ACCESS_POINT as u32;
+            let file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            all[index].add(file);
+        }
+    }
+    Ok(all)
 }
 
 fn places(scenario: &Scenario, point: &str, flows: &[FlowPlan]) -> Vec<Place> {

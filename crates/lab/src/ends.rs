@@ -1,6 +1,6 @@
 //! Both ends of a flow, whatever its transport, and what is measured of it.
 
-use crate::packet::Body;
+use crate::packet::{Body, Packet, Pool};
 use crate::probe::{FlowProbe, Totals};
 use acklab_base::{Instant, Machine};
 use acklab_transport::event::Event;
@@ -113,13 +113,16 @@ impl Ends {
         }
     }
 
-    pub(crate) fn poll_sender(&mut self, now: Instant) -> Option<Pdu> {
+    pub(crate) fn poll_sender(&mut self, now: Instant, pool: &mut Pool) -> Option<Packet> {
         match &mut self.pair {
-            Pair::Tcp(pair) => pair.poll_sender(now, &mut self.probe).map(Pdu::Tcp),
+            Pair::Tcp(pair) => {
+                let segment = pair.poll_sender(now, &mut self.probe)?;
+                Some(pool.packet(&segment, now))
+            }
             Pair::Udp(pair) => {
                 let datagram = pair.sender.poll(now)?;
                 self.probe.datagram_departs(now, &datagram);
-                Some(Pdu::Udp(datagram))
+                Some(pool.packet(&datagram, now))
             }
         }
     }
@@ -132,14 +135,17 @@ impl Ends {
         }
     }
 
-    /// What the receiver answers, and when the newest data of which that tells had arrived.
-    pub(crate) fn poll_receiver(&mut self, now: Instant) -> Option<(Pdu, Instant)> {
+    /// What the receiver answers. It is as old as the newest data of which it tells.
+    pub(crate) fn poll_receiver(&mut self, now: Instant, pool: &mut Pool) -> Option<Packet> {
         match &mut self.pair {
             Pair::Tcp(pair) => {
                 let segment = pair.receiver.poll(now)?;
-                Some((Pdu::Tcp(segment), pair.receiver.newest_arrival()))
+                Some(pool.packet(&segment, pair.receiver.newest_arrival()))
             }
-            Pair::Udp(pair) => Some((Pdu::Udp(pair.receiver.poll(now)?), now)),
+            Pair::Udp(pair) => {
+                let datagram = pair.receiver.poll(now)?;
+                Some(pool.packet(&datagram, now))
+            }
         }
     }
 

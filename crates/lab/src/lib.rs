@@ -8,6 +8,7 @@
 //! | [`Table`] | what a run yields: typed tables with units, as Arrow |
 //! | [`capture`] | what passes a point, as pcapng |
 
+mod air;
 mod build;
 pub mod capture;
 mod ends;

@@ -50,15 +50,16 @@ impl Datagram for Packet {
 pub(crate) struct Pool(Vec<Packet>);
 
 impl Pool {
-    pub(crate) fn packet(&mut self, pdu: &Pdu, born: Instant) -> Packet {
+    /// A packet with this segment or datagram, which is written where it will lie.
+    pub(crate) fn packet<P: Copy + Datagram + Into<Pdu>>(&mut self, pdu: &P, born: Instant) -> Packet {
         let wire_len = pdu.wire_len();
         match self.0.pop() {
             Some(mut packet) => {
-                packet.0.pdu = *pdu;
+                packet.0.pdu = (*pdu).into();
                 (packet.0.wire_len, packet.0.born) = (wire_len, born);
                 packet
             }
-            None => Packet(Box::new(Body { pdu: *pdu, wire_len, born })),
+            None => Packet(Box::new(Body { pdu: (*pdu).into(), wire_len, born })),
         }
     }
 

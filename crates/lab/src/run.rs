@@ -57,6 +57,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     if end > until {
         advance(&mut driver, &mut world, end, &mut goes_on)?;
     }
+    world.air.iter_mut().try_for_each(crate::air::Air::finish)?;
     world.taps.finish()?;
     Ok(Results { tables, wakes: driver.wakes(), hops })
 }
@@ -69,7 +70,10 @@ fn advance(
 ) -> Result<(), Error> {
     match driver.run(world, until, goes_on) {
         Outcome::Stopped => Err(Error::Stopped),
-        Outcome::Done => world.taps.check().map_err(Error::from),
+        Outcome::Done => {
+            world.air.iter_mut().try_for_each(crate::air::Air::check)?;
+            world.taps.check().map_err(Error::from)
+        }
     }
 }
 

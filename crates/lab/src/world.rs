@@ -1,5 +1,6 @@
 //! A scenario as machines and wires.
 
+use crate::air::Air;
 use crate::ends::Ends;
 use crate::packet::{Body, Packet, Pool};
 use crate::taps::Taps;
@@ -8,7 +9,6 @@ use acklab_base::{Datagram, Instant, Machine};
 use acklab_path::Link;
 use acklab_sim::{MachineId, Step, World as SimWorld};
 use acklab_wifi::Cell;
-use acklab_wifi::ppdu::Ppdu;
 use std::collections::BTreeSet;
 
 /// Where a flow goes that does not pass a box.
@@ -19,8 +19,8 @@ pub(crate) struct World {
     pub(crate) links: Vec<Link<Packet>>,
     pub(crate) cells: Vec<Cell<Packet>>,
     pub(crate) flows: Vec<Ends>,
-    /// What was on the air, by cell, if it is kept.
-    pub(crate) air: Vec<(usize, Ppdu<Packet>)>,
+    /// What is kept of the air, by cell.
+    pub(crate) air: Vec<Air>,
     /// By box and directed flow, the machine at its far end.
     far_end: Vec<MachineId>,
     /// By directed flow, the first machine on its way.
@@ -67,6 +67,7 @@ impl World {
         cells: Vec<Cell<Packet>>,
         flows: Vec<Ends>,
         routes: &[Vec<Hop>],
+        air: Vec<Air>,
         taps: Taps,
     ) -> Self {
         let boxes = links.len() + cells.len();
@@ -88,7 +89,7 @@ impl World {
             }
         }
         let feeds = only_feeds(&links, &far_end, &first_hop, flows.len() * 2);
-        Self { links, cells, flows, air: Vec::new(), far_end, first_hop, feeds, taps, pool: Pool::default() }
+        Self { links, cells, flows, air, far_end, first_hop, feeds, taps, pool: Pool::default() }
     }
 
     /// Which machine an id stands for.
@@ -111,7 +112,10 @@ impl World {
             let probe = &mut self.flows[flow.connection() as usize].probe;
             *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
         }
-        self.air.extend(cell.take_log().map(|ppdu| (index, ppdu)));
+        if self.air[index].listens() {
+            let settled = cell.settled();
+            self.air[index].note(cell.take_log(), settled);
+        }
     }
 
     /// Begin to measure.
@@ -185,9 +189,9 @@ impl World {
 
     fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
         let ends = &mut self.flows[index];
-        let Some(pdu) = ends.poll_sender(now) else { return Step::Rest(ends.sender_deadline()) };
-        self.taps.at_sender(index, now, &pdu);
-        Step::Send(self.first_hop[2 * index], self.pool.packet(&pdu, now))
+        let Some(packet) = ends.poll_sender(now, &mut self.pool) else { return Step::Rest(ends.sender_deadline()) };
+        self.taps.at_sender(index, now, &packet.body().pdu);
+        Step::Send(self.first_hop[2 * index], packet)
     }
 
     fn step_receiver(&mut self, index: usize, now: Instant) -> Step<Packet> {
@@ -195,9 +199,9 @@ impl World {
         if !ends.owes_now() {
             return Step::Rest(ends.receiver_deadline());
         }
-        let Some((pdu, born)) = ends.poll_receiver(now) else { return Step::Rest(ends.receiver_deadline()) };
-        let (to, packet) = (self.first_hop[2 * index + 1], self.pool.packet(&pdu, born));
-        self.taps.at_receiver(index, now, &pdu);
+        let Some(packet) = ends.poll_receiver(now, &mut self.pool) else { return Step::Rest(ends.receiver_deadline()) };
+        let to = self.first_hop[2 * index + 1];
+        self.taps.at_receiver(index, now, &packet.body().pdu);
         if ends.owes_now() { Step::Send(to, packet) } else { Step::SendLast(to, packet, ends.receiver_deadline()) }
     }
 }

@@ -7,8 +7,10 @@ use acklab_base::{Bytes, Duration, Ecn, FlowId, Instant};
 use acklab_lab::capture::AirCapture;
 use acklab_lab::capture::air::{AirPpdu, Content, Mpdu};
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
+use acklab_wire::Pdu;
 use acklab_wire::dot11::BlockBitmap;
-use acklab_wire::tcp::{Extent, Flags, Options, Segment, SeqNumber, Timestamps};
+use acklab_wire::ipv4::Extent;
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tshark::{frames, tshark};
@@ -26,9 +28,9 @@ const fn mode(format: Format, mcs: u8, streams: u8, width: Width, guard: Guard) 
 const HT: Mode = mode(Format::Ht, 7, 1, Width::Mhz40, Guard::Ns400);
 
 /// Segment `number` of a download, or the ACK of all before it.
-fn segment(number: u32, is_data: bool) -> Segment {
+fn segment(number: u32, is_data: bool) -> Pdu {
     let flow = if is_data { FlowId::data(0) } else { FlowId::data(0).reverse() };
-    Segment {
+    Pdu::Tcp(Segment {
         flow,
         ecn: Ecn::NotEct,
         seq: SeqNumber(if is_data { 1 + number * MSS } else { 1 }),
@@ -37,7 +39,7 @@ fn segment(number: u32, is_data: bool) -> Segment {
         window: 512,
         options: Options { timestamps: Some(Timestamps { value: number, echo: 0 }), ..Options::default() },
         payload: if is_data { MSS } else { 0 },
-    }
+    })
 }
 
 /// The air of a cell, written PPDU by PPDU with SIFS between them.
@@ -54,7 +56,7 @@ impl Air {
 
     fn send(&mut self, (transmitter, receiver): (u32, u32), mode: Mode, psdu: u64, content: Content<'_>) {
         let duration = mode.duration(Bytes(psdu));
-        self.put(AirPpdu {
+        self.put(&AirPpdu {
             start: self.now,
             duration,
             transmitter,
@@ -69,13 +71,13 @@ impl Air {
         self.now = self.now + duration + SIFS;
     }
 
-    fn put(&mut self, ppdu: AirPpdu<'_>) {
-        self.capture.record_ppdu(&ppdu).unwrap();
+    fn put(&mut self, ppdu: &AirPpdu<'_>) {
+        self.capture.record_ppdu(ppdu).unwrap();
     }
 }
 
-fn mpdu<'a>(sequence: u16, segments: &[&'a Segment]) -> Mpdu<'a> {
-    Mpdu { sequence, is_retry: false, has_more_data: false, is_damaged: false, segments: segments.to_vec() }
+fn mpdu<'a>(sequence: u16, packets: &[&'a Pdu]) -> Mpdu<'a> {
+    Mpdu { sequence, is_retry: false, has_more_data: false, is_damaged: false, packets: packets.to_vec() }
 }
 
 fn data(mpdus: Vec<Mpdu<'_>>) -> Content<'_> {
@@ -88,8 +90,8 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
     let (down, up) = ((ACCESS_POINT, 1), (1, ACCESS_POINT));
-    let segments: Vec<Segment> = (0..8).map(|number| segment(number, true)).collect();
-    let acks: Vec<Segment> = [4, 6].map(|number| segment(number, false)).to_vec();
+    let segments: Vec<Pdu> = (0..8).map(|number| segment(number, true)).collect();
+    let acks: Vec<Pdu> = [4, 6].map(|number| segment(number, false)).to_vec();
 
     air.send(down, CONTROL, 20, Content::Rts);
     air.send(up, CONTROL, 14, Content::Cts);
@@ -105,7 +107,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     air.send(up, CONTROL, 14, Content::Ack);
 
     for transmitter in [1, 2] {
-        air.put(AirPpdu {
+        air.put(&AirPpdu {
             start: air.now,
             duration: HT.duration(Bytes(90)),
             transmitter,
@@ -132,6 +134,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     air.send((1, 1), CONTROL, 14, Content::Cts);
     air.send(up, CONTROL, 88, Content::Data { tid: None, mpdus: vec![mpdu(78, &[&acks[1]])] });
     air.send(down, CONTROL, 14, Content::Ack);
+    air.send(down, CONTROL, 80, Content::Beacon { interval: Duration::from_micros(102_400) });
     air.capture.finish().unwrap();
     path
 }
@@ -208,9 +211,9 @@ fn the_frames_are_those_that_were_put_in() {
     let Some(frames) = Frames::of(&path) else { return };
     let of_kind =
         |kind: &str| frames.column("wlan.fc.type_subtype").iter().filter(|known| known.ends_with(kind)).count();
-    // RTS, CTS, ACK, Block ACK request, Block ACK, QoS data, data (Table 9-1).
-    let counts = ["1b", "1c", "1d", "18", "19", "28", "20"].map(of_kind);
-    assert_eq!(counts, [1, 2, 3, 1, 2, 10, 1], "{:?}", frames.column("wlan.fc.type_subtype"));
+    // RTS, CTS, ACK, Block ACK request, Block ACK, QoS data, data, beacon (Table 9-1).
+    let counts = ["1b", "1c", "1d", "18", "19", "28", "20", "08"].map(of_kind);
+    assert_eq!(counts, [1, 2, 3, 1, 2, 10, 1, 1], "{:?}", frames.column("wlan.fc.type_subtype"));
 
     assert_eq!(frames.set("wlan.fc.retry"), [7, 11]);
     assert_eq!(frames.set("wlan.fc.moredata"), [5]);
@@ -228,7 +231,7 @@ fn the_frames_are_those_that_were_put_in() {
     assert_eq!(frames.set("radiotap.ampdu.flags.last"), [5, 16]);
 
     let sequences: Vec<&str> = frames.filled("wlan.seq").into_iter().map(|(_, sequence)| sequence).collect();
-    assert_eq!(sequences, ["4094", "4095", "0", "1", "4095", "77", "77", "77", "2", "3", "78"]);
+    assert_eq!(sequences, ["4094", "4095", "0", "1", "4095", "77", "77", "77", "2", "3", "78", "1"]);
     let bitmaps: Vec<&str> = frames.filled("wlan.ba.bm").into_iter().map(|(_, bitmap)| bitmap).collect();
     let wide = "ffffffffffffffff000000000000000001000000000000000000000000000080";
     assert_eq!(bitmaps, ["0d00000000000000", wide]);
@@ -238,7 +241,7 @@ fn the_frames_are_those_that_were_put_in() {
     let directions: Vec<&str> = [2, 7, 9, 0].map(|at| frames.column("wlan.fc.ds")[at]).to_vec();
     assert_eq!(directions, ["0x02", "0x02", "0x01", "0x00"]);
     // SIFS and an ACK at 24 Mbps.
-    assert!(frames.column("wlan.duration").iter().all(|duration| *duration == "44"));
+    assert!(frames.column("wlan.duration").iter().take(20).all(|duration| *duration == "44"));
 }
 
 #[test]

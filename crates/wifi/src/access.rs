@@ -5,5 +5,5 @@ mod contention;
 mod window;
 
 pub use category::{Category, Overrides, Parameters};
-pub(crate) use contention::{Contention, FunctionId, LaneId};
+pub(crate) use contention::{Contention, FunctionId, LaneId, PREAMBLE_DETECTION};
 pub use window::{Control, Window};

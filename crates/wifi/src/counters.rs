@@ -35,9 +35,9 @@ pub struct Counters {
     pub delivered_bytes: u64,
     /// Sum of their times from joining the queue to arriving.
     pub delay: Duration,
-    /// Packets that were given up: their frame failed too often.
+    /// Packets that were given up, as their frame failed too often, and that the peer does not have.
     pub given_up: u64,
-    /// Packets that were too old to be sent.
+    /// Packets that were too old to be sent, and that the peer does not have.
     pub expired: u64,
     /// Packets that found the queue full.
     pub dropped: u64,

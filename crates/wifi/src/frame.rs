@@ -32,9 +32,9 @@ pub(crate) const fn mpdu(packet: Bytes, has_qos: bool) -> Bytes {
     Bytes(DATA_HEADER + qos + LLC + packet.0 + FCS)
 }
 
-/// A packet as one of several in an A-MSDU, padded to a multiple of four as all but the last are.
+/// A packet as one of several in an A-MSDU; all but the last are padded to a multiple of four (9.3.2.2.2).
 pub(crate) const fn a_msdu_subframe(packet: Bytes) -> Bytes {
-    Bytes((SUBFRAME_HEADER + LLC + packet.0).next_multiple_of(4))
+    Bytes(SUBFRAME_HEADER + LLC + packet.0)
 }
 
 /// The MPDU around an A-MSDU of these octets.
@@ -47,7 +47,7 @@ pub(crate) const fn a_mpdu_subframe(mpdu: Bytes) -> Bytes {
     Bytes(DELIMITER + mpdu.0)
 }
 
-/// Octets of an A-MPDU so far, padded for another subframe (9.7.1).
+/// Octets of an A-MPDU or A-MSDU so far, padded for another subframe (9.7.1, 9.3.2.2.2).
 pub(crate) const fn padded(octets: Bytes) -> Bytes {
     Bytes(octets.0.next_multiple_of(4))
 }

@@ -81,9 +81,9 @@ impl<D> Originator<D> {
     }
 
     fn on_the_air(&self) -> impl Iterator<Item = &Mpdu<D>> {
-        self.sent.iter().filter_map(|sequence| {
-            self.frames.get(usize::try_from(sequence.checked_sub(self.start)?).ok()?)
-        })
+        self.sent
+            .iter()
+            .filter_map(|sequence| self.frames.get(usize::try_from(sequence.checked_sub(self.start)?).ok()?))
     }
 
     /// Moves the window past all that is settled. Returns how many packets left it.

@@ -34,7 +34,10 @@ pub enum Frame<D> {
     /// Clear to send.
     Cts,
     /// A beacon.
-    Beacon,
+    Beacon {
+        /// Time from one to the next.
+        interval: Duration,
+    },
     /// Acknowledgement of a frame.
     Ack,
     /// Acknowledgement of a window of frames.
@@ -66,7 +69,7 @@ impl<D> Frame<D> {
         match self {
             Self::Rts => "rts",
             Self::Cts => "cts",
-            Self::Beacon => "beacon",
+            Self::Beacon { .. } => "beacon",
             Self::Ack => "ack",
             Self::BlockAck { .. } => "block_ack",
             Self::BlockAckRequest { .. } => "block_ack_request",

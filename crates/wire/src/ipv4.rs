@@ -1,19 +1,39 @@
 //! The IPv4 header (RFC 791) that transports travel in, and the checksums of both.
 //!
-//! What a typed packet does not hold is fixed on the way out and ignored on the way in: TTL 64, don't fragment and no
-//! differentiated service.
+//! What a typed packet does not hold is ignored on the way in, and on the way out it is what [`Ipv4Fields`] say: TTL 64,
+//! don't fragment and no differentiated service where nothing else is asked for.
 
 use crate::Endpoints;
 use acklab_base::Ecn;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::err::ipv4;
-use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice};
+use etherparse::{IpNumber, Ipv4HeaderSlice};
 
 /// Octets of an IPv4 header without options.
 pub const IPV4_HEADER: u64 = 20;
 
 /// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
 const TIME_TO_LIVE: u8 = 64;
+
+/// What an IPv4 header says that a typed packet does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ipv4Fields {
+    /// Differentiated services (RFC 2474, §3): six bits.
+    pub dscp: u8,
+    /// Identification (RFC 791, §3.1; RFC 6864).
+    pub identification: u16,
+    /// Don't fragment.
+    pub dont_fragment: bool,
+    /// Time to live.
+    pub time_to_live: u8,
+}
+
+impl Default for Ipv4Fields {
+    /// As simulated endpoints send packets.
+    fn default() -> Self {
+        Self { dscp: 0, identification: 0, dont_fragment: true, time_to_live: TIME_TO_LIVE }
+    }
+}
 
 /// How much of a packet is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,31 +99,27 @@ pub enum DecodeError {
     Checksum,
 }
 
-/// The header of a packet of `total_len` octets.
+/// The header, without options, of a packet of `total_len` octets (RFC 791, §3.1).
 pub(crate) fn header(
     protocol: IpNumber,
     ecn: Ecn,
     endpoints: Endpoints,
-    identification: u16,
+    fields: Ipv4Fields,
     total_len: u16,
-) -> Ipv4Header {
-    let mut header = Ipv4Header {
-        ecn: match ecn {
-            Ecn::NotEct => IpEcn::ZERO,
-            Ecn::Ect1 => IpEcn::ONE,
-            Ecn::Ect0 => IpEcn::TWO,
-            Ecn::Ce => IpEcn::THREE,
-        },
-        total_len,
-        identification,
-        dont_fragment: true,
-        time_to_live: TIME_TO_LIVE,
-        protocol,
-        source: endpoints.source.ip().octets(),
-        destination: endpoints.destination.ip().octets(),
-        ..Ipv4Header::default()
-    };
-    header.header_checksum = header.calc_header_checksum();
+) -> [u8; IPV4_HEADER as usize] {
+    let mut header = [0; IPV4_HEADER as usize];
+    let words = header.len() as u8 / 4;
+    header[0] = 4 << 4 | words;
+    header[1] = fields.dscp << 2 | ecn.bits();
+    header[2..4].copy_from_slice(&total_len.to_be_bytes());
+    header[4..6].copy_from_slice(&fields.identification.to_be_bytes());
+    header[6] = u8::from(fields.dont_fragment) << 6;
+    header[8] = fields.time_to_live;
+    header[9] = protocol.0;
+    header[12..16].copy_from_slice(&endpoints.source.ip().octets());
+    header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
+    let checksum = Sum16BitWords::new().add_slice(&header).ones_complement().to_be();
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
     header
 }
 

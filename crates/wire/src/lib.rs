@@ -6,6 +6,7 @@
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and the rule that gives each flow its own |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
 //! | [`pdu`] | [`Pdu`]: what a packet carries, of either transport |
+//! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 //! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |
 
@@ -13,6 +14,7 @@ pub mod dot11;
 pub mod endpoints;
 pub mod ipv4;
 pub mod pdu;
+pub mod rohc;
 pub mod tcp;
 pub mod udp;
 

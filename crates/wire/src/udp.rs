@@ -5,7 +5,7 @@ pub mod octets;
 pub use octets::{DecodeError, EncodeError, decode, encode};
 
 use crate::ipv4::IPV4_HEADER;
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, Instant, AckHeader};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
 
 /// Octets of a UDP header.
 pub const UDP_HEADER: u64 = 8;

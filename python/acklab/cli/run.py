@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from acklab import core
-from acklab.metrics import best, is_metric, written
+from acklab.metrics import best, is_metric, name_columns, written
 from acklab.result import Result
 from acklab.runner import run_source
 from acklab.scenario import Source, with_seed
+from acklab.statistics import uses_of_air
 from acklab.terminal import err, out
 
 _SIDE_BY_SIDE = 6
@@ -54,34 +55,37 @@ def check_command(file: Path, sets: list[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(scenario))
     else:
-        links, flows = len(scenario.get("link") or []), len(scenario.get("flow") or [])
-        out.print(f"{file}: good ({_count(links, 'link')}, {_count(flows, 'flow')})", highlight=False, soft_wrap=True)
+        counts = {what: len(scenario.get(key) or []) for key, what in (("link", "link"), ("wifi", "cell"), ("flow", "flow"))}
+        parts = ", ".join(_count(number, what) for what, number in counts.items() if number or what != "cell")
+        out.print(f"{file}: good ({parts})", highlight=False, soft_wrap=True)
 
 
 def show(result: Result) -> None:
     """Prints the tables of a run."""
     title = result.scenario.get("title")
     out.print(Text.assemble((str(title or "run"), "bold"), (f"  seed {result.seed}, revision {core.revision()}", "dim")))
-    for name, caption in (("flows", "flows"), ("links", "links"), ("network", "network")):
-        if name in result.tables:
-            out.print(_turned(result.table(name), result.units(name), caption))
+    for name in ("flows", "links", "stations", "network"):
+        if name in result.tables and result.table(name).height:
+            out.print(_turned(result.table(name), result.units(name), name))
+    if "airtime" in result.tables:
+        out.print(_plain(uses_of_air(result.airtime), "time on the air"))
     if "acks" in result.tables and result.acks.height:
         out.print(_plain(result.acks, "acknowledgements by reason"))
 
 
 def _turned(frame: pl.DataFrame, units: dict[str, str], caption: str) -> Table:
-    """A row for each metric and a column for each flow or link; best values in bold. Many flows get a row each instead."""
-    named = not is_metric(frame.columns[0])
+    """A row for each metric and a column for each flow, link or node; best values in bold. Many flows get a row each instead."""
+    names = name_columns(frame.columns)
     if frame.height > _SIDE_BY_SIDE:
-        shown = [frame.columns[0], *(name for name in _SHORT if name in frame.columns)]
-        if len(shown) == 1:
+        shown = [*names, *(name for name in _SHORT if name in frame.columns)]
+        if len(shown) == len(names):
             shown += [name for name in frame.columns if is_metric(name)][:7]
         return _plain(frame.select(shown), caption)
     table = Table(title=caption, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     table.add_column("metric")
     table.add_column("unit", style="dim")
-    for row in frame.iter_rows():
-        table.add_column(str(row[0]) if named else "", justify="right")
+    for row in frame.iter_rows(named=True):
+        table.add_column(" ".join(str(row[name]) for name in names), justify="right")
     for metric in (name for name in frame.columns if is_metric(name)):
         values = frame[metric].to_list()
         bold = best(metric, values)

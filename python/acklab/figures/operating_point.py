@@ -58,7 +58,8 @@ def in_flight_plane(result: Result) -> go.Figure:
     optimum, where both meet; each dot is the mean of a flow, the square the sum of all flows at their mean RTT.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
-    flows = result.flows
+    # A flow over UDP does not know what is in flight.
+    flows = result.flows.filter(pl.col("mean_in_flight_l4").is_not_null())
     best = optimum(result)
     if best is not None:
         _theory(figure, best, float(flows["mean_in_flight_l4"].sum() or 0))
@@ -78,7 +79,7 @@ def in_flight_plane(result: Result) -> go.Figure:
 def mean_plane(result: Result) -> go.Figure:
     """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms]; up and to the left is better, the star is best."""
     figure = go.Figure()
-    flows, best = result.flows, optimum(result)
+    flows, best = result.flows.filter(pl.col("mean_srtt_l4").is_not_null()), optimum(result)
     for index, flow in enumerate(flows.iter_rows(named=True)):
         figure.add_scatter(
             x=[flow["mean_srtt_l4"]], y=[flow["mean_throughput_l4"]], name=f"{flow['flow']} ({flow['cca']})", mode="markers",

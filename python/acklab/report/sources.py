@@ -10,6 +10,7 @@ from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
 from acklab.report.tables import frame_table, metric_table
 from acklab.result import Result, load_result
+from acklab.statistics import uses_of_air
 from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
 
 REPORT_FILE = "report.html"
@@ -52,9 +53,11 @@ def _of_run(name: str, result: Result) -> Document:
     command = [result.provenance.command]
     tables = [
         metric_table(result, table, caption, command)
-        for table, caption in (("flows", "Flows"), ("links", "Links"), ("network", "Network"))
-        if table in result.tables
+        for table, caption in (("flows", "Flows"), ("links", "Links"), ("stations", "Stations"), ("network", "Network"))
+        if table in result.tables and result.table(table).height
     ]
+    if "airtime" in result.tables:
+        tables.append(frame_table(uses_of_air(result.airtime), "Time on the air"))
     if "acks" in result.tables:
         tables.append(frame_table(result.acks, "Acknowledgements by reason"))
     drawn: list[Figure] = []

@@ -5,16 +5,17 @@ from typing import Any
 
 import polars as pl
 
-from acklab.metrics import best, is_metric, written
+from acklab.metrics import best, is_metric, name_columns, written
 from acklab.report.document import Table
 from acklab.result import Result
 
 
 def metric_table(result: Result, name: str, caption: str = "", commands: Sequence[str] = ()) -> Table:
-    """A table of a run turned on its side: a row for each metric, a column for each flow or link."""
+    """A table of a run turned on its side: a row for each metric, a column for each flow, link or node."""
     frame = result.table(name)
-    labels = frame.to_series(0).to_list() if not is_metric(frame.columns[0]) else [name]
-    columns = {str(label): frame.row(index, named=True) for index, label in enumerate(labels)}
+    names = name_columns(frame.columns)
+    rows = frame.iter_rows(named=True)
+    columns = {" ".join(str(row[one]) for one in names) or name: row for row in rows}
     return _table(columns, result.units(name), caption, commands)
 
 

@@ -14,12 +14,12 @@ use super::Error;
 use super::file::{CaptureFile, Interface};
 use acklab_base::{Datagram, Duration, FlowId, Instant};
 use acklab_wifi::phy::{Band, Format, Mode};
-use acklab_wire::{Endpoints, Pdu};
 use acklab_wire::dot11::{
-    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
-    duration_field, encode, msdu, radiotap,
+    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
+    Qos, Rts, duration_field, encode, msdu, radiotap,
 };
 use acklab_wire::ipv4::Extent;
+use acklab_wire::{Endpoints, Pdu};
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
@@ -27,6 +27,20 @@ use std::path::Path;
 
 /// Octets of an FCS (9.2.4.8).
 const FCS: usize = 4;
+
+/// Nanoseconds of a time unit, in which beacons are spaced (3.1).
+const TIME_UNIT: u64 = 1_024_000;
+/// The capability of an access point (9.4.1.4).
+const ESS: u16 = 0x0001;
+/// What a beacon tells (9.4.2): SSID, rates of OFDM with the mandatory ones marked, channel, an empty TIM, a country, ERP.
+const ELEMENTS: [u8; 40] = [
+    0, 8, b't', b'h', b'e', b' ', b'c', b'e', b'l', b'l', //
+    1, 8, 0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c, //
+    3, 1, 1, //
+    5, 4, 0, 1, 0, 0, //
+    7, 6, b'X', b'X', b' ', 1, 11, 20, //
+    42, 1, 0,
+];
 
 /// A PPDU on the air.
 #[derive(Clone, Debug)]
@@ -78,6 +92,11 @@ pub enum Content<'a> {
         /// The first sequence number that is asked for.
         start: u16,
     },
+    /// A beacon, which goes to all, whatever the receiver.
+    Beacon {
+        /// Time from one to the next.
+        interval: Duration,
+    },
     /// Data frames.
     Data {
         /// The traffic identifier of QoS data; none without QoS.
@@ -114,6 +133,7 @@ pub struct AirCapture {
     access_point: u32,
     band: Band,
     ampdus: u32,
+    beacons: u16,
     /// The next identification of each flow.
     identification: BTreeMap<FlowId, u16>,
     /// Those that the packets of a frame have, since a frame that is sent again holds the same packets.
@@ -147,6 +167,7 @@ impl AirCapture {
             access_point,
             band,
             ampdus: 0,
+            beacons: 0,
             identification: BTreeMap::new(),
             identified: BTreeMap::new(),
             packet: Vec::new(),
@@ -175,6 +196,17 @@ impl AirCapture {
             Content::BlockAckRequest { tid, start } => {
                 let (tid, start) = (*tid, *start);
                 Frame::BlockAckRequest(BlockAckRequest { duration, receiver, transmitter, tid, start })
+            }
+            Content::Beacon { interval } => {
+                self.beacons = self.beacons.wrapping_add(1);
+                Frame::Beacon(Beacon {
+                    transmitter,
+                    sequence: self.beacons,
+                    timestamp: first_bit(ppdu),
+                    interval: (interval.as_nanos() / TIME_UNIT) as u16,
+                    capabilities: ESS,
+                    elements: &ELEMENTS,
+                })
             }
         };
         encode(&frame, &mut self.frame);
@@ -290,7 +322,7 @@ impl AirCapture {
             self.frame[end - FCS..].iter_mut().for_each(|octet| *octet = !*octet);
         }
         let header = radiotap::Header {
-            tsft: Some((ppdu.start + ppdu.mode.preamble()).as_nanos() / 1_000),
+            tsft: Some(first_bit(ppdu)),
             has_short_preamble: ppdu.mode.format == Format::ShortDsss,
             has_fcs: true,
             is_damaged,
@@ -307,4 +339,9 @@ impl AirCapture {
         self.record.extend_from_slice(&self.frame[..kept]);
         self.file.write(ppdu.start, &self.record, len as u32)
     }
+}
+
+/// The microsecond in which the PSDU begins.
+fn first_bit(ppdu: &AirPpdu<'_>) -> u64 {
+    (ppdu.start + ppdu.mode.preamble()).as_nanos() / 1_000
 }

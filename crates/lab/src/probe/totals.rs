@@ -21,6 +21,7 @@ pub(crate) struct Totals {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are two of these a flow, and most flows are TCP's")]
 enum OfTransport {
     Tcp(TcpTotals),
     Udp(UdpTotals),

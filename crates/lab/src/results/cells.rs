@@ -1,14 +1,12 @@
 //! The tables of Wi-Fi cells: what each node did, and where the time on the air went.
 
 use crate::build::{CellPlan, Plan};
-use crate::packet::Packet;
 use crate::table::Table;
 use crate::world::World;
 use acklab_base::Instant;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::cell::QueueView;
 use acklab_wifi::counters::Counters;
-use acklab_wifi::ppdu::{Frame, Ppdu};
 
 /// One row a node of each cell, the access point first.
 pub(super) fn stations(world: &World, plan: &Plan) -> Table {
@@ -40,11 +38,7 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
         .count("total_mpdus_l2", "packets", count(|counters| counters.mpdus))
         .number("mean_mpdus_per_ppdu_l2", "packets", share(|counters| counters.mpdus, |counters| counters.ppdus))
         .count("total_retries_l2", "packets", count(|counters| counters.retries))
-        .number(
-            "share_first_try_l2",
-            "",
-            share(|counters| counters.first_successes, |counters| counters.first_tries),
-        )
+        .number("share_first_try_l2", "", share(|counters| counters.first_successes, |counters| counters.first_tries))
         .count("total_unanswered_l2", "packets", count(|counters| counters.unanswered))
         .number("share_unanswered_l2", "", share(|counters| counters.unanswered, |counters| counters.ppdus))
         .count("total_rts_l2", "packets", count(|counters| counters.rts))
@@ -114,34 +108,17 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
 
 /// Each PPDU that was on the air: the air timeline.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
-    let rows = || world.air.iter().map(|(cell, ppdu)| (&plan.cells[*cell], ppdu));
+    let rows =
+        || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
     Table::new("air")
         .text("cell", rows().map(|(cell, _)| cell.name.clone()))
-        .number("time", "s", rows().map(|(_, ppdu)| ppdu.at.as_secs_f64()))
-        .number("duration", "us", rows().map(|(_, ppdu)| ppdu.duration.as_nanos() as f64 / 1e3))
-        .text("node", rows().map(|(cell, ppdu)| cell.nodes[ppdu.from].clone()))
-        .text("to", rows().map(|(cell, ppdu)| ppdu.to.map_or_else(String::new, |to| cell.nodes[to].clone())))
-        .text("kind", rows().map(|(_, ppdu)| kind(ppdu).to_owned()))
-        .text("fate", rows().map(|(_, ppdu)| ppdu.fate.name().to_owned()))
-        .count("mpdus", "packets", rows().map(|(_, ppdu)| mpdus(ppdu)))
-        .count("octets", "B", rows().map(|(_, ppdu)| ppdu.octets.get()))
-        .text("mode", rows().map(|(_, ppdu)| ppdu.mode.to_string()))
-}
-
-fn mpdus(ppdu: &Ppdu<Packet>) -> u64 {
-    match &ppdu.frame {
-        Frame::Data(mpdus) => mpdus.len() as u64,
-        _ => 0,
-    }
-}
-
-/// Data PPDUs that carry nothing but pure ACKs have a name of their own.
-fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
-    use acklab_base::Datagram;
-    match &ppdu.frame {
-        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(|packet| packet.pure_ack().is_some()) => {
-            "tcp_ack"
-        }
-        frame => frame.name(),
-    }
+        .number("time", "s", rows().map(|(_, row)| row.at.as_secs_f64()))
+        .number("duration", "us", rows().map(|(_, row)| row.duration.as_nanos() as f64 / 1e3))
+        .text("node", rows().map(|(cell, row)| cell.nodes[row.from].clone()))
+        .text("to", rows().map(|(cell, row)| row.to.map_or_else(String::new, |to| cell.nodes[to].clone())))
+        .text("kind", rows().map(|(_, row)| row.kind.to_owned()))
+        .text("fate", rows().map(|(_, row)| row.fate.name().to_owned()))
+        .count("mpdus", "packets", rows().map(|(_, row)| row.mpdus))
+        .count("octets", "B", rows().map(|(_, row)| row.octets.get()))
+        .text("mode", rows().map(|(_, row)| row.mode.to_string()))
 }

@@ -47,7 +47,7 @@ pub enum Series {
 #[serde(deny_unknown_fields)]
 pub struct Capture {
     /// Where: a node (what its endpoints send and receive), or a direction of a link, `<link>_forward` or `<link>_reverse`:
-    /// its packets as they enter, or with `.out` at the end as they leave.
+    /// its packets as they enter, or with `.out` at the end as they leave; or a Wi-Fi cell: the frames on its air.
     #[schemars(example = "btl_forward.out")]
     pub point: String,
     /// The file, in the folder of the run.

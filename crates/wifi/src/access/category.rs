@@ -94,28 +94,19 @@ impl Parameters {
     pub const fn of(standard: Standard, category: Category) -> Self {
         // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
         let phy = if matches!(standard, Standard::B) { 31 } else { 15 };
-        let plain = Self {
-            cw_min: phy,
-            cw_max: 1023,
-            cw_control: Control::Standard,
-            aifsn: 2,
-            txop_limit: Duration::ZERO,
-        };
+        let plain =
+            Self { cw_min: phy, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO };
         if !standard.has_qos() {
             return plain;
         }
+        // (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1, where aCWmin is 2ⁿ − 1.
         match category {
             Category::Background => Self { aifsn: 7, ..plain },
             Category::BestEffort => Self { aifsn: 3, ..plain },
-            Category::Video => {
-                Self { cw_min: (phy + 1) / 2 - 1, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain }
+            Category::Video => Self { cw_min: phy / 2, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain },
+            Category::Voice => {
+                Self { cw_min: phy / 4, cw_max: phy / 2, txop_limit: Duration::from_micros(2080), ..plain }
             }
-            Category::Voice => Self {
-                cw_min: (phy + 1) / 4 - 1,
-                cw_max: (phy + 1) / 2 - 1,
-                txop_limit: Duration::from_micros(2080),
-                ..plain
-            },
         }
     }
 

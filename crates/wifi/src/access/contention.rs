@@ -10,6 +10,10 @@ use acklab_base::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// Those that begin within this time of each other do not sense each other: aCCATime of OFDM (17.4.4), which is what detecting a
+/// preamble takes.
+pub(crate) const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
+
 /// An access function of a cell, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FunctionId(pub(crate) u32);
@@ -62,6 +66,8 @@ pub(crate) struct Contention {
     lanes: Vec<Lane>,
     views: Vec<View>,
     stragglers: Vec<Straggler>,
+    /// Who sends although the medium has just become busy, as they cannot have sensed that yet; and when.
+    committed: Vec<(Instant, FunctionId)>,
 }
 
 impl Lane {
@@ -79,6 +85,7 @@ impl Contention {
             lanes: Vec::new(),
             views: vec![View::default(); views],
             stragglers: Vec::new(),
+            committed: Vec::new(),
         }
     }
 
@@ -90,14 +97,8 @@ impl Contention {
         }
         let lane = LaneId(self.lanes.len() as u32);
         of_view.push(lane);
-        self.lanes.push(Lane {
-            view,
-            aifsn: parameters.aifsn,
-            aifs,
-            counted: 0,
-            start: Some(Instant::ZERO + aifs),
-            waiting: BinaryHeap::new(),
-        });
+        let start = self.idle_from(view).map(|from| from + aifs);
+        self.lanes.push(Lane { view, aifsn: parameters.aifsn, aifs, counted: 0, start, waiting: BinaryHeap::new() });
         lane
     }
 
@@ -150,7 +151,8 @@ impl Contention {
     pub(crate) fn due(&self) -> Option<Instant> {
         let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot));
         let stragglers = self.stragglers.iter().filter_map(|straggler| self.due_alone(straggler));
-        lanes.chain(stragglers).min()
+        let committed = self.committed.iter().map(|(at, _)| *at);
+        lanes.chain(stragglers).chain(committed).min()
     }
 
     fn due_alone(&self, straggler: &Straggler) -> Option<Instant> {
@@ -158,7 +160,7 @@ impl Contention {
         Some(straggler.start + self.slot * straggler.slots)
     }
 
-    /// Takes all functions that send now, ordered by lane and then by index.
+    /// Takes all functions that send now.
     pub(crate) fn take_due(&mut self, now: Instant, due: &mut Vec<FunctionId>) {
         due.clear();
         for lane in &mut self.lanes {
@@ -168,6 +170,13 @@ impl Contention {
                 due.push(function);
             }
         }
+        self.committed.retain(|(at, function)| {
+            let stays = *at > now;
+            if !stays {
+                due.push(*function);
+            }
+            stays
+        });
         if self.stragglers.is_empty() {
             return;
         }
@@ -187,6 +196,7 @@ impl Contention {
         if self.views[view].heard > 1 {
             return;
         }
+        self.commit(view, now);
         for id in &self.views[view].lanes {
             let counted = self.counted(*id, now);
             let lane = &mut self.lanes[id.0 as usize];
@@ -202,6 +212,27 @@ impl Contention {
                 lane.waiting.push(Reverse((lane.counted + left, straggler.function)));
             }
             stays
+        });
+        self.stragglers = stragglers;
+    }
+
+    /// Those at `view` whose backoff ends before they can sense what begins now.
+    fn commit(&mut self, view: usize, now: Instant) {
+        let senses = now + PREAMBLE_DETECTION;
+        for id in &self.views[view].lanes {
+            let lane = &mut self.lanes[id.0 as usize];
+            while let Some(at) = lane.due(self.slot).filter(|at| *at < senses)
+                && let Some(Reverse((_, function))) = lane.waiting.pop()
+            {
+                self.committed.push((at, function));
+            }
+        }
+        let mut stragglers = std::mem::take(&mut self.stragglers);
+        stragglers.retain(|straggler| {
+            let is_here = self.lanes[straggler.lane.0 as usize].view == view;
+            let at = self.due_alone(straggler).filter(|at| is_here && *at < senses);
+            self.committed.extend(at.map(|at| (at, straggler.function)));
+            at.is_none()
         });
         self.stragglers = stragglers;
     }
@@ -226,7 +257,7 @@ impl Contention {
             return;
         }
         sensed.idle_from = now;
-        let from = sensed.nav.max(now) + extra;
+        let from = sensed.nav.max(now + extra);
         for id in &sensed.lanes {
             let lane = &mut self.lanes[id.0 as usize];
             lane.start = Some(from + lane.aifs);
@@ -239,3 +270,6 @@ impl Contention {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

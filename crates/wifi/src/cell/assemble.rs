@@ -41,6 +41,8 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = self.functions[function.0 as usize].ready.take()?;
             self.txqs[txq.0 as usize].is_ready = false;
+            // What is too old leaves a gap, of which the peer must hear first.
+            self.expire(now, txq);
             if !self.may_send(now, txq) {
                 self.txqs[txq.0 as usize].rests = true;
                 continue;
@@ -105,9 +107,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let ahead = match (step, self.rules.protection) {
             (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),
             (Step::Data, Some((Protection::RtsCts, mode))) => Some((Step::Rts, mode)),
-            (Step::Data, _) if data.wants_rts => {
-                Some((Step::Rts, self.rules.control.response_to(data.mode)))
-            }
+            (Step::Data, _) if data.wants_rts => Some((Step::Rts, self.rules.control.response_to(data.mode))),
             _ => None,
         };
         match ahead {
@@ -173,7 +173,6 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
     fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
-        self.expire(now, id);
         let txq = &mut self.txqs[id.0 as usize];
         let mode = txq.rate.choose(now, txq.attempt);
         let wants_rts = txq.rate.wants_rts();
@@ -183,11 +182,8 @@ impl<D: Datagram + Clone> Cell<D> {
             Some(most) => {
                 let answer = self.rules.answer_time(Answer::BlockAck, self.answer_mode(mode));
                 let extension = self.rules.timing.extension(mode);
-                let in_txop = left.map(|left| {
-                    Duration::from_nanos(
-                        left.as_nanos().saturating_sub((self.rules.timing.sifs + answer + extension).as_nanos()),
-                    )
-                });
+                let around = self.time_ahead(mode, wants_rts) + self.rules.timing.sifs + answer + extension;
+                let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(around.as_nanos())));
                 let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
                 let most = most.min(mode.octets_within(time));
                 self.assemble_aggregate(now, id, mode, most, is_first)
@@ -195,6 +191,21 @@ impl<D: Datagram + Clone> Cell<D> {
         }?;
         let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
         Some(Data { wants_rts: wants_rts || is_long, ..data })
+    }
+
+    /// How long it takes to reserve the medium for data in this mode, if they are long or `wants_rts`.
+    fn time_ahead(&self, mode: Mode, wants_rts: bool) -> Duration {
+        let sifs = self.rules.timing.sifs;
+        let rts = |mode| {
+            let cts = self.rules.answer_time(Answer::Cts, self.answer_mode(mode));
+            super::airtime(&self.rules, mode, frame::RTS) + sifs + cts + sifs
+        };
+        match self.rules.protection {
+            Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
+            Some((Protection::RtsCts, mode)) => rts(mode),
+            _ if wants_rts || self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
+            _ => Duration::ZERO,
+        }
     }
 
     fn assemble_one(&mut self, now: Instant, id: TxqId, mode: Mode) -> Option<Data> {
@@ -218,7 +229,8 @@ impl<D: Datagram + Clone> Cell<D> {
         let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let mut count = 0_u64;
         let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
-            count < max_frames && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
+            count < max_frames
+                && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
         };
         let mut index = 0;
         loop {
@@ -250,7 +262,14 @@ impl<D: Datagram + Clone> Cell<D> {
                 let octets = if self.rules.always_delimits { octets } else { last };
                 Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
             }
-            _ => Some(Data { mode, octets, answer: Answer::BlockAck, ack_octets, frames: count as u32, wants_rts: false }),
+            _ => Some(Data {
+                mode,
+                octets,
+                answer: Answer::BlockAck,
+                ack_octets,
+                frames: count as u32,
+                wants_rts: false,
+            }),
         }
     }
 
@@ -261,11 +280,12 @@ impl<D: Datagram + Clone> Cell<D> {
         loop {
             let txq = &self.txqs[id.0 as usize];
             let Some(head) = txq.buffer.head() else { break };
-            let is_too_old = self.rules.lifetime.is_some_and(|lifetime| {
-                txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime)
-            });
-            let subframe = frame::a_msdu_subframe(head.wire_len());
-            if !is_too_old && !packets.is_empty() && subframes + subframe > self.rules.a_msdu {
+            let is_too_old = self
+                .rules
+                .lifetime
+                .is_some_and(|lifetime| txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime));
+            let with_head = frame::padded(subframes) + frame::a_msdu_subframe(head.wire_len());
+            if !is_too_old && !packets.is_empty() && with_head > self.rules.a_msdu {
                 break;
             }
             let Some((since, packet)) = self.take(now, id) else { break };
@@ -276,8 +296,8 @@ impl<D: Datagram + Clone> Cell<D> {
             if packets.is_empty() {
                 arrived = since;
             }
-            subframes += subframe;
             size = packet.wire_len();
+            subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
             acks += u64::from(packet.pure_ack().is_some()) * size.get();
             packets.push(packet);
         }
@@ -286,8 +306,7 @@ impl<D: Datagram + Clone> Cell<D> {
             return None;
         }
         let packet_count = packets.len() as u16;
-        let octets =
-            if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
+        let octets = if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
         let txq = &mut self.txqs[id.0 as usize];
         txq.originator.append(Mpdu {
             bytes: packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.wire_len()),
@@ -341,8 +360,8 @@ impl<D: Datagram + Clone> Cell<D> {
         for index in 0..self.txqs[id.0 as usize].originator.len() {
             let frame = &self.txqs[id.0 as usize].originator.frames[index];
             if !frame.is_settled && now.since(frame.arrived) > lifetime {
-                self.counters[self.txqs[id.0 as usize].from].expired += u64::from(self.measured.contains(&now));
-                self.give_up(now, id, index);
+                let from = self.txqs[id.0 as usize].from;
+                self.counters[from].expired += self.give_up(now, id, index);
                 is_any = true;
             }
         }

@@ -64,13 +64,18 @@ impl<D: Datagram + Clone> Cell<D> {
         for id in &winners {
             let node = self.functions[id.0 as usize].node;
             self.functions[id.0 as usize].status = Status::Sending;
-            if sender == Some(node) {
+            if sender == Some(node) || self.is_sending(node) {
                 self.collides_within(now, *id);
             } else if self.begin(now, *id) {
                 sender = Some(node);
             }
         }
         self.winners = winners;
+    }
+
+    /// Has something of this node begun before it could be sensed?
+    fn is_sending(&self, node: usize) -> bool {
+        self.exchanges.iter().any(|exchange| exchange.sender == node)
     }
 
     /// Another function of the same node comes first: this one backs off as if it had failed on the air.

@@ -61,6 +61,12 @@ impl<D: Datagram + Clone> Cell<D> {
         self.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
+    /// Whatever has yet to end on the air began at this instant or later.
+    #[must_use]
+    pub fn settled(&self) -> Instant {
+        self.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
+    }
+
     /// The flow of a packet that was dropped inside the window and that this has not told yet.
     pub fn take_drop(&mut self) -> Option<FlowId> {
         self.turned_away.pop()
@@ -144,7 +150,7 @@ impl<D: Datagram + Clone> Cell<D> {
             return;
         }
         let frame = match exchange.step {
-            Step::Beacon => Frame::Beacon,
+            Step::Beacon => Frame::Beacon { interval: self.config.beacon_interval.unwrap_or_default() },
             Step::CtsToSelf => Frame::Cts,
             Step::Rts => Frame::Rts,
             Step::Request => Frame::BlockAckRequest {

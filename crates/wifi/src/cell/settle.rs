@@ -7,7 +7,7 @@ use crate::airtime::Use;
 use crate::config::AfterMissed;
 use crate::phy::Mode;
 use crate::ppdu::Fate;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_base::{Bytes, Datagram, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
     pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
@@ -60,7 +60,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         let (mut delivered, mut missing) = (0, false);
         let originator = &mut self.txqs[id.0 as usize].originator;
-        originator.must_ask = false;
+        originator.must_ask &= was_data;
         if was_data {
             for sequence in &sent {
                 if let Some(frame) = originator.frame(*sequence) {
@@ -78,8 +78,14 @@ impl<D: Datagram + Clone> Cell<D> {
         if missing {
             sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
         }
-        self.txqs[id.0 as usize].originator.sent = sent;
+        self.answered(id, sent);
         self.advance(now, id);
+    }
+
+    /// What became of `sent` is known: no later Block ACK counts its failures again.
+    fn answered(&mut self, id: TxqId, mut sent: Vec<u64>) {
+        sent.clear();
+        self.txqs[id.0 as usize].originator.sent = sent;
     }
 
     /// A frame was not received. After too many failures it is given up.
@@ -93,25 +99,28 @@ impl<D: Datagram + Clone> Cell<D> {
         }
         frame.failures = frame.failures.saturating_add(1);
         if most.is_some_and(|most| frame.failures >= most) {
-            self.counters[txq.from].given_up += u64::from(self.measured.contains(&now)) * u64::from(frame.packet_count);
-            self.give_up(now, id, index);
+            let from = txq.from;
+            self.counters[from].given_up += self.give_up(now, id, index);
         }
     }
 
-    /// The frame at `index` of the window will not be sent again.
-    pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) {
+    /// The frame at `index` of the window will not be sent again. Returns how many packets the peer lacks for that, if they count.
+    pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
         let is_measured = self.measured.contains(&now);
         let has_agreement = self.rules.max_aggregate.is_some();
         let originator = &mut self.txqs[id.0 as usize].originator;
-        let Some(frame) = originator.frames.get_mut(index) else { return };
+        let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         frame.is_settled = true;
-        if !frame.is_received {
-            if is_measured {
-                self.turned_away.extend(frame.packets.iter().map(Datagram::flow));
-            }
-            // The peer waits for it: its window must be moved (10.25.6.6.3).
-            originator.must_ask |= has_agreement;
+        if frame.is_received {
+            return 0;
         }
+        // The peer waits for it: its window must be moved (10.25.6.6.3).
+        originator.must_ask |= has_agreement;
+        if !is_measured {
+            return 0;
+        }
+        self.turned_away.extend(frame.packets.iter().map(Datagram::flow));
+        u64::from(frame.packet_count)
     }
 
     /// The window moves past what is settled.
@@ -177,12 +186,15 @@ impl<D: Datagram + Clone> Cell<D> {
             self.aggregate_fails(now, &exchange);
         } else if is_too_often {
             self.single_frame_fails_for_good(now, &exchange);
-        } else if let Some(frame) = self.txqs[id.0 as usize].originator.frames.front_mut() {
+        } else if exchange.step == Step::Data
+            && let Some(frame) = self.txqs[id.0 as usize].originator.frames.front_mut()
+        {
             frame.failures = frame.failures.saturating_add(1);
         }
         self.make_ready(id, true);
         let waits = match exchange.phase {
-            Phase::Answer => Duration::ZERO,
+            // Something did come, and could not be read.
+            Phase::Answer => self.unread_extra(&exchange),
             _ => self.rules.timing.response_timeout(self.answer_mode(exchange.mode)),
         };
         self.leave_medium(now, function_id, Some(now + waits));
@@ -199,7 +211,7 @@ impl<D: Datagram + Clone> Cell<D> {
             AfterMissed::Retransmit => {
                 let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
                 sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
-                self.txqs[id.0 as usize].originator.sent = sent;
+                self.answered(id, sent);
                 self.advance(now, id);
             }
         }
@@ -213,10 +225,10 @@ impl<D: Datagram + Clone> Cell<D> {
         function.window.give_up();
         let txq = &mut self.txqs[id.0 as usize];
         txq.attempt = 0;
-        let index = txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
-        let packets = txq.originator.frames.get(index).map_or(0, |frame| u64::from(frame.packet_count));
-        self.counters[txq.from].given_up += u64::from(self.measured.contains(&now)) * packets;
-        self.give_up(now, id, index);
+        let index =
+            txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
+        let from = txq.from;
+        self.counters[from].given_up += self.give_up(now, id, index);
         self.advance(now, id);
     }
 

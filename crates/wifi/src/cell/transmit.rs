@@ -2,15 +2,11 @@
 
 use super::rules::Answer;
 use super::{Cell, TxqId};
-use crate::access::FunctionId;
+use crate::access::{FunctionId, PREAMBLE_DETECTION};
 use crate::config::Dialect;
 use crate::phy::Mode;
 use crate::reception::Other;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
-
-/// Those that begin within this time of each other do not hear each other's preamble (aCCATime of OFDM, 17.4.4): nobody can read
-/// either, and nobody waits for EIFS.
-const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
 /// A frame exchange that is under way: what is on the air, and what comes next.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +30,7 @@ pub(super) struct Exchange {
     pub(super) number: u64,
     /// Another overlapped with it that its receiver hears.
     pub(super) has_collided: bool,
-    /// Another began at the same time, so that nobody has read its preamble.
+    /// Another began before its preamble could be detected: nobody has read it, and nobody waits for EIFS.
     pub(super) is_undetected: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
@@ -114,7 +110,10 @@ impl<D: Datagram + Clone> Cell<D> {
         }
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
-            if !matches!(other.phase, Phase::Frame | Phase::Answer) || other.ends <= begins || other.begins >= exchange.ends {
+            if !matches!(other.phase, Phase::Frame | Phase::Answer)
+                || other.ends <= begins
+                || other.begins >= exchange.ends
+            {
                 continue;
             }
             let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
@@ -143,15 +142,19 @@ impl<D: Datagram + Clone> Cell<D> {
         receiver.is_none_or(|receiver| receiver == interferer || self.reception.hears(receiver, interferer))
     }
 
+    /// What those who sensed `exchange` but could not read it wait beyond AIFS: EIFS, if they detected its preamble (10.3.2.3.7).
+    pub(super) fn unread_extra(&self, exchange: &Exchange) -> Duration {
+        if exchange.is_undetected {
+            return Duration::ZERO;
+        }
+        self.rules.timing.eifs_extra(self.rules.control.lowest(), crate::frame::ACK)
+    }
+
     /// What `exchange` had on the air has ended. Those that could read it know how long the medium stays reserved; those that
     /// could not wait for EIFS.
     pub(super) fn go_off_air(&mut self, now: Instant, exchange: &Exchange, reserved: Duration, could_be_read: bool) {
         let is_readable = could_be_read;
-        let extra = if is_readable || exchange.is_undetected {
-            Duration::ZERO
-        } else {
-            self.rules.timing.eifs_extra(self.rules.control.lowest(), crate::frame::ACK)
-        };
+        let extra = if is_readable { Duration::ZERO } else { self.unread_extra(exchange) };
         let reserved_until = now + if is_readable { reserved } else { Duration::ZERO };
         if self.has_one_view {
             self.contention.reserve(0, reserved_until);

@@ -1,5 +1,8 @@
 //! A cell whose queues never run dry, driven without a transport.
 
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
+
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant, Machine};
 use acklab_wifi::access::Category;
@@ -51,35 +54,89 @@ impl Source {
     pub fn download(station: usize, size: u64) -> Self {
         Self { from: 0, to: station, category: Category::BestEffort, size: Bytes(size) }
     }
+
+    /// The same in another category.
+    pub fn with(self, category: Category) -> Self {
+        Self { category, ..self }
+    }
 }
 
-/// Runs the cell for `seconds` with all `sources` saturated. Returns it, and by source the octets that arrived after a tenth of the time.
-pub fn run(config: &Config, sources: &[Source], seconds: f64, seed: u64) -> (Cell<Packet>, Vec<u64>) {
-    const BACKLOG: usize = 200;
+/// A cell as it stands in a scenario.
+pub fn config(value: serde_json::Value) -> Config {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
+}
+
+/// A cell with these settings, and so many stations.
+pub fn cell_of(stations: u32, settings: serde_json::Value) -> Config {
+    let mut cell = serde_json::json!({
+        "name": "cell",
+        "ap": {"name": "ap"},
+        "station": [{"name": "sta", "count": stations}],
+    });
+    for (key, value) in settings.as_object().into_iter().flatten() {
+        cell[key] = value.clone();
+    }
+    config(cell)
+}
+
+/// What came of a run.
+pub struct Outcome {
+    pub cell: Cell<Packet>,
+    /// Octets that arrived, by source.
+    pub octets: Vec<u64>,
+    pub end: Instant,
+}
+
+impl Outcome {
+    /// Packets of this size that arrived, of all sources and per second.
+    pub fn packets_per_second(&self, size: u64) -> f64 {
+        self.octets.iter().sum::<u64>() as f64 / size as f64 / self.seconds()
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.end.as_nanos() as f64 / 1e9
+    }
+}
+
+/// A cell with all `sources` full, to be woken.
+pub fn saturated(config: &Config, sources: &[Source]) -> Cell<Packet> {
+    start(config, sources, 1)
+}
+
+fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
+    // More than twice the largest window of frames with two packets in each.
+    const BACKLOG: usize = 600;
     let mut cell = Cell::new(config, Seed(seed)).unwrap_or_else(|error| panic!("{error:?}"));
     for (index, source) in sources.iter().enumerate() {
         let flow = FlowId::data(index as u32);
         cell.carry(flow, source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
-    }
-    let end = Instant::from_nanos((seconds * 1e9) as u64);
-    let from = Instant::from_nanos(end.as_nanos() / 10);
-    cell.measure(from..end);
-    let mut arrived = vec![0; sources.len()];
-    for (index, source) in sources.iter().enumerate() {
         for _ in 0..BACKLOG {
-            cell.accept(Instant::ZERO, Packet { flow: FlowId::data(index as u32), size: source.size });
+            cell.accept(Instant::ZERO, Packet { flow, size: source.size });
         }
     }
-    while let Some(now) = cell.deadline()
-        && now < end
-    {
-        cell.wake(now);
-        while let Some(packet) = cell.poll(now) {
-            if now >= from {
-                arrived[packet.flow.connection() as usize] += packet.size.get();
-            }
-            cell.accept(now, packet);
-        }
+    cell
+}
+
+/// Wakes `cell` once, and gives back what has left it.
+pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arrived: impl FnMut(Packet)) {
+    cell.wake(now);
+    while let Some(packet) = cell.poll(now) {
+        arrived(packet);
+        cell.accept(now, packet);
     }
-    (cell, arrived)
+    while let Some(flow) = cell.take_drop() {
+        cell.accept(now, Packet { flow, size: sources[flow.connection() as usize].size });
+    }
+}
+
+/// Runs the cell for `seconds` with all `sources` saturated.
+pub fn run(config: &Config, sources: &[Source], seconds: f64, seed: u64) -> Outcome {
+    let mut cell = start(config, sources, seed);
+    let end = Instant::from_nanos((seconds * 1e9) as u64);
+    cell.measure(Instant::ZERO..end);
+    let mut octets = vec![0; sources.len()];
+    while let Some(now) = cell.deadline().filter(|now| *now < end) {
+        wake(&mut cell, sources, now, |packet| octets[packet.flow.connection() as usize] += packet.size.get());
+    }
+    Outcome { cell, octets, end }
 }

@@ -10,6 +10,9 @@ pub struct MacAddress(pub [u8; 6]);
 const LOCAL: u8 = 0x02;
 
 impl MacAddress {
+    /// All stations.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
     /// The address of the node with this index: 02:00:00:00:00:01 of the first, and so on.
     #[must_use]
     pub const fn of_node(index: u32) -> Self {

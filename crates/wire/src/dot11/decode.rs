@@ -4,7 +4,8 @@ use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
 use super::encode::fcs;
 use super::frame::{flag, kind};
 use super::{
-    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos, Rts,
+    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
+    Qos, Rts,
 };
 
 /// Why octets are no frame.
@@ -20,7 +21,9 @@ pub enum DecodeError {
     #[error("the frame check sequence is wrong")]
     Fcs,
     /// It is another frame.
-    #[error("found a frame whose frame control begins with {0:#04x}, expected data, RTS, CTS, ACK or Block ACK")]
+    #[error(
+        "found a frame whose frame control begins with {0:#04x}, expected data, beacon, RTS, CTS, ACK or Block ACK"
+    )]
     Kind(u8),
     /// It is between access points, with four addresses.
     #[error("the frame has four addresses")]
@@ -62,6 +65,7 @@ pub fn decode_without_fcs(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
         kind::BLOCK_ACK_REQUEST => Frame::BlockAckRequest(block_ack_request(duration, &mut rest)?),
         kind::BLOCK_ACK => Frame::BlockAck(block_ack(duration, &mut rest)?),
         kind::DATA | kind::QOS_DATA => Frame::Data(data(kind == kind::QOS_DATA, flags, duration, rest)?),
+        kind::BEACON => Frame::Beacon(beacon(rest)?),
         other => return Err(DecodeError::Kind(other)),
     })
 }
@@ -128,6 +132,13 @@ fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Da
         qos,
         body: rest.0,
     })
+}
+
+fn beacon(mut rest: Rest<'_>) -> Result<Beacon<'_>, DecodeError> {
+    let (_, transmitter, _) = (rest.address()?, rest.address()?, rest.address()?);
+    let sequence = rest.number()? >> 4;
+    let (timestamp, interval, capabilities) = (rest.word()?, rest.number()?, rest.number()?);
+    Ok(Beacon { transmitter, sequence, timestamp, interval, capabilities, elements: rest.0 })
 }
 
 /// The octets that are not read yet.

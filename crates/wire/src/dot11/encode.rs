@@ -2,7 +2,7 @@
 
 use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
 use super::frame::{flag, kind};
-use super::{BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame};
+use super::{Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress};
 use acklab_base::Duration;
 
 /// The longest that a Duration/ID field can announce (Table 9-9).
@@ -35,6 +35,7 @@ pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
         Frame::BlockAckRequest(request) => block_ack_request(request, octets),
         Frame::BlockAck(answer) => block_ack(answer, octets),
         Frame::Data(frame) => data(frame, octets),
+        Frame::Beacon(frame) => beacon(frame, octets),
     }
     octets.extend_from_slice(&fcs(octets));
 }
@@ -92,6 +93,19 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
         octets.extend_from_slice(&[qos.tid & 0xf | qos.ack_policy.bits() << 5 | u8::from(qos.is_amsdu) << 7, 0]);
     }
     octets.extend_from_slice(frame.body);
+}
+
+/// A frame to all is not answered, so it reserves no time (9.2.5.2).
+fn beacon(frame: &Beacon<'_>, octets: &mut Vec<u8>) {
+    start(kind::BEACON, 0, 0, octets);
+    for address in [MacAddress::BROADCAST, frame.transmitter, frame.transmitter] {
+        octets.extend_from_slice(&address.0);
+    }
+    octets.extend_from_slice(&(frame.sequence << 4).to_le_bytes());
+    octets.extend_from_slice(&frame.timestamp.to_le_bytes());
+    octets.extend_from_slice(&frame.interval.to_le_bytes());
+    octets.extend_from_slice(&frame.capabilities.to_le_bytes());
+    octets.extend_from_slice(frame.elements);
 }
 
 #[cfg(test)]

@@ -17,6 +17,25 @@ pub enum Frame<'a> {
     BlockAck(BlockAck),
     /// Data, with QoS or without (9.3.2.1).
     Data(Data<'a>),
+    /// Beacon of an access point (9.3.3.2).
+    Beacon(Beacon<'a>),
+}
+
+/// A beacon, which goes to all stations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beacon<'a> {
+    /// The access point, whose address is the BSSID too.
+    pub transmitter: MacAddress,
+    /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
+    pub sequence: u16,
+    /// Microseconds of the cell's clock when its first bit goes out (9.4.1.10).
+    pub timestamp: u64,
+    /// Time from one beacon to the next in units of 1024 µs (9.4.1.3).
+    pub interval: u16,
+    /// The Capability Information field (9.4.1.4).
+    pub capabilities: u16,
+    /// The elements (9.4.2), one after the other.
+    pub elements: &'a [u8],
 }
 
 /// Request to send.
@@ -126,6 +145,7 @@ impl AckPolicy {
 
 /// The octets of a frame control field without its flags: version 0, type and subtype (Table 9-1).
 pub(super) mod kind {
+    pub(in super::super) const BEACON: u8 = 0x80;
     pub(in super::super) const RTS: u8 = 0xb4;
     pub(in super::super) const CTS: u8 = 0xc4;
     pub(in super::super) const ACK: u8 = 0xd4;

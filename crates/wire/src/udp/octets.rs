@@ -5,7 +5,7 @@
 
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
 use crate::Endpoints;
-use crate::ipv4::{self, Checksums, Extent, TooLong};
+use crate::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
 use acklab_base::{Datagram, Ecn, FlowId, Instant};
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -76,7 +76,8 @@ pub fn encode(
     }
     let wire_len = datagram.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
-    let ip = ipv4::header(IpNumber::UDP, datagram.ecn, endpoints, identification, total_len).to_bytes();
+    let fields = Ipv4Fields { identification, ..Ipv4Fields::default() };
+    let ip = ipv4::header(IpNumber::UDP, datagram.ecn, endpoints, fields, total_len);
     let length = total_len - ip.len() as u16;
 
     let mut carried = [0; (UDP_HEADER + TEST_HEADER) as usize];

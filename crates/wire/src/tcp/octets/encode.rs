@@ -2,13 +2,20 @@
 
 use super::options::Layout;
 use crate::Endpoints;
-use crate::ipv4::{self, Extent, TooLong};
-use crate::tcp::{Flags, Segment};
+use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
+use crate::tcp::{Segment, TCP_HEADER};
 use acklab_base::Datagram;
-use etherparse::{IpNumber, TcpHeader};
+use arrayvec::ArrayVec;
+use etherparse::IpNumber;
+
+const IP_OCTETS: usize = IPV4_HEADER as usize;
+const TCP_OCTETS: usize = TCP_HEADER as usize;
 
 /// Where the TCP checksum stands in a TCP header.
 const CHECKSUM: std::ops::Range<usize> = 16..18;
+
+/// The octets of an IPv4 and a TCP header.
+pub type Headers = ArrayVec<u8, 80>;
 
 /// Why a segment has no octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,44 +44,44 @@ pub fn encode(
     octets: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     octets.clear();
+    let headers = headers(segment, endpoints, Ipv4Fields { identification, ..Ipv4Fields::default() })?;
+    octets.extend_from_slice(&headers);
+    if extent == Extent::Whole {
+        octets.resize(octets.len() + segment.payload as usize, 0);
+    }
+    Ok(())
+}
+
+/// The headers of `segment`, with the lengths and checksums of the whole packet.
+///
+/// # Errors
+/// If the segment does not fit a packet, or its options a header.
+pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
     let wire_len = segment.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
-    let ip = ipv4::header(IpNumber::TCP, segment.ecn, endpoints, identification, total_len).to_bytes();
-    octets.extend_from_slice(&ip);
-
-    let mut tcp = tcp_header(segment, endpoints, &options).to_bytes();
-    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &tcp, total_len - ip.len() as u16);
-    tcp[CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
-    octets.extend_from_slice(&tcp);
-
-    if extent == Extent::Whole {
-        octets.resize(usize::from(total_len), 0);
-    }
-    Ok(())
+    let mut headers = Headers::new();
+    let mut put =
+        |octets: &[u8]| headers.try_extend_from_slice(octets).expect("60 octets of TCP and 20 of IPv4 are 80");
+    put(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
+    put(&tcp_header(segment, endpoints, options.as_slice().len() as u8));
+    put(options.as_slice());
+    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
+    headers[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
+    Ok(headers)
 }
 
-fn tcp_header(segment: &Segment, endpoints: Endpoints, options: &Layout) -> TcpHeader {
-    let has = |flag| segment.flags.contains(flag);
-    let mut header = TcpHeader {
-        source_port: endpoints.source.port(),
-        destination_port: endpoints.destination.port(),
-        sequence_number: segment.seq.0,
-        acknowledgment_number: segment.ack.0,
-        ns: has(Flags::AE),
-        cwr: has(Flags::CWR),
-        ece: has(Flags::ECE),
-        urg: has(Flags::URG),
-        ack: has(Flags::ACK),
-        psh: has(Flags::PSH),
-        rst: has(Flags::RST),
-        syn: has(Flags::SYN),
-        fin: has(Flags::FIN),
-        window_size: segment.window,
-        ..TcpHeader::default()
-    };
-    header.set_options_raw(options.as_slice()).expect("a layout fits the header");
+/// A TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
+fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u8; TCP_OCTETS] {
+    let mut header = [0; TCP_OCTETS];
+    let words = (TCP_OCTETS as u8 + options) / 4;
+    header[0..2].copy_from_slice(&endpoints.source.port().to_be_bytes());
+    header[2..4].copy_from_slice(&endpoints.destination.port().to_be_bytes());
+    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    header[12..14].copy_from_slice(&(u16::from(words) << 12 | segment.flags.bits()).to_be_bytes());
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     header
 }

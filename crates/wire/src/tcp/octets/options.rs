@@ -9,10 +9,10 @@ use etherparse::tcp_option::{
 
 const ROOM: usize = Options::ROOM as usize;
 /// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
-const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
+pub(crate) const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
 
 /// Shared by experiments, which the two octets behind the length tell apart (RFC 4727, §7; RFC 6994, §3).
-const KIND_EXPERIMENT: u8 = 253;
+pub(crate) const KIND_EXPERIMENT: u8 = 253;
 /// RFC 5690 got no option kinds. Its number tells its two options from other experiments, and their lengths one from the other; nobody
 /// has registered it.
 const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
@@ -130,7 +130,7 @@ pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
 }
 
 /// Note the option of this `kind`; false if its `value` has not a length that the kind allows.
-fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
+pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
     match (kind, value.as_chunks()) {
         (KIND_MAXIMUM_SEGMENT_SIZE, ([], &[high, low])) => options.mss = Some(u16::from_be_bytes([high, low])),
         (KIND_WINDOW_SCALE, ([], &[shift])) => options.window_scale = Some(shift),

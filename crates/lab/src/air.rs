@@ -1,0 +1,154 @@
+//! A monitor beside a cell: it keeps what was on the air, as rows of a table and as captures.
+
+use crate::capture::air::{AirPpdu, Content, Mpdu};
+use crate::capture::{AirCapture, Error};
+use crate::packet::Packet;
+use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_wifi::phy::Mode;
+use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
+use acklab_wire::dot11::BlockBitmap;
+
+/// What is kept of the air of one cell.
+#[derive(Default)]
+pub(crate) struct Air {
+    rows: Option<Vec<Row>>,
+    captures: Vec<AirCapture>,
+    /// PPDUs that have ended while one was on the air that had begun before them.
+    waiting: Vec<Ppdu<Packet>>,
+    failed: Option<Error>,
+}
+
+/// A PPDU in the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) at: Instant,
+    pub(crate) duration: Duration,
+    pub(crate) from: usize,
+    pub(crate) to: Option<usize>,
+    pub(crate) kind: &'static str,
+    pub(crate) fate: Fate,
+    pub(crate) mpdus: u64,
+    pub(crate) octets: Bytes,
+    pub(crate) mode: Mode,
+}
+
+impl Air {
+    /// Keep rows for the table.
+    pub(crate) fn keep_rows(&mut self) {
+        self.rows = Some(Vec::new());
+    }
+
+    pub(crate) fn add(&mut self, capture: AirCapture) {
+        self.captures.push(capture);
+    }
+
+    /// Does anybody want to know what is on the air?
+    pub(crate) const fn listens(&self) -> bool {
+        self.rows.is_some() || !self.captures.is_empty()
+    }
+
+    pub(crate) fn rows(&self) -> &[Row] {
+        self.rows.as_deref().unwrap_or_default()
+    }
+
+    /// These have ended. All that are yet to end began at `settled` or later.
+    pub(crate) fn note(&mut self, ppdus: impl Iterator<Item = Ppdu<Packet>>, settled: Instant) {
+        self.waiting.extend(ppdus);
+        self.waiting.sort_by_key(|ppdu| ppdu.at);
+        let ready = self.waiting.partition_point(|ppdu| ppdu.at < settled);
+        for ppdu in self.waiting.drain(..ready) {
+            if let Some(rows) = &mut self.rows {
+                rows.push(row(&ppdu));
+            }
+            for capture in &mut self.captures {
+                if self.failed.is_none()
+                    && let Err(error) = record(capture, &ppdu)
+                {
+                    self.failed = Some(error);
+                }
+            }
+        }
+    }
+
+    /// The first failure of a capture, after which it holds no more.
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Finish all captures.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        self.note(std::iter::empty(), Instant::FAR_FUTURE);
+        self.check()?;
+        self.captures.drain(..).try_for_each(AirCapture::finish)
+    }
+}
+
+fn row(ppdu: &Ppdu<Packet>) -> Row {
+    let mpdus = match &ppdu.frame {
+        Frame::Data(mpdus) => mpdus.len() as u64,
+        _ => 0,
+    };
+    Row {
+        at: ppdu.at,
+        duration: ppdu.duration,
+        from: ppdu.from,
+        to: ppdu.to,
+        kind: kind(&ppdu.frame),
+        fate: ppdu.fate,
+        mpdus,
+        octets: ppdu.octets,
+        mode: ppdu.mode,
+    }
+}
+
+/// Data PPDUs that carry nothing but pure ACKs have a name of their own.
+fn kind(frame: &Frame<Packet>) -> &'static str {
+    match frame {
+        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(|packet| packet.pure_ack().is_some()) => {
+            "tcp_ack"
+        }
+        frame => frame.name(),
+    }
+}
+
+fn record(capture: &mut AirCapture, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
+    let content = match &ppdu.frame {
+        Frame::Rts => Content::Rts,
+        Frame::Cts => Content::Cts,
+        Frame::Ack => Content::Ack,
+        Frame::Beacon { interval } => Content::Beacon { interval: *interval },
+        Frame::BlockAck { start, bitmap, window, tid } => Content::BlockAck {
+            tid: *tid,
+            start: *start,
+            bitmap: if *window > 64 { BlockBitmap::Of256(*bitmap) } else { BlockBitmap::Of64(bitmap[0]) },
+        },
+        Frame::BlockAckRequest { start, tid } => Content::BlockAckRequest { tid: *tid, start: *start },
+        Frame::Data(mpdus) => Content::Data {
+            tid: mpdus.first().and_then(|mpdu| mpdu.tid),
+            mpdus: mpdus
+                .iter()
+                .map(|mpdu| Mpdu {
+                    sequence: mpdu.sequence,
+                    is_retry: mpdu.is_retry,
+                    has_more_data: mpdu.has_more,
+                    is_damaged: !mpdu.is_received,
+                    packets: mpdu.packets.iter().map(|packet| &packet.body().pdu).collect(),
+                })
+                .collect(),
+        },
+    };
+    capture.record_ppdu(&AirPpdu {
+        start: ppdu.at,
+        duration: ppdu.duration,
+        transmitter: ppdu.from as u32,
+        // A frame for nobody in particular is a CTS to oneself.
+        receiver: ppdu.to.unwrap_or(ppdu.from) as u32,
+        mode: ppdu.mode,
+        reserves: ppdu.reserved,
+        signal: None,
+        noise: None,
+        is_collided: ppdu.fate != Fate::Received && !matches!(ppdu.frame, Frame::Data(_))
+            || ppdu.fate == Fate::Collided,
+        content,
+    })
+}

@@ -1,0 +1,261 @@
+//! Slots of 9 µs and SIFS of 16 µs, as at 5 GHz; times in microseconds.
+
+use super::*;
+use crate::access::Category;
+use crate::phy::Standard;
+
+const SLOT: u64 = 9;
+/// AIFS of two slots: DIFS.
+const AIFS: u64 = 34;
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+fn medium(counts_at_aifs: bool, views: usize) -> Contention {
+    Contention::new(Duration::from_micros(SLOT), counts_at_aifs, views)
+}
+
+fn dcf() -> Contention {
+    medium(false, 1)
+}
+
+fn edca() -> Contention {
+    medium(true, 1)
+}
+
+/// A lane of so many slots behind SIFS.
+fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
+    let parameters = Parameters { aifsn, ..Parameters::of(Standard::A, Category::BestEffort) };
+    contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)))
+}
+
+/// `function` backs off for so many slots from `now` on.
+fn backs_off(contention: &mut Contention, function: u32, lane: LaneId, now: u64, slots: u64) {
+    let count = contention.count(lane, at(now)) + slots;
+    contention.wait(FunctionId(function), lane, count);
+}
+
+/// Who sends at the next deadline, and when.
+fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
+    let due = contention.due().expect("nobody waits");
+    let mut functions = Vec::new();
+    contention.take_due(due, &mut functions);
+    (due.as_nanos() / 1_000, functions.into_iter().map(|function| function.0).collect())
+}
+
+/// A transmission from `from` to `to` that all can read.
+fn transmission(contention: &mut Contention, view: usize, from: u64, to: u64) {
+    contention.busy(view, at(from));
+    contention.idle(view, at(to), Duration::ZERO);
+}
+
+#[test]
+fn a_backoff_begins_behind_aifs_and_the_smallest_wins() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 5);
+    backs_off(&mut contention, 2, lane, 0, 3);
+    assert_eq!(next(&mut contention), (AIFS + 3 * SLOT, vec![2]));
+    assert_eq!(next(&mut contention), (AIFS + 5 * SLOT, vec![1]));
+    assert_eq!(contention.due(), None);
+}
+
+#[test]
+fn equal_backoffs_end_together() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    (1..=3).for_each(|function| backs_off(&mut contention, function, lane, 0, 4));
+    assert_eq!(next(&mut contention), (AIFS + 4 * SLOT, vec![1, 2, 3]));
+}
+
+#[test]
+fn dcf_keeps_the_slot_in_which_it_was_interrupted_and_edca_counts_it() {
+    for (mut contention, left) in [(dcf(), 2), (edca(), 1)] {
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 5);
+        // Three whole slots have passed.
+        transmission(&mut contention, 0, AIFS + 3 * SLOT, 1_000);
+        assert_eq!(next(&mut contention), (1_000 + AIFS + left * SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn in_dcf_none_but_the_sender_can_use_the_slot_behind_difs() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 4);
+    transmission(&mut contention, 0, AIFS + 3 * SLOT, 500);
+    backs_off(&mut contention, 2, lane, 500, 0);
+    assert_eq!(next(&mut contention), (500 + AIFS, vec![2]));
+}
+
+#[test]
+fn in_edca_a_backoff_one_slot_longer_ends_behind_the_next_aifs() {
+    let mut contention = edca();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 4);
+    transmission(&mut contention, 0, AIFS + 3 * SLOT, 500);
+    backs_off(&mut contention, 2, lane, 500, 0);
+    assert_eq!(next(&mut contention), (500 + AIFS, vec![1, 2]));
+}
+
+#[test]
+fn nothing_is_counted_if_the_medium_becomes_busy_within_aifs() {
+    for mut contention in [dcf(), edca()] {
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 2);
+        transmission(&mut contention, 0, AIFS - 1, 200);
+        assert_eq!(next(&mut contention), (200 + AIFS + 2 * SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn a_longer_aifs_counts_fewer_slots() {
+    let mut contention = edca();
+    let (short, long) = (lane(&mut contention, 0, 2), lane(&mut contention, 0, 7));
+    backs_off(&mut contention, 1, short, 0, 9);
+    backs_off(&mut contention, 2, long, 0, 9);
+    // Six slots behind the short AIFS, one behind the long one, each counted with the slot in which the transmission begins.
+    transmission(&mut contention, 0, AIFS + 6 * SLOT, 1_000);
+    assert_eq!(next(&mut contention), (1_000 + AIFS + 2 * SLOT, vec![1]));
+    assert_eq!(next(&mut contention), (1_000 + AIFS + 5 * SLOT + 7 * SLOT, vec![2]));
+}
+
+#[test]
+fn what_begins_in_the_middle_of_a_slot_waits_for_its_end() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, AIFS + 2 * SLOT + 1, 0);
+    assert_eq!(next(&mut contention), (AIFS + 3 * SLOT, vec![1]));
+}
+
+#[test]
+fn while_two_are_on_the_air_the_medium_stays_busy() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 3);
+    contention.busy(0, at(10));
+    contention.busy(0, at(10));
+    contention.idle(0, at(100), Duration::ZERO);
+    assert!(contention.is_busy(lane, at(150)) && contention.due().is_none() && contention.idle_from(0).is_none());
+    contention.idle(0, at(300), Duration::ZERO);
+    assert_eq!(contention.idle_from(0), Some(at(300)));
+    assert_eq!(next(&mut contention), (300 + AIFS + 3 * SLOT, vec![1]));
+}
+
+#[test]
+fn a_reservation_is_as_good_as_a_transmission() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 1);
+    contention.busy(0, at(10));
+    contention.reserve(0, at(400));
+    contention.idle(0, at(100), Duration::ZERO);
+    assert!(contention.is_busy(lane, at(399)) && !contention.is_busy(lane, at(400)));
+    assert_eq!(next(&mut contention), (400 + AIFS + SLOT, vec![1]));
+}
+
+#[test]
+fn eifs_and_a_reservation_run_side_by_side() {
+    for (reserved, begins) in [(150, 160), (400, 400)] {
+        let mut contention = dcf();
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 1);
+        contention.busy(0, at(10));
+        contention.reserve(0, at(reserved));
+        contention.idle(0, at(100), Duration::from_micros(60));
+        assert_eq!(next(&mut contention), (begins + AIFS + SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn a_straggler_counts_from_its_timeout() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    transmission(&mut contention, 0, 50, 100);
+    contention.wait_alone(FunctionId(1), lane, at(145), 2);
+    backs_off(&mut contention, 2, lane, 100, 8);
+    assert_eq!(next(&mut contention), (145 + AIFS + 2 * SLOT, vec![1]));
+    assert_eq!(next(&mut contention), (100 + AIFS + 8 * SLOT, vec![2]));
+}
+
+#[test]
+fn a_straggler_joins_the_others_at_the_next_transmission() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    transmission(&mut contention, 0, 50, 100);
+    contention.wait_alone(FunctionId(1), lane, at(145), 6);
+    // Before its first slot: it keeps all six. Another one has two of six behind it.
+    contention.wait_alone(FunctionId(2), lane, at(127), 6);
+    transmission(&mut contention, 0, 127 + AIFS + 2 * SLOT, 500);
+    assert_eq!(next(&mut contention), (500 + AIFS + 4 * SLOT, vec![2]));
+    assert_eq!(next(&mut contention), (500 + AIFS + 6 * SLOT, vec![1]));
+}
+
+#[test]
+fn a_straggler_waits_while_the_other_collider_is_still_on_the_air() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    contention.busy(0, at(50));
+    contention.busy(0, at(50));
+    contention.idle(0, at(100), Duration::ZERO);
+    contention.wait_alone(FunctionId(1), lane, at(145), 1);
+    assert_eq!(contention.due(), None);
+    contention.idle(0, at(900), Duration::ZERO);
+    contention.wait_alone(FunctionId(2), lane, at(945), 1);
+    assert_eq!(next(&mut contention), (900 + AIFS + SLOT, vec![1]));
+    assert_eq!(next(&mut contention), (945 + AIFS + SLOT, vec![2]));
+}
+
+#[test]
+fn a_backoff_that_ends_before_another_can_be_sensed_ends_all_the_same() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    transmission(&mut contention, 0, 50, 100);
+    // Two and four microseconds behind the slots of the lane.
+    contention.wait_alone(FunctionId(1), lane, at(100 + 5 * SLOT + 2), 0);
+    contention.wait_alone(FunctionId(2), lane, at(100 + 5 * SLOT + 4), 0);
+    backs_off(&mut contention, 3, lane, 100, 5);
+    let begins = 100 + AIFS + 5 * SLOT;
+    assert_eq!(next(&mut contention), (begins, vec![3]));
+    contention.busy(0, at(begins));
+    assert_eq!(next(&mut contention), (begins + 2, vec![1]));
+    contention.busy(0, at(begins + 2));
+    assert_eq!(contention.due(), None);
+    contention.idle(0, at(800), Duration::ZERO);
+    contention.idle(0, at(802), Duration::ZERO);
+    assert_eq!(next(&mut contention), (802 + AIFS, vec![2]));
+}
+
+#[test]
+fn views_are_idle_and_busy_by_themselves() {
+    let mut contention = medium(false, 2);
+    let (here, there) = (lane(&mut contention, 0, 2), lane(&mut contention, 1, 2));
+    backs_off(&mut contention, 1, here, 0, 3);
+    backs_off(&mut contention, 2, there, 0, 4);
+    transmission(&mut contention, 0, AIFS + SLOT, 700);
+    assert_eq!(next(&mut contention), (AIFS + 4 * SLOT, vec![2]));
+    assert_eq!(next(&mut contention), (700 + AIFS + 2 * SLOT, vec![1]));
+}
+
+#[test]
+fn functions_with_the_same_aifs_share_a_lane() {
+    let mut contention = medium(true, 2);
+    let first = lane(&mut contention, 0, 3);
+    assert_eq!(lane(&mut contention, 0, 3), first);
+    assert_ne!(lane(&mut contention, 0, 7), first);
+    assert_ne!(lane(&mut contention, 1, 3), first);
+}
+
+#[test]
+fn a_lane_that_is_new_knows_how_the_medium_is() {
+    let mut contention = dcf();
+    lane(&mut contention, 0, 2);
+    contention.busy(0, at(50));
+    let late = lane(&mut contention, 0, 3);
+    backs_off(&mut contention, 1, late, 60, 0);
+    assert_eq!(contention.due(), None);
+    contention.idle(0, at(100), Duration::ZERO);
+    assert_eq!(next(&mut contention), (100 + AIFS + SLOT, vec![1]));
+}

@@ -1,0 +1,106 @@
+//! How long things take on the air, from the tables of the standard as they are printed: nothing here asks the crate.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+
+/// Times in nanoseconds.
+pub const US: u64 = 1_000;
+
+/// Data bits of a symbol of one stream at 20 MHz, by MCS (Tables 19-27 and 21-30).
+const N_DBPS_20: [u64; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
+/// The same at 40 MHz; its last two are VHT's (Tables 19-31 and 21-38).
+const N_DBPS_40: [u64; 10] = [54, 108, 162, 216, 324, 432, 486, 540, 648, 720];
+/// The same at 80 MHz (Table 21-46), and of HE at 20 MHz (Table 27-60).
+const N_DBPS_80: [u64; 12] = [117, 234, 351, 468, 702, 936, 1_053, 1_170, 1_404, 1_560, 1_755, 1_950];
+/// Data bits of a symbol of OFDM, 6 to 54 Mbps (Table 17-4).
+const N_DBPS_OFDM: [u64; 8] = [24, 36, 48, 72, 96, 144, 192, 216];
+
+/// HR/DSSS with the long preamble of 144 bits and the header of 48, or the short one of 72 bits and 48 at twice the rate.
+pub fn dsss(tenths_of_mbps: u64, is_short: bool, octets: u64) -> u64 {
+    let preamble = if is_short { 72 + 24 } else { 144 + 48 };
+    (preamble + (octets * 80).div_ceil(tenths_of_mbps)) * US
+}
+
+/// OFDM: 16 µs of training, 4 of SIGNAL, symbols of 4.
+pub fn ofdm(rate: usize, octets: u64) -> u64 {
+    (20 + 4 * (16 + 6 + 8 * octets).div_ceil(N_DBPS_OFDM[rate])) * US
+}
+
+/// HT-mixed: 32 µs and 4 for each training field; symbols of 4 µs, or of 3.6 up to a whole multiple of 4.
+pub fn ht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octets: u64) -> u64 {
+    let bits = streams * if megahertz == 20 { N_DBPS_20[mcs] } else { N_DBPS_40[mcs] };
+    // The second encoder comes above 300 Mbps, which are 1200 bits in 4 µs.
+    let encoders = if bits > 1_200 { 2 } else { 1 };
+    let symbols = (16 + 8 * octets + 6 * encoders).div_ceil(bits);
+    (32 + 4 * training(streams)) * US + symbols_of_four(symbols, has_short_guard)
+}
+
+/// VHT: 36 µs and 4 for each training field.
+pub fn vht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octets: u64) -> u64 {
+    let bits = match (megahertz, mcs) {
+        // Of MCS 9 at 20 MHz, three streams together have 1040 bits.
+        (20, 9) => streams * 1_040 / 3,
+        (20, 8) => streams * 312,
+        (20, _) => streams * N_DBPS_20[mcs],
+        (40, _) => streams * N_DBPS_40[mcs],
+        (80, _) => streams * N_DBPS_80[mcs],
+        _ => streams * N_DBPS_80[mcs] * 2,
+    };
+    // One encoder for each 600 Mbps at 3.6 µs a symbol.
+    let encoders = (bits * 10).div_ceil(36 * 600);
+    let symbols = (16 + 8 * octets + 6 * encoders).div_ceil(bits);
+    (36 + 4 * training(streams)) * US + symbols_of_four(symbols, has_short_guard)
+}
+
+/// Combinations of MCS, streams and width that Tables 21-30 to 21-61 leave out.
+pub fn is_in_vht(mcs: usize, streams: u64, megahertz: u64) -> bool {
+    match (megahertz, mcs) {
+        (20, 9) => streams == 3,
+        (80, 6) => streams != 3,
+        (160, 9) => streams != 3,
+        _ => true,
+    }
+}
+
+/// HE for a single user: legacy and signal fields 32 µs, HE-STF 4, then HE-LTFs of 6.4 µs, or of 12.8 with the guard interval of 3.2,
+/// and symbols of 12.8, each with a guard interval. BCC with its tail at 20 MHz, LDPC above.
+pub fn he(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> u64 {
+    let (bits, tail) = match megahertz {
+        20 => (streams * N_DBPS_80[mcs], 6),
+        40 => (2 * streams * N_DBPS_80[mcs], 0),
+        // 980 subcarriers where VHT has 234.
+        80 => (streams * N_DBPS_80[mcs] * 980 / 234, 0),
+        _ => (streams * N_DBPS_80[mcs] * 1_960 / 234, 0),
+    };
+    let field = if guard == 3_200 { 12_800 } else { 6_400 } + guard;
+    let symbols = (16 + 8 * octets + tail).div_ceil(bits);
+    36 * US + training(streams) * field + symbols * (12_800 + guard)
+}
+
+/// Long training fields: a power of two of them.
+fn training(streams: u64) -> u64 {
+    streams.next_power_of_two()
+}
+
+fn symbols_of_four(symbols: u64, has_short_guard: bool) -> u64 {
+    let nanos = symbols * if has_short_guard { 3_600 } else { 4_000 };
+    nanos.div_ceil(4 * US) * 4 * US
+}
+
+/// The answer to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
+pub fn answer_rate(mcs: usize) -> usize {
+    match mcs {
+        0 => 0,
+        1 | 2 => 2,
+        _ => 4,
+    }
+}
+
+/// Octets around a packet: QoS header, LLC and FCS.
+pub const QOS_MPDU: u64 = 26 + 8 + 4;
+/// The same without QoS.
+pub const MPDU: u64 = 24 + 8 + 4;
+
+/// An A-MPDU of so many MPDUs: delimiters, and padding behind all but the last.
+pub fn a_mpdu(mpdu: u64, count: u64) -> u64 {
+    (mpdu + 4).div_ceil(4) * 4 * (count - 1) + mpdu + 4
+}

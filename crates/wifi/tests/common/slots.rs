@@ -1,0 +1,153 @@
+//! A naive simulator of contention, which walks from one transmission to the next with every backoff in a list: the referee between
+//! the cell and the closed forms. It shares nothing with the cell but the rules of 802.11.
+//!
+//! Everybody hears everybody, and everybody always has something to send.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+
+/// The rules that all obey. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    pub slot: u64,
+    pub sifs: u64,
+    /// Does a backoff count a slot at the end of AIFS itself (EDCA, 10.23.2.4), or only once a whole slot has passed (DCF, 10.3.4.3)?
+    pub counts_at_aifs: bool,
+    /// How long it takes to sense that another has begun.
+    pub sensing: u64,
+}
+
+/// One backoff, and what it sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Contender {
+    /// Those of one node never collide on the air: the last in the list comes first.
+    pub node: usize,
+    pub aifsn: u64,
+    pub cw_min: u64,
+    pub cw_max: u64,
+    /// Failures after which the frame is given up; none for never.
+    pub retries: Option<u32>,
+    pub data: Exchange,
+    /// What follows a failure of data until it is answered: the Block ACK request.
+    pub request: Option<Exchange>,
+    /// From the end of its own PPDU, when it knows that no answer comes.
+    pub timeout: u64,
+}
+
+/// How long something holds the medium.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// From the beginning of its first PPDU to the end of its last answer.
+    pub answered: u64,
+    /// Its first PPDU.
+    pub collided: u64,
+}
+
+/// What came of one contender.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Transmissions, and those that collided.
+    pub sent: u64,
+    pub collided: u64,
+    /// Data exchanges that were answered, and frames given up.
+    pub delivered: u64,
+    pub given_up: u64,
+    /// Backoffs that ended together with a more important one of the same node.
+    pub internal: u64,
+    /// Time that its answered exchanges held the medium.
+    pub airtime: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Backoff {
+    start: u64,
+    left: u64,
+    window: u64,
+    failures: u32,
+    asks: bool,
+}
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Random(u64);
+
+impl Random {
+    fn up_to(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(z ^ (z >> 31)) * u128::from(most + 1)) >> 64) as u64
+    }
+}
+
+/// Runs until the medium was busy so many times. Returns what each did, and how long it took.
+pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, seed: u64) -> (Vec<Tally>, u64) {
+    let mut random = Random(seed);
+    let mut tallies = vec![Tally::default(); contenders.len()];
+    let aifs = |contender: &Contender| medium.sifs + contender.aifsn * medium.slot;
+    let mut backoffs: Vec<Backoff> = contenders
+        .iter()
+        .map(|contender| {
+            let (start, window) = (aifs(contender), contender.cw_min);
+            Backoff { start, left: random.up_to(window), window, failures: 0, asks: false }
+        })
+        .collect();
+    let mut now = 0;
+    for _ in 0..busy_periods {
+        let due: Vec<u64> = backoffs.iter().map(|backoff| backoff.start + backoff.left * medium.slot).collect();
+        let begins = due.iter().copied().min().unwrap_or(0);
+        let ready: Vec<usize> = (0..due.len()).filter(|index| due[*index] < begins + medium.sensing.max(1)).collect();
+        let comes_first = |index: &usize| {
+            !ready.iter().any(|other| other > index && contenders[*other].node == contenders[*index].node)
+        };
+        let (winners, losers): (Vec<usize>, Vec<usize>) = ready.iter().partition(|index| comes_first(index));
+        let has_collided = winners.len() > 1;
+        let sends = |backoff: &Backoff, contender: &Contender| {
+            if backoff.asks { contender.request.unwrap_or(contender.data) } else { contender.data }
+        };
+        let ends_of = |index: usize| {
+            let exchange = sends(&backoffs[index], &contenders[index]);
+            due[index] + if has_collided { exchange.collided } else { exchange.answered }
+        };
+        let own_ends: Vec<u64> = winners.iter().map(|index| ends_of(*index)).collect();
+        now = own_ends.iter().copied().max().unwrap_or(begins);
+        for (index, backoff) in backoffs.iter_mut().enumerate() {
+            if !ready.contains(&index) && begins >= backoff.start {
+                let counted = (begins - backoff.start) / medium.slot + u64::from(medium.counts_at_aifs);
+                backoff.left = backoff.left.saturating_sub(counted);
+            }
+            backoff.start = now + aifs(&contenders[index]);
+        }
+        for (index, own_end) in winners.iter().zip(own_ends) {
+            let (contender, backoff, tally) = (&contenders[*index], &mut backoffs[*index], &mut tallies[*index]);
+            tally.sent += 1;
+            if has_collided {
+                tally.collided += 1;
+                backoff.start = now.max(own_end + contender.timeout) + aifs(contender);
+                backoff.asks |= contender.request.is_some();
+                fail(contender, backoff, tally);
+            } else {
+                let exchange = sends(backoff, contender);
+                tally.delivered += u64::from(!backoff.asks);
+                tally.airtime += exchange.answered;
+                *backoff = Backoff { window: contender.cw_min, failures: 0, asks: false, ..*backoff };
+            }
+            backoff.left = random.up_to(backoff.window);
+        }
+        for index in losers {
+            let backoff = &mut backoffs[index];
+            tallies[index].internal += 1;
+            backoff.window = (2 * backoff.window + 1).min(contenders[index].cw_max);
+            backoff.left = random.up_to(backoff.window);
+        }
+    }
+    (tallies, now)
+}
+
+fn fail(contender: &Contender, backoff: &mut Backoff, tally: &mut Tally) {
+    backoff.failures += 1;
+    backoff.window = (2 * backoff.window + 1).min(contender.cw_max);
+    if contender.retries.is_some_and(|most| backoff.failures >= most) {
+        tally.given_up += 1;
+        *backoff = Backoff { window: contender.cw_min, failures: 0, ..*backoff };
+    }
+}

@@ -1,0 +1,264 @@
+//! What holds in every cell, whatever contends in it.
+
+use acklab_base::random::Seed;
+use acklab_base::{AckHeader, Bytes, Datagram, Duration, Ecn, FlowId, Instant, Machine};
+use acklab_wifi::access::Category;
+use acklab_wifi::airtime::Use;
+use acklab_wifi::counters::Counters;
+use acklab_wifi::{Cell, Config};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A packet that knows its place in its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packet {
+    flow: FlowId,
+    size: Bytes,
+    number: u64,
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        self.size
+    }
+
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    fn set_ecn(&mut self, _ecn: Ecn) {}
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        None
+    }
+}
+
+/// A flow from one node to another, and when its packets join, and how large they are.
+#[derive(Clone, Debug)]
+struct Flow {
+    from: usize,
+    to: usize,
+    category: Category,
+    packets: Vec<(Instant, Bytes)>,
+}
+
+/// Octets and packets that left the cell, what it counted, and when it fell silent.
+#[derive(Debug, PartialEq)]
+struct Run {
+    arrived: Vec<(Instant, Packet)>,
+    counters: Vec<Counters>,
+    dropped: Vec<u64>,
+    silent: Instant,
+}
+
+const STATIONS: usize = 4;
+
+fn queue() -> impl Strategy<Value = Value> {
+    let limit = prop_oneof![
+        2 => Just(Value::Null),
+        1 => (1..30_u32).prop_map(|packets| json!(format!("{packets}packets"))),
+        1 => (1_500..20_000_u32).prop_map(|octets| json!(format!("{octets}B"))),
+    ];
+    (limit, any::<bool>())
+        .prop_map(|(limit, is_codel)| json!({"discipline": if is_codel { "codel" } else { "fifo" }, "limit": limit}))
+}
+
+fn aggregation() -> impl Strategy<Value = Value> {
+    let bytes = prop_oneof![2 => Just(Value::Null), 1 => Just(json!("0B")), 1 => Just(json!("8000B"))];
+    let frames = prop_oneof![Just(Value::Null), (1..20_u16).prop_map(|frames| json!(frames))];
+    let window = prop_oneof![Just(64_u16), 1..64_u16];
+    let a_msdu = prop_oneof![Just("0B"), Just("3839B")];
+    let after = prop_oneof![Just("request"), Just("retransmit")];
+    (bytes, frames, window, a_msdu, after).prop_map(|(bytes, frames, window, a_msdu, after)| {
+        json!({"max_bytes": bytes, "max_frames": frames, "window": window, "a_msdu": a_msdu, "after_missed": after})
+    })
+}
+
+/// A cell, without what it may lose or hide.
+fn cell() -> impl Strategy<Value = Value> {
+    let standard = prop_oneof![
+        Just("802.11b"),
+        Just("802.11g"),
+        Just("802.11a"),
+        Just("802.11n"),
+        Just("802.11ac"),
+        Just("802.11ax")
+    ];
+    let rts = prop_oneof![Just(Value::Null), (0..2_500_u32).prop_map(|octets| json!(format!("{octets}B")))];
+    let retries = (1..8_u8, 1..8_u8, prop_oneof![Just(Value::Null), (1..5_u8).prop_map(|most| json!(most))]);
+    let queues = prop_oneof![Just("per-station"), Just("shared")];
+    let protection = prop_oneof![2 => Just("none"), 1 => Just("cts-to-self"), 1 => Just("rts-cts")];
+    let txop = prop_oneof![Just("0ms"), Just("1ms"), Just("4ms")];
+    let lifetime = prop_oneof![2 => Just(Value::Null), 1 => Just(json!("20ms"))];
+    let settings = (queues, protection, txop, lifetime, any::<bool>());
+    (standard, rts, retries, settings, aggregation(), queue(), queue()).prop_map(
+        |(standard, rts, (short, long, aggregated), settings, aggregation, ap, station)| {
+            let (queues, protection, txop, lifetime, is_low) = settings;
+            json!({
+                "name": "cell",
+                "standard": standard,
+                "band": if is_low && matches!(standard, "802.11n" | "802.11ax") { json!("2.4GHz") } else { Value::Null },
+                "protection": if standard == "802.11g" { protection } else { "none" },
+                "rts_threshold": rts,
+                "retries": {"short": short, "long": long, "aggregated": aggregated},
+                "lifetime": lifetime,
+                "aggregation": aggregation,
+                "access": {"best_effort": {"txop_limit": txop}},
+                "ap": {"name": "ap", "queue": ap, "queues": queues},
+                "station": [{"name": "sta", "count": STATIONS, "queue": station}],
+            })
+        },
+    )
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    let ends = (0..=STATIONS, 1..=STATIONS).prop_map(|(from, step)| (from, (from + step) % (STATIONS + 1)));
+    let category = prop::sample::select(Category::ALL.to_vec());
+    let packets = prop::collection::vec((0..30_000_u64, 40..1_500_u64), 0..60);
+    (ends, category, packets).prop_map(|((from, to), category, packets)| {
+        let mut packets: Vec<(Instant, Bytes)> =
+            packets.into_iter().map(|(micros, octets)| (Instant::from_nanos(micros * 1_000), Bytes(octets))).collect();
+        packets.sort_unstable();
+        Flow { from, to, category, packets }
+    })
+}
+
+fn config(value: &Value) -> Config {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
+}
+
+/// Drives the cell until it falls silent, and looks at it meanwhile.
+fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestCaseError> {
+    let mut cell: Cell<Packet> = Cell::new(&config(settings), Seed(3)).unwrap_or_else(|error| panic!("{error}"));
+    let mut joins: Vec<(Instant, usize, Packet)> = Vec::new();
+    for (index, flow) in flows.iter().enumerate() {
+        let id = FlowId::data(index as u32);
+        cell.carry(id, flow.from, flow.to, flow.category).unwrap_or_else(|error| panic!("{error}"));
+        joins.extend(
+            flow.packets
+                .iter()
+                .zip(0..)
+                .map(|((at, size), number)| (*at, index, Packet { flow: id, size: *size, number })),
+        );
+    }
+    if keeps_air {
+        cell.log_air();
+    }
+    joins.sort_by_key(|(at, index, packet)| (*at, *index, packet.number));
+    let mut joins = joins.into_iter().peekable();
+    let mut run =
+        Run { arrived: Vec::new(), counters: Vec::new(), dropped: vec![0; flows.len()], silent: Instant::ZERO };
+    let mut now = Instant::ZERO;
+    for wakes in 0.. {
+        let next = [cell.deadline(), joins.peek().map(|(at, ..)| *at)].into_iter().flatten().min();
+        let Some(next) = next else { break };
+        prop_assert!(next >= now, "{next:?} comes after {now:?}");
+        prop_assert!(wakes < 200_000, "the cell does not fall silent");
+        now = next;
+        while let Some((_, _, packet)) = joins.next_if(|(at, ..)| *at == now) {
+            cell.accept(now, packet);
+        }
+        if cell.deadline().is_some_and(|due| due <= now) {
+            cell.wake(now);
+            prop_assert!(cell.deadline().is_none_or(|due| due > now), "nothing comes of {now:?}");
+        }
+        while let Some(packet) = cell.poll(now) {
+            run.arrived.push((now, packet));
+        }
+        while let Some(flow) = cell.take_drop() {
+            run.dropped[flow.connection() as usize] += 1;
+        }
+    }
+    let end = now + Duration::from_micros(50);
+    let air = cell.airtime(end);
+    let all = Use::ALL.iter().fold(Duration::ZERO, |sum, what| sum + air.total(*what));
+    prop_assert_eq!(all, end.since(Instant::ZERO), "airtime");
+    run.counters = cell.counters().to_vec();
+    run.silent = now;
+    Ok(run)
+}
+
+/// Each packet that was offered has arrived once, in its place, or was dropped.
+fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
+    let mut last: Vec<Option<u64>> = vec![None; flows.len()];
+    let mut arrived = vec![0_u64; flows.len()];
+    for (at, packet) in &run.arrived {
+        let index = packet.flow.connection() as usize;
+        prop_assert!(
+            last[index].is_none_or(|last| last < packet.number),
+            "{packet:?} at {at:?} after {:?}",
+            last[index]
+        );
+        last[index] = Some(packet.number);
+        arrived[index] += 1;
+    }
+    for (index, flow) in flows.iter().enumerate() {
+        prop_assert_eq!(arrived[index] + run.dropped[index], flow.packets.len() as u64, "flow {} of {:?}", index, run);
+    }
+    // Those between two stations are offered twice: the second time, if they have arrived at the access point.
+    let sum = |of: fn(&Counters) -> u64| run.counters.iter().map(of).sum::<u64>();
+    let lost = sum(|counters| counters.dropped + counters.given_up + counters.expired);
+    prop_assert_eq!(lost, run.dropped.iter().sum::<u64>());
+    let relayed = sum(|counters| counters.delivered) - arrived.iter().sum::<u64>();
+    let between: u64 =
+        flows.iter().filter(|flow| flow.from > 0 && flow.to > 0).map(|flow| flow.packets.len() as u64).sum();
+    prop_assert!(relayed <= between);
+    Ok(())
+}
+
+/// What counters say fits together.
+fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
+    for counters in &run.counters {
+        prop_assert!(counters.first_successes <= counters.first_tries, "{counters:?}");
+        prop_assert_eq!(counters.first_tries + counters.retries, counters.mpdus, "{:?}", counters);
+        prop_assert!(counters.unanswered <= counters.ppdus && counters.rts_unanswered <= counters.rts, "{counters:?}");
+        prop_assert!(counters.ppdus <= counters.mpdus, "{counters:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_arrive_once_and_in_order(settings in cell(), flows in prop::collection::vec(flow(), 1..8)) {
+        let run = drive(&settings, &flows, false)?;
+        nothing_is_lost(&run, &flows)?;
+        counters_agree(&run)?;
+        let last = flows.iter().flat_map(|flow| flow.packets.last()).map(|(at, _)| *at).max().unwrap_or(Instant::ZERO);
+        prop_assert!(run.silent <= last + Duration::from_secs(60));
+    }
+
+    #[test]
+    fn the_same_seed_brings_the_same(settings in cell(), flows in prop::collection::vec(flow(), 1..5)) {
+        prop_assert_eq!(drive(&settings, &flows, false)?, drive(&settings, &flows, false)?);
+    }
+
+    #[test]
+    fn who_listens_changes_nothing(settings in cell(), flows in prop::collection::vec(flow(), 1..5)) {
+        prop_assert_eq!(drive(&settings, &flows, false)?, drive(&settings, &flows, true)?);
+    }
+
+    #[test]
+    fn frames_that_get_lost_or_meet_hidden_ones_are_sent_again(
+        mut settings in cell(),
+        flows in prop::collection::vec(flow(), 1..6),
+        data in 0.0..0.5,
+        control in 0.0..0.3,
+        hidden in prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3),
+    ) {
+        let hidden: Vec<[usize; 2]> =
+            hidden.into_iter().map(|(one, step)| [one, (one + step - 1) % STATIONS + 1]).collect();
+        settings["reception"] = json!({
+            "channel": {"model": "fixed", "frame_error_rate": data, "control_error_rate": control},
+            "hidden": hidden,
+        });
+        let run = drive(&settings, &flows, false)?;
+        nothing_is_lost(&run, &flows)?;
+        counters_agree(&run)?;
+    }
+}

@@ -1,0 +1,227 @@
+//! The base headers (RFC 6846, §7.3 and §8.2).
+//!
+//! `seq_*` apply where the IP-ID goes up with each packet, `rnd_*` where it is random or zero, `co_common` everywhere.
+//! Those that carry a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are left out: a pure ACK has no payload
+//! to scale by.
+
+mod co_common;
+mod rnd;
+mod seq;
+
+use super::Error;
+use super::context::{References, State};
+use super::crc::Crc;
+use super::ip_id::Behavior;
+use super::octets::{Octets, Reader};
+use super::stride;
+use super::wlsb::Lsb;
+
+/// The master sequence number in all of them.
+pub(super) const MSN: Lsb = Lsb::new(4, 4, 16);
+/// The scaled ACK number of `rnd_4` and `seq_4`.
+pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
+/// The time to live in `rnd_8` and `seq_8`.
+const TTL: Lsb = Lsb::new(3, 3, 8);
+
+/// How a field is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coded {
+    /// It is as it was.
+    Static,
+    /// By low bits.
+    Low(Lsb, u32),
+    /// By low bits of its multiple of the stride.
+    Scaled(u32),
+    /// In full.
+    Full(u32),
+}
+
+impl Coded {
+    /// The value after `reference`.
+    pub(super) const fn decode(self, reference: u32) -> u32 {
+        match self {
+            Self::Low(lsb, code) => lsb.decode(reference, code),
+            Self::Full(value) => value,
+            Self::Static | Self::Scaled(_) => reference,
+        }
+    }
+}
+
+/// What a base header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    /// Four bits of the MSN.
+    pub(super) msn: u8,
+    /// Push.
+    pub(super) push: bool,
+    /// Which check, and what it should be.
+    pub(super) crc: (Crc, u8),
+    pub(super) seq: Coded,
+    pub(super) ack: Coded,
+    pub(super) window: Coded,
+    /// The offset of the IP-ID, or in full the IP-ID itself.
+    pub(super) ip_id: Coded,
+    pub(super) ttl: Coded,
+    pub(super) ecn_used: Option<bool>,
+    /// RST, SYN and FIN (`rsf_index_enc`).
+    pub(super) rsf: Option<u8>,
+    /// What only `co_common` says.
+    pub(super) rare: Option<Rare>,
+    /// A list of options follows.
+    pub(super) has_list: bool,
+}
+
+/// What only `co_common` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rare {
+    pub(super) ack_flag: bool,
+    pub(super) urg_flag: bool,
+    pub(super) ack_stride: Option<u16>,
+    pub(super) behavior: Behavior,
+    pub(super) dont_fragment: bool,
+    pub(super) dscp: Option<u8>,
+}
+
+impl Base {
+    /// A header of these fields, and nothing else.
+    const fn new(msn: u32, push: u32, crc: u32) -> Self {
+        let same = Coded::Static;
+        Self {
+            msn: msn as u8,
+            push: push == 1,
+            crc: (Crc::Three, crc as u8),
+            seq: same,
+            ack: same,
+            window: same,
+            ip_id: same,
+            ttl: same,
+            ecn_used: None,
+            rsf: None,
+            rare: None,
+            has_list: false,
+        }
+    }
+}
+
+/// The base headers that an ACK may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Rnd(rnd::Format),
+    Seq(seq::Format),
+    CoCommon,
+}
+
+impl Format {
+    /// The shortest that tells `new` against all references.
+    pub(super) fn shortest(new: &State, references: &References, is_list_known: bool) -> Self {
+        let fields = Known::of(new, references);
+        let shortest = if !fields.rare {
+            None
+        } else if new.behavior.is_sequential() {
+            seq::Format::shortest(new, references, fields, is_list_known).map(Self::Seq)
+        } else {
+            rnd::Format::shortest(new, references, fields, is_list_known).map(Self::Rnd)
+        };
+        shortest
+            .filter(|format| !format.is_long() || co_common::octets(new, references) >= format.octets())
+            .unwrap_or(Self::CoCommon)
+    }
+
+    /// The check that it carries.
+    pub(super) const fn crc(self) -> Crc {
+        if self.is_long() { Crc::Seven } else { Crc::Three }
+    }
+
+    /// Is there room for a list of options, TTL and more?
+    const fn is_long(self) -> bool {
+        matches!(self, Self::CoCommon | Self::Rnd(rnd::Format::Eight) | Self::Seq(seq::Format::Eight))
+    }
+
+    const fn octets(self) -> usize {
+        match self {
+            Self::Rnd(format) => format.octets(),
+            Self::Seq(format) => format.octets(),
+            Self::CoCommon => co_common::OCTETS,
+        }
+    }
+
+    /// Write the base header of `new`, without the list that may follow.
+    pub(super) fn write(self, new: &State, references: &References, crc: u8, has_list: bool, out: &mut Octets) {
+        let (crc, has_list) = (u32::from(crc), u32::from(has_list));
+        match self {
+            Self::Rnd(format) => format.write(new, crc, has_list, out),
+            Self::Seq(format) => format.write(new, crc, has_list, out),
+            Self::CoCommon => co_common::write(new, references, crc, has_list, out),
+        }
+    }
+
+    /// Read a base header where the IP-ID behaves like this.
+    pub(super) fn read(behavior: Behavior, reader: &mut Reader) -> Result<Base, Error> {
+        if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
+            co_common::read(reader)
+        } else if behavior.is_sequential() {
+            seq::read(reader)
+        } else {
+            rnd::read(reader)
+        }
+    }
+}
+
+/// Which fields the other end knows, whichever header it has.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    seq: bool,
+    ack: bool,
+    /// A scaled ACK number tells it.
+    ack_scaled: bool,
+    window: bool,
+    ttl: bool,
+    ecn_used: bool,
+    /// All that `co_common` alone can say: DSCP, DF, the behaviour of the IP-ID and the stride.
+    rare: bool,
+}
+
+impl Known {
+    fn of(new: &State, references: &References) -> Self {
+        let (ip, segment) = (&new.ack.ip, &new.ack.segment);
+        let known = |same: fn(&State, &State) -> bool| references.all(|old| same(old, new));
+        let stride = new.ack_stride;
+        Self {
+            seq: known(|old, new| old.seq() == new.seq()),
+            ack: known(|old, new| old.ack_number() == new.ack_number()),
+            ack_scaled: stride != 0 && references.all(|old| stride::reaches(stride, old.ack_number(), segment.ack.0)),
+            window: known(|old, new| old.ack.segment.window == new.ack.segment.window),
+            ttl: known(|old, new| old.ack.ip.time_to_live == new.ack.ip.time_to_live),
+            ecn_used: known(|old, new| old.ecn_used == new.ecn_used),
+            rare: references.all(|old| {
+                (old.behavior, old.ack_stride) == (new.behavior, stride)
+                    && (old.ack.ip.dscp, old.ack.ip.dont_fragment) == (ip.dscp, ip.dont_fragment)
+            }),
+        }
+    }
+}
+
+/// Do the low bits tell a field of `new` from those of all references?
+fn reaches(lsb: Lsb, new: &State, references: &References, field: impl Fn(&State) -> u32) -> bool {
+    let value = field(new);
+    references.all(|old| lsb.reaches(field(old), value))
+}
+
+fn window(state: &State) -> u32 {
+    u32::from(state.ack.segment.window)
+}
+
+fn ttl(state: &State) -> u32 {
+    u32::from(state.ack.ip.time_to_live)
+}
+
+fn push(state: &State) -> u32 {
+    u32::from(state.ack.segment.flags.contains(crate::tcp::Flags::PSH))
+}
+
+fn msn(state: &State) -> u32 {
+    MSN.code(u32::from(state.msn))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! The base header that can say everything (RFC 6846, §8.2: `co_common`).
+
+use super::{Base, Coded, Rare, msn, push, reaches, ttl, window};
+use crate::rohc::Error;
+use crate::rohc::context::{References, State};
+use crate::rohc::crc::Crc;
+use crate::rohc::ip_id::Behavior;
+use crate::rohc::octets::{Fields, Octets, Reader, put};
+use crate::rohc::wlsb::Lsb;
+use crate::tcp::Flags;
+
+/// Discriminator, TTL of outer headers; ACK, push, RST/SYN/FIN, MSN; which of sequence number, ACK number, stride,
+/// window, IP-ID and urgent pointer follow; a reserved bit, ECN, which of DSCP, TTL and list follow, the behaviour of the
+/// IP-ID, urgent; DF, CRC.
+const BASE: Fields<21> = Fields([7, 1, 1, 1, 2, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 7]);
+pub(super) const DISCRIMINATOR: u8 = 0b111_1101;
+/// Octets without the fields that follow when they change.
+pub(super) const OCTETS: usize = BASE.octets();
+
+/// `variable_length_32_enc`: static, 8 bits, 16 bits, all.
+const BYTE: Lsb = Lsb::new(8, 63, 32);
+const WORD: Lsb = Lsb::new(16, 16_383, 32);
+/// `optional_ip_id_lsb` with its short form.
+const ID: Lsb = Lsb::new(8, 3, 16);
+
+/// The two bits that tell how many octets of a sequence or ACK number follow.
+fn indicator(new: &State, references: &References, field: fn(&State) -> u32) -> u32 {
+    let value = field(new);
+    if references.all(|old| field(old) == value) {
+        0
+    } else if reaches(BYTE, new, references, field) {
+        1
+    } else if reaches(WORD, new, references, field) {
+        2
+    } else {
+        3
+    }
+}
+
+fn put_number(indicator: u32, value: u32, out: &mut Octets) {
+    let octets = [0, 1, 2, 4][indicator as usize];
+    put(out, &value.to_be_bytes()[4 - octets..]);
+}
+
+fn read_number(indicator: u32, reader: &mut Reader) -> Result<Coded, Error> {
+    Ok(match indicator {
+        0 => Coded::Static,
+        1 => Coded::Low(BYTE, u32::from(reader.u8()?)),
+        2 => Coded::Low(WORD, u32::from(reader.u16()?)),
+        _ => Coded::Full(reader.u32()?),
+    })
+}
+
+/// Which fields follow.
+struct Follow {
+    seq: u32,
+    ack: u32,
+    stride: bool,
+    window: bool,
+    /// The low octet of the offset tells the IP-ID.
+    is_id_near: bool,
+    dscp: bool,
+    ttl: bool,
+}
+
+impl Follow {
+    fn of(new: &State, references: &References) -> Self {
+        let changes = |same: fn(&State, &State) -> bool| !references.all(|old| same(old, new));
+        Self {
+            seq: indicator(new, references, State::seq),
+            ack: indicator(new, references, State::ack_number),
+            stride: changes(|old, new| old.ack_stride == new.ack_stride),
+            window: changes(|old, new| window(old) == window(new)),
+            is_id_near: reaches(ID, new, references, |state| u32::from(state.ip_id_offset(new.behavior))),
+            dscp: changes(|old, new| old.ack.ip.dscp == new.ack.ip.dscp),
+            ttl: changes(|old, new| ttl(old) == ttl(new)),
+        }
+    }
+}
+
+/// How long the header of `new` is, without a list.
+pub(super) fn octets(new: &State, references: &References) -> usize {
+    let follow = Follow::of(new, references);
+    let number = |indicator: u32| [0, 1, 2, 4][indicator as usize];
+    let id = if new.behavior.is_sequential() { 2 - usize::from(follow.is_id_near) } else { 0 };
+    let words = usize::from(follow.stride) + usize::from(follow.window);
+    OCTETS
+        + number(follow.seq)
+        + number(follow.ack)
+        + 2 * words
+        + id
+        + usize::from(follow.dscp)
+        + usize::from(follow.ttl)
+}
+
+pub(super) fn write(new: &State, references: &References, crc: u32, has_list: u32, out: &mut Octets) {
+    let Follow { seq, ack, stride, window: has_window, is_id_near, dscp, ttl: has_ttl } = Follow::of(new, references);
+    let (segment, ip) = (&new.ack.segment, &new.ack.ip);
+    let is_sequential = new.behavior.is_sequential();
+    let is_ack = segment.flags.contains(Flags::ACK);
+    BASE.pack(
+        [
+            u32::from(DISCRIMINATOR),
+            0,
+            u32::from(is_ack),
+            push(new),
+            0,
+            msn(new),
+            seq,
+            ack,
+            u32::from(stride),
+            u32::from(has_window),
+            u32::from(is_sequential && !is_id_near),
+            0,
+            0,
+            u32::from(new.ecn_used),
+            u32::from(dscp),
+            u32::from(has_ttl),
+            has_list,
+            new.behavior as u32,
+            0,
+            u32::from(ip.dont_fragment),
+            crc,
+        ],
+        out,
+    );
+    put_number(seq, new.seq(), out);
+    put_number(ack, new.ack_number(), out);
+    if stride {
+        put(out, &new.ack_stride.to_be_bytes());
+    }
+    if has_window {
+        put(out, &segment.window.to_be_bytes());
+    }
+    if is_sequential && is_id_near {
+        out.push(ID.code(u32::from(new.ip_id_offset(new.behavior))) as u8);
+    } else if is_sequential {
+        put(out, &ip.identification.to_be_bytes());
+    }
+    if dscp {
+        out.push(ip.dscp << 2);
+    }
+    if has_ttl {
+        out.push(ip.time_to_live);
+    }
+}
+
+pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+    let first = reader.peek()?;
+    let [
+        _,
+        outer_ttl,
+        ack_flag,
+        push,
+        rsf,
+        msn,
+        seq,
+        ack,
+        stride,
+        has_window,
+        full_id,
+        has_urgent,
+        reserved,
+        ecn_used,
+        dscp,
+        has_ttl,
+        has_list,
+        behavior,
+        urg_flag,
+        dont_fragment,
+        crc,
+    ] = BASE.unpack(reader)?;
+    if outer_ttl == 1 || reserved == 1 {
+        // There is one IP header, and the reserved bit is zero.
+        return Err(Error::Format { octet: first });
+    }
+    let behavior = Behavior::from_bits(behavior);
+    let seq = read_number(seq, reader)?;
+    let ack = read_number(ack, reader)?;
+    let ack_stride = if stride == 1 { Some(reader.u16()?) } else { None };
+    let window = if has_window == 1 { Coded::Full(u32::from(reader.u16()?)) } else { Coded::Static };
+    let ip_id = match (behavior.is_sequential(), full_id == 1) {
+        (true, true) => Coded::Full(u32::from(reader.u16()?)),
+        (true, false) => Coded::Low(ID, u32::from(reader.u8()?)),
+        (false, _) => Coded::Static,
+    };
+    if has_urgent == 1 {
+        // A pure ACK has none, and its octets are zero.
+        let [high, low] = reader.array()?;
+        if high | low != 0 {
+            return Err(Error::Chain { what: "the urgent pointer", found: high | low });
+        }
+    }
+    let dscp = if dscp == 1 { Some(reader.u8()? >> 2) } else { None };
+    let ttl = if has_ttl == 1 { Coded::Full(u32::from(reader.u8()?)) } else { Coded::Static };
+    Ok(Base {
+        crc: (Crc::Seven, crc as u8),
+        seq,
+        ack,
+        window,
+        ip_id,
+        ttl,
+        ecn_used: Some(ecn_used == 1),
+        rsf: Some(rsf as u8),
+        rare: Some(Rare {
+            ack_flag: ack_flag == 1,
+            urg_flag: urg_flag == 1,
+            ack_stride,
+            behavior,
+            dont_fragment: dont_fragment == 1,
+            dscp,
+        }),
+        has_list: has_list == 1,
+        ..Base::new(msn, push, crc)
+    })
+}

@@ -1,0 +1,150 @@
+//! Base headers where the IP-ID is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
+
+use super::{ACK_SCALED, Base, Coded, Known, TTL, msn, push, reaches, ttl, window};
+use crate::rohc::Error;
+use crate::rohc::context::{References, State};
+use crate::rohc::crc::Crc;
+use crate::rohc::octets::{Fields, Octets, Reader};
+use crate::rohc::stride::scaled;
+use crate::rohc::wlsb::Lsb;
+
+/// Discriminator, 18 bits of the sequence number, MSN, push, CRC.
+const ONE: Fields<5> = Fields([6, 18, 4, 1, 3]);
+const ONE_IS: u32 = 0b10_1110;
+const ONE_SEQ: Lsb = Lsb::new(18, 65_535, 32);
+
+/// Discriminator, 15 bits of the ACK number, MSN, push, CRC.
+const THREE: Fields<5> = Fields([1, 15, 4, 1, 3]);
+const THREE_ACK: Lsb = Lsb::new(15, 8191, 32);
+
+/// Discriminator, scaled ACK number, MSN, push, CRC.
+const FOUR: Fields<5> = Fields([4, 4, 4, 1, 3]);
+const FOUR_IS: u32 = 0b1101;
+
+/// Discriminator, push, MSN, CRC, 14 bits of the sequence number, 15 of the ACK number.
+const FIVE: Fields<6> = Fields([3, 1, 4, 3, 14, 15]);
+const FIVE_IS: u32 = 0b100;
+const FIVE_SEQ: Lsb = Lsb::new(14, 8191, 32);
+const FIVE_ACK: Lsb = THREE_ACK;
+
+/// Discriminator, 18 bits of the ACK number, window, MSN, push, CRC.
+const SEVEN: Fields<6> = Fields([6, 18, 16, 4, 1, 3]);
+const SEVEN_IS: u32 = 0b10_1111;
+const SEVEN_ACK: Lsb = Lsb::new(18, 65_535, 32);
+
+/// Discriminator, RST/SYN/FIN, list, CRC, MSN, push, TTL, ECN, 16 bits of the sequence number and of the ACK number.
+const EIGHT: Fields<10> = Fields([5, 2, 1, 7, 4, 1, 3, 1, 16, 16]);
+const EIGHT_IS: u32 = 0b1_0110;
+const EIGHT_SEQ: Lsb = Lsb::new(16, 65_535, 32);
+const EIGHT_ACK: Lsb = Lsb::new(16, 16_383, 32);
+
+/// By the numbers of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::rohc) enum Format {
+    One,
+    Three,
+    Four,
+    Five,
+    Seven,
+    Eight,
+}
+
+impl Format {
+    pub(super) const fn octets(self) -> usize {
+        match self {
+            Self::One => ONE.octets(),
+            Self::Three => THREE.octets(),
+            Self::Four => FOUR.octets(),
+            Self::Five => FIVE.octets(),
+            Self::Seven => SEVEN.octets(),
+            Self::Eight => EIGHT.octets(),
+        }
+    }
+
+    /// The shortest that tells `new`, if one does.
+    pub(super) fn shortest(new: &State, references: &References, known: Known, is_list_known: bool) -> Option<Self> {
+        let seq = |lsb| reaches(lsb, new, references, State::seq);
+        let ack = |lsb| reaches(lsb, new, references, State::ack_number);
+        if !is_list_known || !known.ttl || !known.ecn_used {
+            let is_possible = known.window && seq(EIGHT_SEQ) && ack(EIGHT_ACK) && reaches(TTL, new, references, ttl);
+            return is_possible.then_some(Self::Eight);
+        }
+        if !known.window {
+            return (known.seq && ack(SEVEN_ACK)).then_some(Self::Seven);
+        }
+        let shortest = if known.seq {
+            if known.ack_scaled {
+                Self::Four
+            } else if ack(THREE_ACK) {
+                Self::Three
+            } else if ack(SEVEN_ACK) {
+                Self::Seven
+            } else {
+                return None;
+            }
+        } else if known.ack && seq(ONE_SEQ) {
+            Self::One
+        } else if seq(FIVE_SEQ) && ack(FIVE_ACK) {
+            Self::Five
+        } else if seq(EIGHT_SEQ) && ack(EIGHT_ACK) {
+            Self::Eight
+        } else {
+            return None;
+        };
+        Some(shortest)
+    }
+
+    pub(super) fn write(self, new: &State, crc: u32, has_list: u32, out: &mut Octets) {
+        let (seq, ack, msn, push) = (new.seq(), new.ack_number(), msn(new), push(new));
+        match self {
+            Self::One => ONE.pack([ONE_IS, ONE_SEQ.code(seq), msn, push, crc], out),
+            Self::Three => THREE.pack([0, THREE_ACK.code(ack), msn, push, crc], out),
+            Self::Four => {
+                let scaled = ACK_SCALED.code(scaled(new.ack_stride, ack).0);
+                FOUR.pack([FOUR_IS, scaled, msn, push, crc], out);
+            }
+            Self::Five => FIVE.pack([FIVE_IS, push, msn, crc, FIVE_SEQ.code(seq), FIVE_ACK.code(ack)], out),
+            Self::Seven => SEVEN.pack([SEVEN_IS, SEVEN_ACK.code(ack), window(new), msn, push, crc], out),
+            Self::Eight => {
+                let (ttl, ecn, no_rsf) = (TTL.code(ttl(new)), u32::from(new.ecn_used), 0);
+                let (seq, ack) = (EIGHT_SEQ.code(seq), EIGHT_ACK.code(ack));
+                EIGHT.pack([EIGHT_IS, no_rsf, has_list, crc, msn, push, ttl, ecn, seq, ack], out);
+            }
+        }
+    }
+}
+
+pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+    let octet = reader.peek()?;
+    let base = if octet >> 7 == 0 {
+        let [_, ack, msn, push, crc] = THREE.unpack(reader)?;
+        Base { ack: Coded::Low(THREE_ACK, ack), ..Base::new(msn, push, crc) }
+    } else if u32::from(octet >> 4) == FOUR_IS {
+        let [_, ack, msn, push, crc] = FOUR.unpack(reader)?;
+        Base { ack: Coded::Scaled(ack), ..Base::new(msn, push, crc) }
+    } else if u32::from(octet >> 5) == FIVE_IS {
+        let [_, push, msn, crc, seq, ack] = FIVE.unpack(reader)?;
+        Base { seq: Coded::Low(FIVE_SEQ, seq), ack: Coded::Low(FIVE_ACK, ack), ..Base::new(msn, push, crc) }
+    } else if u32::from(octet >> 2) == ONE_IS {
+        let [_, seq, msn, push, crc] = ONE.unpack(reader)?;
+        Base { seq: Coded::Low(ONE_SEQ, seq), ..Base::new(msn, push, crc) }
+    } else if u32::from(octet >> 2) == SEVEN_IS {
+        let [_, ack, window, msn, push, crc] = SEVEN.unpack(reader)?;
+        Base { ack: Coded::Low(SEVEN_ACK, ack), window: Coded::Full(window), ..Base::new(msn, push, crc) }
+    } else if u32::from(octet >> 3) == EIGHT_IS {
+        let [_, rsf, list, crc, msn, push, ttl, ecn, seq, ack] = EIGHT.unpack(reader)?;
+        Base {
+            crc: (Crc::Seven, crc as u8),
+            seq: Coded::Low(EIGHT_SEQ, seq),
+            ack: Coded::Low(EIGHT_ACK, ack),
+            ttl: Coded::Low(TTL, ttl),
+            ecn_used: Some(ecn == 1),
+            rsf: Some(rsf as u8),
+            has_list: list == 1,
+            ..Base::new(msn, push, crc)
+        }
+    } else {
+        return Err(Error::Format { octet });
+    };
+    Ok(base)
+}

@@ -1,0 +1,164 @@
+//! Initialisation and refresh: IR and IR-DYN (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
+
+use super::ack::TCP_CHECKSUM;
+use super::context::State;
+use super::crc::Crc;
+use super::ip_id::Behavior;
+use super::octets::{Octets, Reader, put};
+use super::options::{self, List};
+use super::{Ack, Cid, Error};
+use crate::Endpoints;
+use crate::ipv4::Ipv4Fields;
+use crate::tcp::{Flags, Headers, Segment, SeqNumber};
+use acklab_base::{Ecn, FlowId};
+use etherparse::IpNumber;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+/// The types of packet.
+pub(super) const IR: u8 = 0xfd;
+pub(super) const IR_DYN: u8 = 0xf8;
+/// Profile 0x0006, ROHC-TCP.
+const PROFILE: u8 = 0x06;
+
+/// Write an IR of `new`, whose octets are `headers`. `out` has the Add-CID octet, if there is one.
+pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
+    put(out, &[IR, PROFILE]);
+    let check = out.len();
+    out.push(0);
+
+    // The static chain: ipv4_static, tcp_static.
+    let Endpoints { source, destination } = new.ack.endpoints;
+    put(out, &[0, IpNumber::TCP.0]);
+    put(out, &source.ip().octets());
+    put(out, &destination.ip().octets());
+    put(out, &source.port().to_be_bytes());
+    put(out, &destination.port().to_be_bytes());
+
+    // The dynamic chain: ipv4_innermost_dynamic, tcp_dynamic.
+    let (segment, ip) = (&new.ack.segment, &new.ack.ip);
+    out.push(u8::from(ip.dont_fragment) << 2 | new.behavior as u8);
+    put(out, &[ip.dscp << 2 | segment.ecn.bits(), ip.time_to_live]);
+    if new.behavior != Behavior::Zero {
+        put(out, &ip.identification.to_be_bytes());
+    }
+    let has_stride = new.ack_stride != 0;
+    let is_ack_zero = segment.ack.0 == 0;
+    let reserved = new.ecn_octet() >> 2 & 0x0f;
+    let urgent_is_zero = 1 << 4;
+    out.push(
+        u8::from(new.ecn_used) << 7
+            | u8::from(has_stride) << 6
+            | u8::from(is_ack_zero) << 5
+            | urgent_is_zero
+            | reserved,
+    );
+    // CWR, ECE, URG, ACK, PSH, RST, SYN, FIN: as TCP has them.
+    out.push(segment.flags.bits() as u8);
+    put(out, &new.msn.to_be_bytes());
+    put(out, &segment.seq.0.to_be_bytes());
+    if !is_ack_zero {
+        put(out, &segment.ack.0.to_be_bytes());
+    }
+    put(out, &segment.window.to_be_bytes());
+    put(out, &headers[TCP_CHECKSUM]);
+    if has_stride {
+        put(out, &new.ack_stride.to_be_bytes());
+    }
+    options::write_list(headers, new, None, out);
+    out[check] = Crc::Eight.of(out);
+}
+
+/// Read an IR or IR-DYN, whose Add-CID octet `reader` has behind it in `packet`, and what it says of the TCP checksum.
+/// `known` is the state of the context.
+pub(super) fn read(
+    packet: &[u8],
+    cid: Cid,
+    known: Option<&State>,
+    flow: impl FnOnce(Endpoints) -> Option<FlowId>,
+    reader: &mut Reader,
+) -> Result<(State, u16), Error> {
+    let kind = reader.u8()?;
+    let found = reader.u8()?;
+    if found != PROFILE {
+        return Err(Error::Profile { found });
+    }
+    let check = packet.len() - reader.0.len();
+    let crc = reader.u8()?;
+    let endpoints = match (kind, known) {
+        (IR, _) => read_static(reader)?,
+        (_, Some(known)) => known.ack.endpoints,
+        (_, None) => return Err(Error::NoContext(cid)),
+    };
+    let known = known.filter(|known| known.ack.endpoints == endpoints);
+    let ack_stride = known.map_or(0, |known| known.ack_stride);
+    let (state, checksum) = read_dynamic(endpoints, ack_stride, reader)?;
+
+    let header = &packet[..packet.len() - reader.0.len()];
+    let computed = Crc::Eight.of_parts(&[&header[..check], &[0], &header[check + 1..]]);
+    if computed != crc {
+        return Err(Error::Crc { cid, found: crc, computed });
+    }
+    let flow = match known {
+        Some(known) => known.ack.segment.flow,
+        None => flow(endpoints).ok_or(Error::UnknownFlow(endpoints))?,
+    };
+    let segment = Segment { flow, ..state.ack.segment };
+    Ok((State { ack: Ack { segment, ..state.ack }, ..state }, checksum))
+}
+
+fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
+    let [version, protocol] = reader.array()?;
+    if version != 0 {
+        return Err(Error::Chain { what: "the first octet of ipv4_static", found: version });
+    }
+    if protocol != IpNumber::TCP.0 {
+        return Err(Error::Chain { what: "the protocol", found: protocol });
+    }
+    let (from, to) = (Ipv4Addr::from_octets(reader.array()?), Ipv4Addr::from_octets(reader.array()?));
+    Ok(Endpoints { source: SocketAddrV4::new(from, reader.u16()?), destination: SocketAddrV4::new(to, reader.u16()?) })
+}
+
+/// The state but for its flow.
+fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> Result<(State, u16), Error> {
+    let [first, service, time_to_live] = reader.array()?;
+    if first >> 3 != 0 {
+        return Err(Error::Chain { what: "the first octet of ipv4_innermost_dynamic", found: first });
+    }
+    let behavior = Behavior::from_bits(u32::from(first));
+    let identification = if behavior == Behavior::Zero { 0 } else { reader.u16()? };
+    let ip = Ipv4Fields { dscp: service >> 2, identification, dont_fragment: first & 0b100 != 0, time_to_live };
+
+    let [present, flags] = reader.array()?;
+    if present & 0b1110 != 0 {
+        return Err(Error::Chain { what: "the reserved bits of TCP", found: present & 0b1110 });
+    }
+    let msn = reader.u16()?;
+    let seq = SeqNumber(reader.u32()?);
+    let ack = SeqNumber(if present & 0x20 != 0 { 0 } else { reader.u32()? });
+    let window = reader.u16()?;
+    let checksum = reader.u16()?;
+    if present & 0x10 == 0 {
+        let [high, low] = reader.array()?;
+        if high | low != 0 {
+            return Err(Error::Chain { what: "the urgent pointer", found: high | low });
+        }
+    }
+    let ack_stride = if present & 0x40 != 0 { reader.u16()? } else { ack_stride };
+    let mut segment = Segment {
+        flow: FlowId(0),
+        ecn: Ecn::from_bits(service),
+        seq,
+        ack,
+        flags: Flags::from_bits(u16::from(present & 1) << 8 | u16::from(flags)),
+        window,
+        options: Default::default(),
+        payload: 0,
+    };
+    let listed = options::read_list(ack.0, &mut segment.options, reader)?;
+    let ack = Ack { endpoints, segment, ip };
+    let headers = ack.headers().ok();
+    let list = headers.and_then(|headers| List::of(&headers)).filter(|list| list.is(&listed));
+    let list = list.ok_or(Error::Options { what: "order of options after item", found: listed.len() as u8 })?;
+    let ecn_used = present & 0x80 != 0;
+    Ok((State { ack, list, msn, msn_of_ip_id: msn, behavior, ecn_used, ack_stride }, checksum))
+}

@@ -1,0 +1,363 @@
+//! Whole packets and frames, their octets worked out by hand.
+
+use super::*;
+use crate::ipv4::Ipv4Fields;
+use crate::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_base::{Ecn, FlowId};
+
+fn ack(connection: u32) -> Ack {
+    Ack::of(Segment {
+        flow: FlowId::data(connection).reverse(),
+        ecn: Ecn::NotEct,
+        seq: SeqNumber(1),
+        ack: SeqNumber(1),
+        flags: Flags::ACK,
+        window: 0x1f5,
+        options: Options::default(),
+        payload: 0,
+    })
+}
+
+fn advanced(ack: &Ack, octets: u32) -> Ack {
+    let segment = Segment { ack: SeqNumber(ack.segment.ack.0.wrapping_add(octets)), ..ack.segment };
+    Ack { segment, ..*ack }
+}
+
+fn checksum(ack: &Ack) -> [u8; 2] {
+    ack.headers().unwrap()[36..38].try_into().unwrap()
+}
+
+/// Both ends, and what goes between them.
+struct Ends {
+    compressor: Compressor,
+    decompressor: Decompressor,
+    octets: Octets,
+}
+
+impl Ends {
+    fn new(config: Config) -> Self {
+        let (compressor, decompressor) = (Compressor::new(config), Decompressor::new(config));
+        Self { compressor, decompressor, octets: Octets::new() }
+    }
+
+    /// The octets of `ack`, and its number.
+    fn compressed(&mut self, ack: &Ack) -> (u16, Vec<u8>) {
+        let msn = self.compressor.compress(ack, &mut self.octets).unwrap();
+        (msn, self.octets.to_vec())
+    }
+
+    /// What comes out.
+    fn received(&mut self, octets: &[u8]) -> Result<Vec<Ack>, Error> {
+        let mut acks = Vec::new();
+        self.decompressor.decompress(octets, |ack| acks.push(*ack)).map(|_| acks)
+    }
+
+    fn observe(&mut self, ack: &Ack) {
+        self.compressor.observe(ack);
+        self.decompressor.observe(ack);
+    }
+
+    /// `ack` goes through, and comes out as it was; its octets.
+    fn through(&mut self, ack: &Ack) -> Vec<u8> {
+        let octets = self.compressed(ack).1;
+        assert_eq!(self.received(&octets), Ok(vec![*ack]));
+        octets
+    }
+}
+
+fn once() -> Config {
+    Config { references: 1, ..Config::standard() }
+}
+
+#[test]
+fn an_introduction_has_all_of_the_header() {
+    let mut ends = Ends::new(once());
+    let mut first = ack(0);
+    first.ip = Ipv4Fields { identification: 0x0102, ..first.ip };
+    let octets = ends.through(&first);
+    let check = checksum(&first);
+    let static_chain = [0, 6, 10, 128, 0, 1, 10, 0, 0, 1, 0x00, 0x09, 0xc0, 0x00];
+    // DF and sequential; no service; TTL 64; IP-ID. Urgent pointer zero; ACK; MSN; sequence and ACK number; window;
+    // checksum; no options.
+    let dynamic = [0x04, 0x00, 0x40, 1, 2, 0x10, 0x10, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x01, 0xf5, check[0], check[1], 0];
+    assert_eq!(octets[..2], [0xfd, 0x06]);
+    assert_eq!(octets[3..17], static_chain);
+    assert_eq!(octets[17..], dynamic);
+
+    let mut wrong = octets.clone();
+    wrong[20] ^= 1;
+    assert!(matches!(ends.received(&wrong), Err(Error::Crc { cid: Cid(0), .. })));
+    wrong = octets;
+    wrong[1] = 1;
+    assert_eq!(ends.received(&wrong), Err(Error::Profile { found: 1 }));
+}
+
+#[test]
+fn the_second_flow_has_an_add_cid_octet() {
+    let mut ends = Ends::new(once());
+    ends.through(&ack(0));
+    assert_eq!(ends.through(&ack(1))[..3], [0xe1, 0xfd, 0x06]);
+    let second = advanced(&ack(1), 2896);
+    // rnd_3 behind the Add-CID octet: ACK number 0x0b51, number 1, and the TCP checksum.
+    let octets = ends.through(&second);
+    assert_eq!((octets[..3].to_vec(), octets[3] >> 3), (vec![0xe1, 0x0b, 0x51], 0b0_0010));
+    assert_eq!(octets[4..], checksum(&second));
+}
+
+#[test]
+fn padding_is_skipped() {
+    let mut ends = Ends::new(once());
+    let first = ack(0);
+    let mut octets = vec![0xe0, 0xe0];
+    octets.extend_from_slice(&ends.compressed(&first).1);
+    assert_eq!(ends.received(&octets), Ok(vec![first]));
+}
+
+#[test]
+fn the_flow_that_was_quiet_for_longest_gives_its_cid_up() {
+    let mut ends = Ends::new(once());
+    (0..16).for_each(|connection| {
+        ends.through(&ack(connection));
+    });
+    (0..16).filter(|connection| *connection != 5).for_each(|connection| {
+        ends.through(&advanced(&ack(connection), 1000));
+    });
+    assert_eq!(ends.through(&ack(16))[..2], [0xe5, 0xfd]);
+    assert_eq!(
+        ends.through(&ack(5))[..2],
+        [0xfd, 0x06],
+        "flow 0 is quiet for longest now, and gives its CID to flow 5"
+    );
+}
+
+#[test]
+fn a_constant_stride_takes_two_octets_and_the_checksum() {
+    let mut ends = Ends::new(once());
+    let mut next = ack(0);
+    let sizes: Vec<usize> = (0..8)
+        .map(|_| {
+            next = advanced(&next, 2896);
+            ends.through(&next).len()
+        })
+        .collect();
+    // IR; three ACKs by rnd_3 until the stride is sure; co_common with it; then rnd_4.
+    assert_eq!(sizes, [37, 5, 5, 5, 11, 4, 4, 4]);
+}
+
+#[test]
+fn one_of_ten_is_lost_and_the_others_come_out() {
+    let mut ends = Ends::new(Config::standard());
+    let mut next = ack(0);
+    for count in 0..200 {
+        next = advanced(&next, 2896);
+        next.segment.window += 1;
+        let octets = ends.compressed(&next).1;
+        if count % 10 != 9 {
+            assert_eq!(ends.received(&octets), Ok(vec![next]), "{count}");
+        }
+    }
+}
+
+#[test]
+fn too_many_lost_are_found_by_the_check_and_mended_by_seven_bits() {
+    let mut ends = Ends::new(once());
+    let mut next = ack(0);
+    ends.through(&next);
+    next = advanced(&next, 2896);
+    ends.through(&next);
+    next.segment.window = 7;
+    ends.compressed(&next);
+    next = advanced(&next, 2896);
+    let octets = ends.compressed(&next).1;
+    assert!(
+        matches!(ends.received(&octets), Err(Error::Crc { .. } | Error::Checksum { .. })),
+        "its window is not known"
+    );
+    next = advanced(&next, 2896);
+    let octets = ends.compressed(&next).1;
+    assert_eq!(ends.received(&octets), Err(Error::Damaged(Cid(0))));
+    next = advanced(&next, 2896);
+    next.segment.window = 0x1f5;
+    next.ip.time_to_live = 9;
+    let octets = ends.compressed(&next).1;
+    assert_eq!(ends.received(&octets), Ok(vec![next]), "co_common, which has all that has changed");
+    next = advanced(&next, 2896);
+    ends.through(&next);
+}
+
+#[test]
+fn a_packet_that_comes_twice_is_told_by_its_number() {
+    let mut ends = Ends::new(once());
+    let first = ends.through(&ack(0));
+    assert_eq!(ends.received(&first), Ok(vec![]));
+    let second = ends.through(&advanced(&ack(0), 1448));
+    assert_eq!(ends.received(&second), Ok(vec![]));
+}
+
+#[test]
+fn marks_take_an_octet_while_they_change() {
+    let mut ends = Ends::new(once());
+    let mut next = ack(0);
+    ends.through(&next);
+    next.segment.flags = Flags::ACK | Flags::ECE;
+    let octets = ends.through(&next);
+    // co_common with ECN in use; then not-ECT, no reserved bit, ECE; then the checksum.
+    assert_eq!((octets.len(), octets[3], octets[5]), (8, 0x46, 0x01));
+    let sizes: Vec<usize> = (0..40).map(|_| ends.through(&advanced(&next, 0)).len()).collect();
+    assert_eq!((sizes[0], sizes[30], sizes[31], sizes[32]), (6, 6, 7, 5), "after 32 without a change they stay away");
+}
+
+#[test]
+fn options_go_as_a_list_once_and_as_changes_then() {
+    let mut ends = Ends::new(once());
+    let mut next = ack(0);
+    next.segment.options.timestamps = Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 });
+    let octets = ends.through(&next);
+    // Three items NOP, NOP, timestamps with their flags, in halves of octets.
+    assert_eq!(octets[octets.len() - 11..], [0x03, 0x88, 0xc0, 1, 2, 3, 4, 5, 6, 7, 8]);
+
+    next = advanced(&next, 1448);
+    next.segment.options.timestamps = Some(Timestamps { value: 0x0102_0305, echo: 0x0506_0708 });
+    let octets = ends.through(&next);
+    assert_eq!(octets[5..], [0x05, 0xc6, 0x07, 0x08], "seven bits of what went up, twenty-one of what did not");
+
+    let (start, end) = (SeqNumber(next.segment.ack.0 + 1448), SeqNumber(next.segment.ack.0 + 2 * 1448));
+    next.segment.options.sack = [SackBlock { start, end }].into_iter().collect();
+    let octets = ends.through(&next);
+    // co_common without ACK number, six items; SACK in the list, the timestamps behind the checksum.
+    let list: &[u8] = &[0x06, 0x88, 0x48, 0x8e, 1, 0x05, 0xa8, 0x05, 0xa8];
+    let check = checksum(&next);
+    assert_eq!(octets[5..], [list, &check, &[0xc2, 0x03, 0x05, 0xc6, 0x07, 0x08]].concat());
+
+    let octets = ends.through(&next);
+    assert_eq!(octets[octets.len() - 1], 0, "SACK as it was");
+}
+
+#[test]
+fn a_foreign_order_of_options_is_refused() {
+    let mut ends = Ends::new(once());
+    let mut first = ack(0);
+    first.segment.options.timestamps = Some(Timestamps { value: 1, echo: 2 });
+    let mut octets = ends.compressed(&first).1;
+    let list = octets.len() - 10;
+    // Timestamps ahead of the two NOPs.
+    octets[list..list + 2].copy_from_slice(&[0xc8, 0x80]);
+    let refused = ends.received(&octets).unwrap_err().to_string();
+    assert!(refused.starts_with("order of options"), "{refused}");
+}
+
+#[test]
+fn hack_needs_an_uncompressed_ack_first() {
+    let mut ends = Ends::new(Config::hack());
+    assert_eq!(ends.compressor.compress(&ack(0), &mut ends.octets), None);
+    ends.observe(&ack(0));
+    let cid = Cid::of(ack(0).endpoints).0;
+    let (msn, octets) = ends.compressed(&advanced(&ack(0), 2896));
+    assert_eq!((msn, &octets[..3], octets[3] >> 3), (0, &[cid, 0x0b, 0x51] as &[u8], 0), "CID and rnd_3");
+    assert_eq!(octets.len(), 4, "no checksum");
+}
+
+#[test]
+fn a_frame_that_comes_again_with_more_is_taken_from_where_it_was() {
+    let mut ends = Ends::new(Config::hack());
+    ends.observe(&ack(0));
+    ends.observe(&ack(7));
+    let acks = [
+        advanced(&ack(0), 1448),
+        advanced(&ack(7), 99),
+        Ack { ip: Ipv4Fields { identification: 5, ..ack(0).ip }, ..advanced(&ack(0), 2896) },
+        advanced(&ack(7), 198),
+    ];
+    let kept: Vec<_> = acks.iter().map(|ack| ends.compressed(ack)).collect();
+    let frame = |range: std::ops::Range<usize>| {
+        let mut frame = Vec::new();
+        write_frame(kept[range].iter().map(|(msn, octets)| (*msn, octets.as_slice())), &mut frame);
+        frame
+    };
+    assert_eq!(ends.received(&frame(0..3)), Ok(acks[..3].to_vec()));
+    let mut out = Vec::new();
+    let again = ends.decompressor.decompress(&frame(0..4), |ack| out.push(*ack));
+    assert_eq!(
+        again,
+        Ok(Decompressed { acks: 1, duplicates: 3 }),
+        "the first would not be read in the context of the third"
+    );
+    assert_eq!(out, acks[3..]);
+}
+
+#[test]
+fn two_hundred_acks_thrown_away_are_not_missed() {
+    let mut ends = Ends::new(Config::hack());
+    let mut next = ack(0);
+    ends.observe(&next);
+    for round in 0..20 {
+        for _ in 0..10 {
+            next = advanced(&next, 2896);
+            ends.compressed(&next);
+        }
+        ends.compressor.discard(next.endpoints);
+        assert_eq!(ends.compressor.compress(&next, &mut ends.octets), None);
+        ends.observe(&next);
+        next = advanced(&next, 2896);
+        let (msn, octets) = ends.compressed(&next);
+        let mut frame = Vec::new();
+        write_frame([(msn, octets.as_slice())], &mut frame);
+        assert_eq!(ends.received(&frame), Ok(vec![next]), "{round}");
+    }
+}
+
+#[test]
+fn frames_that_cannot_be_are_refused() {
+    let mut ends = Ends::new(Config::hack());
+    ends.observe(&ack(0));
+    let cid = Cid::of(ack(0).endpoints);
+    assert_eq!(ends.received(&[]), Err(Error::Truncated { wanted: 1, left: 0 }));
+    assert_eq!(ends.received(&[0]), Ok(vec![]));
+    assert_eq!(ends.received(&[0xff, 1]), Err(Error::Late(u16::MAX)));
+    assert_eq!(ends.received(&[0, cid.0 ^ 1, 2, 3, 4]), Err(Error::NoContext(Cid(cid.0 ^ 1))));
+    assert_eq!(ends.received(&[3, cid.0, 0, 0, 0x10]), Err(Error::Msn { cid, expected: 3, found: 1 }));
+    assert_eq!(ends.received(&[0, cid.0, 0xd0, 0]), Err(Error::NoStride(cid)));
+    assert_eq!(ends.received(&[0, cid.0, 0]), Err(Error::Truncated { wanted: 3, left: 1 }));
+}
+
+#[test]
+fn of_two_flows_with_one_cid_the_first_keeps_it() {
+    let of = |connection: u32| Cid::of(ack(connection).endpoints);
+    let other = (1..).find(|connection| of(*connection) == of(0)).unwrap();
+    let mut ends = Ends::new(Config::hack());
+    ends.observe(&ack(0));
+    ends.observe(&ack(other));
+    assert_eq!(ends.compressor.compress(&ack(other), &mut ends.octets), None);
+    let (msn, octets) = ends.compressed(&advanced(&ack(0), 5));
+    let mut frame = Vec::new();
+    write_frame([(msn, octets.as_slice())], &mut frame);
+    assert_eq!(ends.received(&frame), Ok(vec![advanced(&ack(0), 5)]));
+
+    ends.compressor.forget(ack(0).endpoints);
+    ends.decompressor.forget(ack(0).endpoints);
+    ends.observe(&ack(other));
+    assert!(ends.compressor.compress(&ack(other), &mut ends.octets).is_some());
+}
+
+#[test]
+fn what_is_no_pure_ack_goes_uncompressed() {
+    let mut ends = Ends::new(once());
+    let with = |change: fn(&mut Segment)| {
+        let mut other = ack(0);
+        change(&mut other.segment);
+        other
+    };
+    let others = [
+        with(|segment| segment.payload = 1),
+        with(|segment| segment.flags = Flags::ACK | Flags::FIN),
+        with(|segment| segment.flags = Flags::NONE),
+        with(|segment| segment.options.mss = Some(1460)),
+        with(|segment| segment.options.sack = [SackBlock::default(); 4].into_iter().collect()),
+    ];
+    for (place, other) in others.iter().enumerate() {
+        let crowded = Options { timestamps: Some(Timestamps { value: 1, echo: 1 }), ..other.segment.options };
+        let other = Ack { segment: Segment { options: crowded, ..other.segment }, ..*other };
+        assert_eq!(ends.compressor.compress(&other, &mut ends.octets), None, "{place}");
+        assert!(ends.octets.is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! How many octets an ACK takes, stream by stream: the table of `docs/models/rohc.md`.
+
+use acklab_base::FlowId;
+use acklab_base::random::Seed;
+use acklab_wire::ipv4::Ipv4Fields;
+use acklab_wire::rohc::{Ack, Checksum, Compressor, Config, Decompressor, FRAME_HEADER, Octets, Profile, write_frame};
+use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
+
+/// ACKs of a stream: as many as the measurements of librohc had that are quoted here.
+const ACKS: u32 = 2000;
+const MSS: u32 = 1460;
+
+fn ack(connection: u32) -> Ack {
+    Ack::of(Segment {
+        flow: FlowId::data(connection).reverse(),
+        ecn: acklab_base::Ecn::NotEct,
+        seq: SeqNumber(1),
+        ack: SeqNumber(1),
+        flags: Flags::ACK,
+        window: 501,
+        options: Options::default(),
+        payload: 0,
+    })
+}
+
+fn advance(ack: &mut Ack, octets: u32) {
+    ack.segment.ack.0 += octets;
+}
+
+/// Mean octets of an ACK, in hundredths, rounded up: of all, and of the second half, when contexts and strides are known.
+fn means(sizes: &[u64]) -> [u64; 2] {
+    let mean = |sizes: &[u64]| (sizes.iter().sum::<u64>() * 100).div_ceil(sizes.len() as u64);
+    [mean(sizes), mean(&sizes[sizes.len() / 2..])]
+}
+
+/// Octets of each ACK of the stream that `next` leads from one ACK to the next, behind the ACKs of TCP/HACK that go
+/// uncompressed first.
+fn sizes(config: Config, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
+    let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
+    let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
+    for ack in &acks {
+        compressor.observe(ack);
+        decompressor.observe(ack);
+    }
+    let (mut octets, mut frame) = (Octets::new(), Vec::new());
+    let mut one = |count: u32| {
+        let ack = &mut acks[(count % flows) as usize];
+        next(ack, count);
+        let msn = compressor.compress(ack, &mut octets).unwrap();
+        frame.clear();
+        match config.profile {
+            Profile::Standard => frame.extend_from_slice(&octets),
+            Profile::Hack => write_frame([(msn, octets.as_slice())], &mut frame),
+        }
+        let mut out = None;
+        decompressor.decompress(&frame, |ack| out = Some(*ack)).unwrap();
+        assert_eq!(out.as_ref(), Some(&*ack));
+        octets.len() as u64
+    };
+    (0..ACKS).map(&mut one).collect()
+}
+
+fn constant(ack: &mut Ack, _: u32) {
+    advance(ack, 2 * MSS);
+}
+
+fn timestamps(every: u32) -> impl FnMut(&mut Ack, u32) {
+    move |ack, count| {
+        advance(ack, 2 * MSS);
+        let clock = 1000 + count / every;
+        ack.segment.options.timestamps = Some(Timestamps { value: clock, echo: clock + 77 });
+    }
+}
+
+/// The stream with the IPv4 identification that `identify` gives.
+fn identified(identify: impl Fn(u16) -> u16) -> impl FnMut(&mut Ack, u32) {
+    move |ack, count| {
+        advance(ack, 2 * MSS);
+        ack.ip = Ipv4Fields { identification: identify(count as u16), ..ack.ip };
+    }
+}
+
+fn windows(ack: &mut Ack, count: u32) {
+    advance(ack, 2 * MSS);
+    ack.segment.window += u16::from(count % 10 == 9) * 8;
+}
+
+fn one_to_four_segments() -> impl FnMut(&mut Ack, u32) {
+    let mut stream = Seed(1).stream("strides");
+    move |ack, _| advance(ack, MSS * (1 + stream.below(4) as u32))
+}
+
+fn sack_in_a_fifth(ack: &mut Ack, count: u32) {
+    timestamps(1)(ack, count);
+    // Twenty ACKs of every hundred repeat one number, and each tells of a segment more beyond a hole.
+    let hole = count % 100;
+    ack.segment.options.sack = if hole < 80 {
+        Default::default()
+    } else {
+        ack.segment.ack.0 -= 2 * MSS;
+        let start = ack.segment.ack.0 + MSS;
+        [SackBlock { start: SeqNumber(start), end: SeqNumber(start + MSS * (hole - 79)) }].into_iter().collect()
+    };
+}
+
+fn random(count: u16) -> u16 {
+    count.wrapping_mul(40_503) ^ 0x5a5a
+}
+
+fn sequential(count: u16) -> u16 {
+    count + 7
+}
+
+/// Streams over IPv4 as librohc 2.4.0-dev compressed them, and what it took in hundredths of an octet.
+#[test]
+fn the_standard_takes_no_more_than_librohc() {
+    let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(Config::standard(), flows, next));
+    // Base header of two octets, checksum of two; three IRs and three co_common at the beginning, one IR after 1700.
+    assert_eq!(means(1, &mut constant), [408, 404], "librohc: 409");
+    assert_eq!(means(1, &mut identified(sequential)), [409, 404], "librohc: 409");
+    assert_eq!(means(1, &mut identified(random)), [608, 604], "librohc: 610");
+    // Nine of ten flows have an Add-CID octet; the introductions of ten flows weigh as much as those of one in ten times
+    // as many ACKs.
+    assert_eq!(means(10, &mut constant), [551, 490], "librohc: 490");
+    // Three of ten with the window, in six octets rather than two.
+    assert_eq!(means(1, &mut windows), [528, 524], "librohc: 565");
+    // The segment is the common stride, where librohc tells each new one.
+    assert_eq!(means(1, &mut one_to_four_segments()), [408, 404], "librohc: 980");
+    // An octet for each timestamp.
+    assert_eq!(means(1, &mut timestamps(1)), [610, 605], "librohc: 611");
+    // Three octets for each timestamp that may not have gone up.
+    assert_eq!(means(1, &mut timestamps(4)), [909, 904], "librohc: 910");
+    // Its stream was another, with SACK in a fifth of the ACKs as well.
+    assert_eq!(means(1, &mut sack_in_a_fifth), [758, 754], "librohc: 1150");
+}
+
+/// Two octets less for the checksum and one more for the CID, no introductions and no repetition. A frame takes an octet
+/// more for all its ACKs.
+#[test]
+fn hack_takes_three_octets() {
+    let of =
+        |checksum, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(Config { checksum, ..Config::hack() }, 1, next));
+    let elided = |next: &mut dyn FnMut(&mut Ack, u32)| of(Checksum::Elided, next);
+    assert_eq!(elided(&mut constant), [301, 300], "the paper: 3 at constant payload, 4.36 in all");
+    assert_eq!(elided(&mut identified(sequential)), [301, 300]);
+    assert_eq!(elided(&mut identified(random)), [501, 500]);
+    assert_eq!(elided(&mut windows), [341, 340]);
+    assert_eq!(elided(&mut one_to_four_segments()), [301, 300]);
+    assert_eq!(elided(&mut timestamps(1)), [502, 500]);
+    assert_eq!(elided(&mut timestamps(4)), [802, 800]);
+    assert_eq!(of(Checksum::Carried, &mut constant), [501, 500]);
+    assert_eq!(of(Checksum::Carried, &mut timestamps(1)), [702, 700]);
+    assert_eq!(FRAME_HEADER, 1);
+}
