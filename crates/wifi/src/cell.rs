@@ -6,6 +6,7 @@
 //! | module | holds the verbs |
 //! |---|---|
 //! | `queue` | a packet joins, a packet is taken |
+//! | `arrive` | a function that had nothing to send gets in line |
 //! | `contend` | a function draws a backoff, wins, fails |
 //! | `assemble` | a PPDU is put together |
 //! | `transmit` | it goes on the air, others overlap with it |
@@ -15,6 +16,7 @@
 //! | `presence` | nodes leave and come back |
 //! | `observe` | what is measured and logged |
 
+mod arrive;
 mod assemble;
 mod beacon;
 mod contend;
@@ -388,6 +390,9 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
         while let Some(index) = self.exchanges.iter().position(|exchange| exchange.ends <= now) {
             self.step(now, index);
         }
+        while let Some(index) = self.exchanges.iter().position(|exchange| exchange.arrived.next <= now) {
+            self.mpdu_ends(now, index);
+        }
         self.presence_changes(now);
         self.beacon_falls_due(now);
         if self.contention.due().is_some_and(|due| due <= now) {
@@ -396,7 +401,7 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let ends = self.exchanges.iter().map(|exchange| exchange.ends).min();
+        let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         let beacon = self.beacons.as_ref().map(Beacons::due);
         [ends, self.contention.due(), beacon, self.presence_changes].into_iter().flatten().min()
     }

@@ -17,6 +17,9 @@ pub struct Config {
     pub name: String,
     /// The generation of 802.11.
     pub standard: Standard,
+    /// Whose reading of the standard is followed where others differ from its words.
+    #[serde(default)]
+    pub dialect: Dialect,
     /// The band, where the standard knows both. Default: 5GHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
@@ -74,6 +77,23 @@ pub struct Config {
     /// The stations.
     #[schemars(length(min = 1))]
     pub station: Vec<Station>,
+}
+
+/// How a frame gets in line that comes to a function which had none.
+///
+/// | the frame comes | `standard` | `ns3` |
+/// |---|---|---|
+/// | in the SIFS before its own node answers a PPDU | the medium is taken: back off (10.3.4.2) | the medium is idle: no backoff (`ChannelAccessManager::IsBusy`) |
+/// | to an idle medium, without QoS | send if it was idle for DIFS, at the next slot (10.3.4.2) | wait for DIFS from now on (`NeedBackoffUponAccess`) |
+/// | while the last backoff still runs, with QoS | send when it ends (10.23.2.2) | send a slot later (`RequestAccess` aligns once more) |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// IEEE 802.11-2020.
+    #[default]
+    Standard,
+    /// ns-3 3.37.
+    Ns3,
 }
 
 /// What is sent ahead of OFDM frames for the sake of stations that know DSSS only.

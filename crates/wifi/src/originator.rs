@@ -59,6 +59,11 @@ impl<D> Originator<D> {
         self.frames.get_mut(usize::try_from(sequence.checked_sub(self.start)?).ok()?)
     }
 
+    /// The frame at this place in the PPDU that is being sent.
+    pub(crate) fn sent_frame(&self, place: usize) -> Option<&Mpdu<D>> {
+        self.frames.get(usize::try_from(self.sent.get(place)?.checked_sub(self.start)?).ok()?)
+    }
+
     /// Give the next sequence number to a frame.
     pub(crate) fn append(&mut self, frame: Mpdu<D>) -> u64 {
         self.frames.push_back(frame);

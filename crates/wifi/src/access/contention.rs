@@ -36,8 +36,8 @@ struct Lane {
     waiting: BinaryHeap<Reverse<(u64, FunctionId)>>,
 }
 
-/// A function that counts by itself until the medium is next busy, because its idle period began at another instant than the lane's:
-/// its transmission was not answered, and it waits for the timeout where others wait for EIFS.
+/// A function that counts by itself until the medium is next busy, because its first slot begins at another instant than the lane's:
+/// its transmission was not answered, and it waits for the timeout where others wait for EIFS; or its dialect says so.
 #[derive(Clone, Copy, Debug)]
 struct Straggler {
     function: FunctionId,
@@ -115,6 +115,23 @@ impl Contention {
         lane.counted + running
     }
 
+    /// The slots that a lane will have counted if the medium becomes busy now.
+    pub(crate) fn counted(&self, lane: LaneId, now: Instant) -> u64 {
+        let lane = &self.lanes[lane.0 as usize];
+        lane.counted + lane.start.map_or(0, |start| self.slots_since(start, now))
+    }
+
+    /// The first slot boundary after `now`, if slots are being counted.
+    pub(crate) fn next_boundary(&self, lane: LaneId, now: Instant) -> Option<Instant> {
+        let start = self.lanes[lane.0 as usize].start.filter(|start| *start < now)?;
+        Some(start + self.slot * (now.since(start).as_nanos() / self.slot.as_nanos() + 1))
+    }
+
+    /// Slots counted from `start` on when the medium becomes busy at `now`.
+    fn slots_since(&self, start: Instant, now: Instant) -> u64 {
+        if now < start { 0 } else { now.since(start).as_nanos() / self.slot.as_nanos() + u64::from(self.counts_at_aifs) }
+    }
+
     /// `function` sends when its lane has counted up to `count`.
     pub(crate) fn wait(&mut self, function: FunctionId, lane: LaneId, count: u64) {
         self.lanes[lane.0 as usize].waiting.push(Reverse((count, function)));
@@ -122,7 +139,11 @@ impl Contention {
 
     /// `function` gives up at `timeout` on an answer, and sends after AIFS from then and `slots` more (10.23.2.4 c).
     pub(crate) fn wait_alone(&mut self, function: FunctionId, lane: LaneId, timeout: Instant, slots: u64) {
-        let start = timeout + self.lanes[lane.0 as usize].aifs;
+        self.wait_from(function, lane, timeout + self.lanes[lane.0 as usize].aifs, slots);
+    }
+
+    /// `function` counts its first slot at `start`, whatever its lane does until the medium is next busy.
+    pub(crate) fn wait_from(&mut self, function: FunctionId, lane: LaneId, start: Instant, slots: u64) {
         self.stragglers.push(Straggler { function, lane, start, slots });
     }
 
@@ -176,22 +197,23 @@ impl Contention {
             return;
         }
         self.commit(view, now);
-        let (slot, at_aifs) = (self.slot.as_nanos(), u64::from(self.counts_at_aifs));
-        let slots_since = |start: Instant| if now < start { 0 } else { now.since(start).as_nanos() / slot + at_aifs };
         for id in &self.views[view].lanes {
+            let counted = self.counted(*id, now);
             let lane = &mut self.lanes[id.0 as usize];
-            lane.counted += lane.start.take().map_or(0, slots_since);
+            (lane.counted, lane.start) = (counted, None);
         }
-        let lanes = &mut self.lanes;
-        self.stragglers.retain(|straggler| {
-            let lane = &mut lanes[straggler.lane.0 as usize];
+        let mut stragglers = std::mem::take(&mut self.stragglers);
+        stragglers.retain(|straggler| {
+            let counted = self.slots_since(straggler.start, now);
+            let lane = &mut self.lanes[straggler.lane.0 as usize];
             let stays = lane.view != view;
             if !stays {
-                let left = straggler.slots.saturating_sub(slots_since(straggler.start));
+                let left = straggler.slots.saturating_sub(counted);
                 lane.waiting.push(Reverse((lane.counted + left, straggler.function)));
             }
             stays
         });
+        self.stragglers = stragglers;
     }
 
     /// Those at `view` whose backoff ends before they can sense what begins now.

@@ -1,7 +1,7 @@
 //! A PPDU is put together when its turn comes, from what waits at that moment.
 
 use super::rules::Answer;
-use super::transmit::{Data, Exchange, Phase, Step};
+use super::transmit::{Arrived, Data, Exchange, Phase, Step};
 use super::{Cell, TxqId};
 use crate::access::FunctionId;
 use crate::config::Protection;
@@ -102,6 +102,7 @@ impl<D: Datagram + Clone> Cell<D> {
             has_collided: false,
             is_undetected: false,
             txop_ends,
+            arrived: Arrived::default(),
         };
         let ahead = match (step, self.rules.protection) {
             (Step::Data, Some((Protection::CtsToSelf, mode))) => Some((Step::CtsToSelf, mode)),

@@ -3,7 +3,7 @@
 //! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after its time has come. It is not answered.
 
 use super::rules::Answer;
-use super::transmit::{Data, Exchange, Phase, Step};
+use super::transmit::{Arrived, Data, Exchange, Phase, Step};
 use super::{ACCESS_POINT, Cell, TxqId};
 use crate::access::FunctionId;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
@@ -73,6 +73,7 @@ impl<D: Datagram + Clone> Cell<D> {
             has_collided: false,
             is_undetected: false,
             txop_ends: None,
+            arrived: Arrived::default(),
         };
         self.book_gap(now, ACCESS_POINT, self.rules.timing.aifs(1));
         let exchange = self.go_on_air(exchange);

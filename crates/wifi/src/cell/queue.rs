@@ -1,8 +1,7 @@
 //! Packets join the queues of a node, and leave them.
 
 use super::rules::has_room;
-use super::{Cell, Status, TxqId};
-use crate::access::FunctionId;
+use super::{Cell, TxqId};
 use crate::config::Queues;
 use acklab_base::{Datagram, Instant};
 use acklab_path::queue::Verdict;
@@ -118,26 +117,5 @@ impl<D: Datagram + Clone> Cell<D> {
             held.bytes -= bytes;
         }
         function.note_length(now, &self.measured);
-    }
-
-    /// If `function` has something to send and is idle, it gets in line for the medium.
-    pub(super) fn wants_medium(&mut self, now: Instant, id: FunctionId) {
-        let function = &self.functions[id.0 as usize];
-        if let Status::Idle(backoff_ends) = function.status
-            && !function.ready.is_empty()
-        {
-            let lane = function.lane;
-            let count = self.contention.count(lane, now);
-            // A frame that finds the medium busy backs off, one that finds it idle long enough does not (10.3.4.2).
-            let count = if backoff_ends > count {
-                backoff_ends
-            } else if self.contention.is_busy(lane, now) {
-                count + self.draw_backoff(now, id)
-            } else {
-                count
-            };
-            self.get_in_line(now, id);
-            self.contention.wait(id, lane, count);
-        }
     }
 }

@@ -4,6 +4,7 @@ use super::rules::Answer;
 use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, TxqId};
 use crate::airtime::Use;
+use crate::frame;
 use crate::ppdu::Fate;
 use crate::reception::{Kind, Link, Other};
 use acklab_base::{Bytes, Datagram, Instant};
@@ -19,8 +20,8 @@ impl<D: Datagram + Clone> Cell<D> {
     }
 
     fn frame_ends(&mut self, now: Instant, index: usize) {
-        let exchange = self.exchanges[index];
-        let is_read = self.is_read(now, &exchange);
+        let mut exchange = self.exchanges[index];
+        let is_read = self.is_read(now, &mut exchange);
         let fate = self.fate(&exchange, is_read);
         let reserved = self.reserved_behind(&exchange);
         self.book_frame(now, &exchange, fate);
@@ -60,10 +61,13 @@ impl<D: Datagram + Clone> Cell<D> {
     }
 
     /// Can the receiver read what has ended? Of an aggregate, any of it: what it can read goes up.
-    fn is_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
+    fn is_read(&mut self, now: Instant, exchange: &mut Exchange) -> bool {
         let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
         match exchange.step {
-            Step::Data => self.receive_data(now, exchange, receiver),
+            Step::Data => {
+                self.receive_data(now, exchange, receiver, usize::MAX);
+                exchange.arrived.is_any_read
+            }
             _ => self.is_control_read(now, exchange, receiver),
         }
     }
@@ -84,23 +88,50 @@ impl<D: Datagram + Clone> Cell<D> {
         probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
     }
 
-    fn receive_data(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
+    /// The next MPDUs of a PPDU arrive, `most` of them.
+    fn receive_data(&mut self, now: Instant, exchange: &mut Exchange, receiver: usize, most: usize) {
         let mut link = self.link(now, exchange, receiver, Kind::Data);
-        if !self.happens(link.header()) {
-            return false;
+        let arrived = &mut exchange.arrived;
+        if arrived.mpdus == 0 {
+            arrived.is_heard = self.happens(link.header());
+        }
+        if !arrived.is_heard {
+            return;
         }
         let id = exchange.txq;
-        let mut is_any_read = false;
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
-        for sequence in &sent {
+        for sequence in sent.iter().skip(arrived.mpdus).take(most) {
             let octets = self.txqs[id.0 as usize].originator.frame(*sequence).map_or(Bytes::ZERO, |frame| frame.octets);
             if self.happens(link.success(octets)) {
-                is_any_read = true;
+                arrived.is_any_read = true;
                 self.receive_mpdu(now, id, *sequence);
             }
         }
         self.txqs[id.0 as usize].originator.sent = sent;
-        is_any_read
+    }
+
+    /// An MPDU ends whose aggregate goes on. ns-3 passes it up at once (`PhyEntity::EndOfMpdu`).
+    pub(super) fn mpdu_ends(&mut self, now: Instant, index: usize) {
+        let mut exchange = self.exchanges[index];
+        if let Some(receiver) = exchange.receiver {
+            self.receive_data(now, &mut exchange, receiver, 1);
+        }
+        exchange.arrived.mpdus += 1;
+        self.next_mpdu_goes_up(&mut exchange);
+        self.exchanges[index] = exchange;
+    }
+
+    /// Finds out when the next MPDU ends: with the symbol that carries the last of it. The last one ends with its PPDU.
+    pub(super) fn next_mpdu_goes_up(&self, exchange: &mut Exchange) {
+        let originator = &self.txqs[exchange.txq.0 as usize].originator;
+        let arrived = &mut exchange.arrived;
+        arrived.next = Instant::FAR_FUTURE;
+        if arrived.mpdus + 1 < originator.sent.len()
+            && let Some(frame) = originator.sent_frame(arrived.mpdus)
+        {
+            arrived.octets = frame::padded(arrived.octets) + frame::a_mpdu_subframe(frame.octets);
+            arrived.next = exchange.begins + exchange.mode.duration(arrived.octets);
+        }
     }
 
     /// The peer has one more frame. What it has in order goes up, or on to where it is bound.

@@ -1,6 +1,6 @@
 //! What a configuration comes to.
 
-use crate::config::{Access, AfterMissed, Config, Protection, Queues, Retries};
+use crate::config::{Access, AfterMissed, Config, Dialect, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
@@ -10,6 +10,7 @@ use acklab_path::queue;
 /// The rules that all nodes of a cell obey.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
+    pub(super) dialect: Dialect,
     pub(super) timing: Timing,
     pub(super) control: ControlRates,
     /// In which mode the medium is reserved ahead of each OFDM frame.
@@ -58,6 +59,7 @@ impl Rules {
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
         Some(Self {
+            dialect: config.dialect,
             timing: Timing::new(standard, config.band(), is_short_slot),
             control,
             protection,

@@ -3,6 +3,7 @@
 use super::rules::Answer;
 use super::{Cell, TxqId};
 use crate::access::{FunctionId, PREAMBLE_DETECTION};
+use crate::config::Dialect;
 use crate::phy::Mode;
 use crate::reception::Other;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
@@ -32,6 +33,27 @@ pub(super) struct Exchange {
     /// Another began before its preamble could be detected: nobody has read it, and nobody waits for EIFS.
     pub(super) is_undetected: bool,
     pub(super) txop_ends: Option<Instant>,
+    pub(super) arrived: Arrived,
+}
+
+/// How much of a PPDU with data has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Its MPDUs that have ended.
+    pub(super) mpdus: usize,
+    /// Octets up to the end of the last of them.
+    pub(super) octets: Bytes,
+    /// When the next one ends, if it goes up ahead of the PPDU's end.
+    pub(super) next: Instant,
+    /// Its header could be read, and any of its MPDUs.
+    pub(super) is_heard: bool,
+    pub(super) is_any_read: bool,
+}
+
+impl Default for Arrived {
+    fn default() -> Self {
+        Self { mpdus: 0, octets: Bytes::ZERO, next: Instant::FAR_FUTURE, is_heard: false, is_any_read: false }
+    }
 }
 
 /// A PPDU with data as it was put together.
@@ -82,6 +104,10 @@ impl<D: Datagram + Clone> Cell<D> {
         let (begins, sender) = (exchange.begins, exchange.sender);
         self.frames += 1;
         exchange.number = self.frames;
+        exchange.arrived = Arrived::default();
+        if self.rules.dialect == Dialect::Ns3 && exchange.step == Step::Data && exchange.phase == Phase::Frame {
+            self.next_mpdu_goes_up(&mut exchange);
+        }
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
             if !matches!(other.phase, Phase::Frame | Phase::Answer)
