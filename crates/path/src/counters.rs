@@ -154,8 +154,11 @@ pub struct QueueLength {
 impl QueueLength {
     /// From `at` on there are `length` packets. Only what lies in `window` counts.
     pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
-        self.area += self.area_until(at, window);
-        self.since = at;
+        // Many come and go at one instant, between which no time passes.
+        if at != self.since {
+            self.area += self.area_until(at, window);
+            self.since = at;
+        }
         self.now = length;
         if window.contains(&at) {
             self.max = self.max.max(length);

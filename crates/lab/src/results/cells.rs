@@ -139,7 +139,7 @@ fn mpdus(ppdu: &Ppdu<Packet>) -> u64 {
 fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
     use acklab_base::Datagram;
     match &ppdu.frame {
-        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(|packet| packet.pure_ack().is_some()) => {
+        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(Datagram::is_pure_ack) => {
             "tcp_ack"
         }
         frame => frame.name(),

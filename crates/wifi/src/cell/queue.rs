@@ -138,6 +138,7 @@ impl<D: Datagram + Clone> Cell<D> {
             };
             self.get_in_line(now, id);
             self.contention.wait(id, lane, count);
+            self.look_ahead();
         }
     }
 }

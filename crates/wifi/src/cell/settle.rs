@@ -7,7 +7,7 @@ use crate::airtime::Use;
 use crate::config::AfterMissed;
 use crate::phy::Mode;
 use crate::ppdu::Fate;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_base::{Datagram, Duration, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
     pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
@@ -107,7 +107,7 @@ impl<D: Datagram + Clone> Cell<D> {
         frame.is_settled = true;
         if !frame.is_received {
             if is_measured {
-                self.turned_away.extend(frame.packets.iter().map(Datagram::flow));
+                self.turned_away.extend(frame.packets.as_slice().iter().map(Datagram::flow));
             }
             // The peer waits for it: its window must be moved (10.25.6.6.3).
             originator.must_ask |= has_agreement;
@@ -116,16 +116,7 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// The window moves past what is settled.
     pub(super) fn advance(&mut self, now: Instant, id: TxqId) {
-        let spare = &mut self.spare;
-        let mut bytes = Bytes::ZERO;
-        let packets = self.txqs[id.0 as usize].originator.advance(|frame| {
-            bytes += frame.bytes;
-            if frame.packets.capacity() > 0 {
-                let mut packets = frame.packets;
-                packets.clear();
-                spare.push(packets);
-            }
-        });
+        let (packets, bytes) = self.txqs[id.0 as usize].originator.advance();
         self.let_go(now, id, packets, bytes);
     }
 
