@@ -302,7 +302,7 @@ impl<D: Datagram + Clone> Cell<D> {
             from,
             to,
             function,
-            buffer: Buffer::new(of_function.config.without_limit()),
+            buffer: Buffer::new(of_function.config.without_limit()).uncounted(),
             originator: Originator::default(),
             recipient: Recipient::new(self.rules.window),
             rate: self.rate_control(from, to)?,

@@ -248,55 +248,45 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// The next packet, or packets, from the queue get a sequence number.
     fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
-        // With a packet a frame, and as long as it takes, nobody need look at what comes behind.
-        let is_single = self.rules.a_msdu == Bytes::ZERO && self.rules.lifetime.is_none();
-        let (mut packets, mut packet_count, mut bytes) = (Payload::Gone, 0_u16, Bytes::ZERO);
-        let (mut arrived, mut acks, mut subframes) = (now, Bytes::ZERO, Bytes::ZERO);
-        loop {
-            let txq = &self.txqs[id.0 as usize];
-            let Some(head) = txq.buffer.head() else { break };
-            let is_too_old = self.rules.lifetime.is_some_and(|lifetime| {
-                txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime)
-            });
-            let subframe = frame::a_msdu_subframe(head.wire_len());
-            if !is_too_old && packet_count > 0 && subframes + subframe > self.rules.a_msdu {
-                break;
-            }
-            let Some((since, packet)) = self.take(now, id) else { break };
-            if is_too_old {
-                self.expires(now, id, &packet);
-                continue;
-            }
-            if packet_count == 0 {
-                arrived = since;
-            }
-            let size = packet.wire_len();
-            subframes += subframe;
-            bytes += size;
-            acks += if packet.is_pure_ack() { size } else { Bytes::ZERO };
-            packets.push(packet);
-            packet_count += 1;
-            if is_single {
-                break;
-            }
-        }
-        let octets = match packet_count {
-            0 => return None,
-            1 => frame::mpdu(bytes, self.rules.has_qos),
-            _ => frame::a_msdu(subframes),
-        };
-        self.txqs[id.0 as usize].originator.append(Mpdu {
-            packets,
+        self.drop_expired(now, id);
+        let (arrived, first) = self.take(now, id)?;
+        let bytes = first.wire_len();
+        let mut frame = Mpdu {
+            octets: frame::mpdu(bytes, self.rules.has_qos),
+            pure_ack_octets: if first.is_pure_ack() { bytes.get() as u32 } else { 0 },
+            packets: Payload::One(first),
+            packet_count: 1,
             bytes,
-            octets,
             arrived,
             failures: 0,
             is_received: false,
             is_settled: false,
-            pure_ack_octets: acks.get() as u32,
-            packet_count,
-        });
+        };
+        if self.rules.a_msdu > Bytes::ZERO {
+            self.fill_a_msdu(now, id, &mut frame);
+        }
+        self.txqs[id.0 as usize].originator.append(frame);
         Some(())
+    }
+
+    /// More packets join the first of `frame`, as long as an A-MSDU has room.
+    fn fill_a_msdu(&mut self, now: Instant, id: TxqId, frame: &mut Mpdu<D>) {
+        let mut subframes = frame::a_msdu_subframe(frame.bytes);
+        loop {
+            self.drop_expired(now, id);
+            let Some(head) = self.txqs[id.0 as usize].buffer.head() else { return };
+            if subframes + frame::a_msdu_subframe(head.wire_len()) > self.rules.a_msdu {
+                return;
+            }
+            let Some((_, packet)) = self.take(now, id) else { return };
+            let size = packet.wire_len();
+            subframes += frame::a_msdu_subframe(size);
+            frame.bytes += size;
+            frame.pure_ack_octets += if packet.is_pure_ack() { size.get() as u32 } else { 0 };
+            frame.packets.push(packet);
+            frame.packet_count += 1;
+            frame.octets = frame::a_msdu(subframes);
+        }
     }
 
     /// Takes a packet from the queue. What `CoDel` drops on the way is told to its flow.
@@ -322,12 +312,19 @@ impl<D: Datagram + Clone> Cell<D> {
         taken
     }
 
-    fn expires(&mut self, now: Instant, id: TxqId, packet: &D) {
-        if self.measured.contains(&now) {
-            self.counters[self.txqs[id.0 as usize].from].expired += 1;
-            self.turned_away.push(packet.flow());
+    /// Gives up what waits first and is too old.
+    fn drop_expired(&mut self, now: Instant, id: TxqId) {
+        let Some(lifetime) = self.rules.lifetime else { return };
+        while let Some(arrived) = self.txqs[id.0 as usize].buffer.head_arrived()
+            && now.since(arrived) > lifetime
+            && let Some((_, packet)) = self.take(now, id)
+        {
+            if self.measured.contains(&now) {
+                self.counters[self.txqs[id.0 as usize].from].expired += 1;
+                self.turned_away.push(packet.flow());
+            }
+            self.let_go(now, id, 1, packet.wire_len());
         }
-        self.let_go(now, id, 1, packet.wire_len());
     }
 
     /// Gives up what has a sequence number and is too old.
