@@ -23,6 +23,12 @@ pub trait Datagram {
     fn pure_ack(&self) -> Option<AckHeader> {
         self.ack_header().filter(|header| header.is_pure)
     }
+
+    /// Is it a pure ACK? For those who need not know what it says.
+    #[inline]
+    fn is_pure_ack(&self) -> bool {
+        self.pure_ack().is_some()
+    }
 }
 
 /// Of a TCP segment that acknowledges, what decides whether a newer one says all that it says.

@@ -1,82 +1,163 @@
-//! What a run costs: `make bench`.
+//! What a run costs: `make bench`. With `--stations`: what a frame on the air costs in cells of one to 500 stations.
 //!
 //! Each scenario runs in a process of its own, five times, and the cheapest run counts. The ns-3 column is what ns-3.37 (profile
 //! `optimized`) took for the same work, measured on one core of another machine of the same kind; the ratio is the point, not the
 //! absolute figure.
 
-use acklab_lab::{RunOptions, run, scenario};
+use acklab_lab::{Results, RunOptions, run, scenario};
+use arrow_array::UInt64Array;
 use std::fs;
 use std::process::Command;
 
 const REPEATS: usize = 5;
 
-/// Name, scenario, and ns-3's CPU seconds per simulated second.
-const WORK: [(&str, &str, Option<f64>); 5] = [
-    ("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), Some(0.026)),
-    ("dumbbell, gate 5 ms / 10, bottleneck alone", include_str!("cost/gated_bottleneck.toml"), Some(0.026)),
-    ("100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), Some(4.2)),
-    ("BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes", include_str!("cost/thousands_of_holes.toml"), None),
-    ("CUBIC, 150 Mbps, an ACK for every two segments", include_str!("cost/bulk_download.toml"), None),
+/// A scenario, changed by these assignments.
+struct Work {
+    name: &'static str,
+    text: &'static str,
+    sets: &'static [&'static str],
+    /// ns-3's CPU seconds per simulated second.
+    reference: Option<f64>,
+}
+
+/// 126 packets of the access point's queue for each station.
+const TEN_STATIONS: &[&str] = &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets"];
+const FIFTY_STATIONS: &[&str] = &["wifi.0.station.0.count=50", "wifi.0.ap.queue.limit=6300packets"];
+
+const WORK: [Work; 10] = [
+    work("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), &[], Some(0.026)),
+    work("dumbbell, gate 5 ms / 10, bottleneck alone", include_str!("cost/gated_bottleneck.toml"), &[], Some(0.026)),
+    work("100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), &[], Some(4.2)),
+    work("BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes", include_str!("cost/thousands_of_holes.toml"), &[], None),
+    work("CUBIC, 150 Mbps, an ACK for every two segments", include_str!("cost/bulk_download.toml"), &[], None),
+    work("802.11n, 150 Mbps, CUBIC down, 1 station", WIFI_N_DOWNLOAD, &[], Some(0.186)),
+    work("802.11n, 150 Mbps, CUBIC down, 10 stations", WIFI_N_DOWNLOAD, TEN_STATIONS, Some(0.435)),
+    work("802.11n, 150 Mbps, CUBIC down, 50 stations", WIFI_N_DOWNLOAD, FIFTY_STATIONS, Some(1.1)),
+    work("802.11b, 11 Mbps, NewReno up, 10 stations", WIFI_B_UPLOAD, &[], Some(0.079)),
+    work("802.11ac, 867 Mbps, CUBIC down, 1 station", include_str!("cost/wifi_ac_download.toml"), &[], Some(0.95)),
 ];
 
+const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
+const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
+
+/// Which of [`WORK`] cells of all sizes do, aggregates from the access point and single frames from all that contend, and how many
+/// packets its queue holds for each station.
+const SWEPT: [(usize, u32); 2] = [(5, 126), (8, 5)];
+const STATIONS: [u32; 9] = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+
+const fn work(name: &'static str, text: &'static str, sets: &'static [&'static str], reference: Option<f64>) -> Work {
+    Work { name, text, sets, reference }
+}
+
+/// What a run took.
+struct Cost {
+    cpu_seconds: f64,
+    simulated_seconds: f64,
+    hops: f64,
+    wakes: f64,
+    /// Data PPDUs, Block ACK requests and what answers them.
+    frames: f64,
+    peak_megabytes: f64,
+}
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let Some(index) = arguments.iter().position(|argument| argument == "--only") {
-        let work = arguments
-            .get(index + 1)
-            .and_then(|number| number.parse::<usize>().ok())
-            .and_then(|number| WORK.get(number));
-        return work.map_or_else(
-            || eprintln!("expected --only and a number below {}", WORK.len()),
-            |(_, text, _)| measure(text),
-        );
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(place) = arguments.iter().position(|argument| argument == "--only") {
+        let (index, sets) = arguments[place + 1..].split_first().unzip();
+        let work = index.and_then(|number| WORK.get(number.parse::<usize>().ok()?));
+        let Some(work) = work else { return eprintln!("expected --only and a number below {}", WORK.len()) };
+        return measure(work, sets.unwrap_or_default());
+    }
+    if arguments.iter().any(|argument| argument == "--stations") {
+        return SWEPT.into_iter().for_each(sweep);
     }
     println!(
         "{:<48} {:>8} {:>8} {:>12} {:>14} {:>10} {:>9}",
         "scenario", "ns/hop", "ns/wake", "Mpackets/s", "CPU s / sim s", "vs ns-3", "peak MB"
     );
-    for (index, (name, _, reference)) in WORK.iter().enumerate() {
-        let best = (0..REPEATS).filter_map(|_| in_a_process(index)).min_by(|one, other| one[0].total_cmp(&other[0]));
-        let Some([cpu, simulated, hops, wakes, peak]) = best else {
+    for (index, Work { name, reference, .. }) in WORK.iter().enumerate() {
+        let Some(cost) = cheapest(index, &[]) else {
             println!("{name:<48} failed");
             continue;
         };
-        let cost = cpu / simulated;
-        let ratio = reference.map_or_else(String::new, |reference| format!("{:.0} x", reference / cost));
+        let a_second = cost.cpu_seconds / cost.simulated_seconds;
+        let ratio = reference.map_or_else(String::new, |reference| format!("{:.0} x", reference / a_second));
         println!(
-            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {cost:>14.6} {ratio:>10} {peak:>9.1}",
-            cpu / hops * 1e9,
-            cpu / wakes * 1e9,
-            hops / cpu / 1e6,
+            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {a_second:>14.6} {ratio:>10} {:>9.1}",
+            cost.cpu_seconds / cost.hops * 1e9,
+            cost.cpu_seconds / cost.wakes * 1e9,
+            cost.hops / cost.cpu_seconds / 1e6,
+            cost.peak_megabytes,
         );
     }
 }
 
-/// CPU seconds, simulated seconds, packet hops, wake-ups, peak memory in MB.
-fn in_a_process(index: usize) -> Option<[f64; 5]> {
-    let output = Command::new(std::env::current_exe().ok()?).args(["--only", &index.to_string()]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    numbers.try_into().ok()
+/// The same work in cells of all sizes.
+fn sweep((index, packets): (usize, u32)) {
+    println!("{}", WORK[index].name);
+    println!(
+        "{:>8} {:>10} {:>8} {:>8} {:>14} {:>9}",
+        "stations", "frames/s", "ns/frame", "ns/hop", "CPU s / sim s", "peak MB"
+    );
+    for stations in STATIONS {
+        let limit = stations * packets;
+        let sets = [format!("wifi.0.station.0.count={stations}"), format!("wifi.0.ap.queue.limit={limit}packets")];
+        let Some(cost) = cheapest(index, &sets) else {
+            println!("{stations:>8} failed");
+            continue;
+        };
+        println!(
+            "{stations:>8} {:>10.0} {:>8.1} {:>8.1} {:>14.6} {:>9.1}",
+            cost.frames / cost.simulated_seconds,
+            cost.cpu_seconds / cost.frames * 1e9,
+            cost.cpu_seconds / cost.hops * 1e9,
+            cost.cpu_seconds / cost.simulated_seconds,
+            cost.peak_megabytes,
+        );
+    }
 }
 
-fn measure(text: &str) {
-    let scenario = match scenario::load(text, "benchmark", &[], None) {
+fn cheapest(index: usize, sets: &[String]) -> Option<Cost> {
+    let runs = (0..REPEATS).filter_map(|_| in_a_process(index, sets));
+    runs.min_by(|one, other| one.cpu_seconds.total_cmp(&other.cpu_seconds))
+}
+
+fn in_a_process(index: usize, sets: &[String]) -> Option<Cost> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    let output = command.args(["--only", &index.to_string()]).args(sets).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    let [cpu_seconds, simulated_seconds, hops, wakes, frames, peak_megabytes] = numbers.try_into().ok()?;
+    Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, peak_megabytes })
+}
+
+fn measure(work: &Work, sets: &[String]) {
+    let sets: Vec<String> = work.sets.iter().map(|set| (*set).to_owned()).chain(sets.iter().cloned()).collect();
+    let scenario = match scenario::load(work.text, "benchmark", &sets, None) {
         Ok(scenario) => scenario,
         Err(refusal) => return eprintln!("{refusal}"),
     };
     let before = cpu_seconds();
     match run(&scenario, &RunOptions::default(), || true) {
         Ok(results) => println!(
-            "{} {} {} {} {}",
+            "{} {} {} {} {} {}",
             cpu_seconds() - before,
             scenario.duration.as_secs_f64(),
             results.hops,
             results.wakes,
+            frames_on_the_air(&results),
             peak_megabytes()
         ),
         Err(error) => eprintln!("{error}"),
     }
+}
+
+fn frames_on_the_air(results: &Results) -> u64 {
+    let stations = results.tables.iter().find(|table| table.name() == "stations");
+    let Some(stations) = stations.and_then(|table| table.clone().into_arrow().ok()) else { return 0 };
+    let columns = ["total_ppdus_l2", "total_block_ack_requests_l2", "total_link_acks_l2"].into_iter();
+    let counts = columns.filter_map(|name| stations.column_by_name(name)?.as_any().downcast_ref::<UInt64Array>());
+    counts.flatten().flatten().sum()
 }
 
 /// The CPU time of this thread: first field of `schedstat`, in nanoseconds.

@@ -50,6 +50,10 @@ impl Datagram for Packet {
     fn ack_header(&self) -> Option<AckHeader> {
         self.0.pdu.ack_header()
     }
+
+    fn is_pure_ack(&self) -> bool {
+        self.0.pdu.is_pure_ack()
+    }
 }
 
 /// Packets that have arrived and wait to be used again, so that a run in its stride allocates nothing.

@@ -8,7 +8,7 @@ mod throughput;
 mod totals;
 
 use crate::statistics::{Mean, OverTime};
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, FlowId, Instant};
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_wire::tcp::SeqNumber;
 use acklab_wire::udp::UserDatagram;
@@ -144,6 +144,15 @@ impl FlowProbe {
         }
         self.application_delay.finish(until);
         self.throughput.finish(until, &mut self.records.throughput);
+    }
+
+    /// A queue on the way has dropped a packet of this direction.
+    pub(crate) const fn dropped(&mut self, direction: FlowId) {
+        if direction.is_data() {
+            self.drops += 1;
+        } else {
+            self.ack_drops += 1;
+        }
     }
 
     /// A segment at `offset` leaves the sender.

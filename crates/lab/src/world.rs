@@ -107,15 +107,27 @@ impl World {
 
     /// Takes from a cell what it tells of packets that it has dropped and of PPDUs that it has kept.
     pub(crate) fn note_cell(&mut self, index: usize) {
-        let cell = &mut self.cells[index];
-        while let Some(flow) = cell.take_drop() {
-            let probe = &mut self.flows[flow.connection() as usize].probe;
-            *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
-        }
+        self.note_cell_drops(index);
         if self.air[index].listens() {
-            let settled = cell.settled();
-            self.air[index].note(cell.take_log(), settled);
+            let settled = self.cells[index].settled();
+            self.air[index].note(self.cells[index].take_log(), settled);
         }
+    }
+
+    fn note_cell_drops(&mut self, index: usize) {
+        while let Some(flow) = self.cells[index].take_drop() {
+            self.flows[flow.connection() as usize].probe.dropped(flow);
+        }
+    }
+
+    /// A packet joins a queue of a cell. Returns the cell, unless it has nothing to do by that before it was to be woken anyway.
+    fn enter_cell(&mut self, index: usize, now: Instant, packet: Packet) -> Option<MachineId> {
+        let cell = &mut self.cells[index];
+        let before = cell.deadline();
+        cell.accept(now, packet);
+        let is_as_before = cell.deadline() == before && !cell.has_delivered();
+        self.note_cell_drops(index);
+        (!is_as_before).then_some(MachineId((self.links.len() + index) as u32))
     }
 
     /// Begin to measure.
@@ -146,8 +158,7 @@ impl World {
     /// Tells flows which of their packets a link has turned away.
     pub(crate) fn note_drops(&mut self, index: usize) {
         while let Some(flow) = self.links[index].take_drop() {
-            let probe = &mut self.flows[flow.connection() as usize].probe;
-            *(if flow.is_data() { &mut probe.drops } else { &mut probe.ack_drops }) += 1;
+            self.flows[flow.connection() as usize].probe.dropped(flow);
         }
     }
 
@@ -181,10 +192,12 @@ impl World {
     }
 
     fn step_cell(&mut self, index: usize, now: Instant) -> Step<Packet> {
-        match self.cells[index].poll(now) {
-            Some(packet) => Step::Send(self.behind(self.links.len() + index, &packet), packet),
-            None => Step::Rest(self.cells[index].deadline()),
-        }
+        let cell = &mut self.cells[index];
+        let packet = cell.poll(now);
+        let (deadline, is_last) = (cell.deadline(), !cell.has_delivered());
+        let Some(packet) = packet else { return Step::Rest(deadline) };
+        let to = self.behind(self.links.len() + index, &packet);
+        if is_last { Step::SendLast(to, packet, deadline) } else { Step::Send(to, packet) }
     }
 
     fn step_sender(&mut self, index: usize, now: Instant) -> Step<Packet> {
@@ -216,11 +229,7 @@ impl SimWorld for World {
     fn accept(&mut self, machine: MachineId, now: Instant, packet: Packet) -> Option<MachineId> {
         match self.element(machine) {
             Element::Link(index) => return self.enter_links(index, now, packet),
-            Element::Cell(index) => {
-                self.cells[index].accept(now, packet);
-                self.note_cell(index);
-                return Some(machine);
-            }
+            Element::Cell(index) => return self.enter_cell(index, now, packet),
             Element::Sender(index) => self.enter_sender(index, now, packet.body()),
             Element::Receiver(index) => self.enter_receiver(index, now, packet.body()),
         }

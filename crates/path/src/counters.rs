@@ -53,6 +53,8 @@ pub(crate) struct Tally {
     pub(crate) turned_away: Vec<FlowId>,
     /// Every change of the queue's length, for those who ask.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
+    /// The owner counts who comes, waits and goes: here it is only told whose packets were turned away.
+    pub(crate) is_counted_elsewhere: bool,
 }
 
 impl Tally {
@@ -63,6 +65,7 @@ impl Tally {
             window: Instant::ZERO..Instant::FAR_FUTURE,
             turned_away: Vec::new(),
             lengths: None,
+            is_counted_elsewhere: false,
         }
     }
 
@@ -71,7 +74,9 @@ impl Tally {
     }
 
     pub(crate) fn arrives(&mut self, at: Instant, size: Bytes) {
-        if let Some(counters) = self.at(at) {
+        if !self.is_counted_elsewhere
+            && let Some(counters) = self.at(at)
+        {
             counters.packets_in += 1;
             counters.bytes_in += size;
         }
@@ -100,7 +105,9 @@ impl Tally {
     }
 
     pub(crate) fn serves(&mut self, at: Instant, on_wire: Bytes, waited: Duration) {
-        if let Some(counters) = self.at(at) {
+        if !self.is_counted_elsewhere
+            && let Some(counters) = self.at(at)
+        {
             counters.served += 1;
             counters.bytes_on_wire += on_wire;
             counters.waited += waited;
@@ -130,6 +137,9 @@ impl Tally {
 
     /// From `at` on, `length` packets wait.
     pub(crate) fn waits(&mut self, at: Instant, length: usize) {
+        if self.is_counted_elsewhere {
+            return;
+        }
         self.counters.queue.change(at, length as u64, &self.window);
         if let Some(lengths) = &mut self.lengths
             && self.window.contains(&at)
@@ -154,8 +164,11 @@ pub struct QueueLength {
 impl QueueLength {
     /// From `at` on there are `length` packets. Only what lies in `window` counts.
     pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
-        self.area += self.area_until(at, window);
-        self.since = at;
+        // Many come and go at one instant, between which no time passes.
+        if at != self.since {
+            self.area += self.area_until(at, window);
+            self.since = at;
+        }
         self.now = length;
         if window.contains(&at) {
             self.max = self.max.max(length);

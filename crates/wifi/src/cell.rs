@@ -143,6 +143,8 @@ pub struct Cell<D> {
     overlaps: Vec<(u64, Other)>,
     /// Frames that have gone on the air.
     frames: u64,
+    /// When something happens next, unless a packet joins.
+    next: Option<Instant>,
     /// When a node next leaves or comes back.
     presence_changes: Option<Instant>,
     /// Does everybody hear everybody, so that one view of the medium is that of all?
@@ -161,7 +163,6 @@ pub struct Cell<D> {
     log: Option<Vec<Ppdu<D>>>,
     /// Memory that is used again.
     winners: Vec<FunctionId>,
-    spare: Vec<Vec<D>>,
 }
 
 /// Why there can be no such cell.
@@ -215,7 +216,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let views = if has_one_view { 1 } else { nodes };
         let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
         let stream = |part: &str| seed.stream(&format!("wifi/{}/{part}", config.name));
-        let cell = Self {
+        let mut cell = Self {
             contention,
             functions: Vec::new(),
             txqs: Vec::new(),
@@ -224,6 +225,7 @@ impl<D: Datagram + Clone> Cell<D> {
             beacons: config.beacon_interval.map(Beacons::new),
             overlaps: Vec::new(),
             frames: 0,
+            next: None,
             presence_changes: (!config.reception.absences.is_empty()).then_some(Instant::ZERO),
             reception,
             has_one_view,
@@ -238,7 +240,6 @@ impl<D: Datagram + Clone> Cell<D> {
             turned_away: Vec::new(),
             log: None,
             winners: Vec::new(),
-            spare: Vec::new(),
             rules,
             config: config.clone(),
             seed,
@@ -247,7 +248,21 @@ impl<D: Datagram + Clone> Cell<D> {
         for node in 0..nodes {
             cell.rate_control(node, 0)?;
         }
+        cell.look_ahead();
         Ok(cell)
+    }
+
+    /// What happens next has changed.
+    fn look_ahead(&mut self) {
+        let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
+        let beacon = self.beacons.as_ref().map(Beacons::due);
+        self.next = [ends, self.contention.due(), beacon, self.presence_changes].into_iter().flatten().min();
+    }
+
+    /// Has a packet arrived that is to be polled?
+    #[must_use]
+    pub fn has_delivered(&self) -> bool {
+        !self.delivered.is_empty()
     }
 
     /// Carry `flow` from one node to another, in one category. Without QoS, all are best effort.
@@ -289,7 +304,7 @@ impl<D: Datagram + Clone> Cell<D> {
             from,
             to,
             function,
-            buffer: Buffer::new(of_function.config.without_limit()),
+            buffer: Buffer::new(of_function.config.without_limit()).uncounted(),
             originator: Originator::default(),
             recipient: Recipient::new(self.rules.window),
             rate: self.rate_control(from, to)?,
@@ -398,12 +413,11 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
         if self.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }
+        self.look_ahead();
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
-        let beacon = self.beacons.as_ref().map(Beacons::due);
-        [ends, self.contention.due(), beacon, self.presence_changes].into_iter().flatten().min()
+        self.next
     }
 
     fn poll(&mut self, _now: Instant) -> Option<D> {

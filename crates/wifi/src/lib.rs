@@ -21,6 +21,7 @@ pub mod config;
 pub mod counters;
 mod frame;
 mod originator;
+mod payload;
 pub mod phy;
 pub mod ppdu;
 pub mod rate;

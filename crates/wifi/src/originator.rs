@@ -2,14 +2,15 @@
 //!
 //! Without an agreement it holds one frame, the one that is being sent.
 
+use crate::payload::Payload;
 use acklab_base::{Bytes, Instant};
 use std::collections::VecDeque;
 
 /// A frame that has a sequence number.
 #[derive(Clone, Debug)]
 pub(crate) struct Mpdu<D> {
-    /// What it carries, until the peer has it: one packet, or those of an A-MSDU.
-    pub(crate) packets: Vec<D>,
+    /// What it carries, until the peer has it.
+    pub(crate) packets: Payload<D>,
     /// Octets of its packets.
     pub(crate) bytes: Bytes,
     /// Octets with header and FCS.
@@ -70,32 +71,15 @@ impl<D> Originator<D> {
         self.start + self.frames.len() as u64 - 1
     }
 
-    /// Of the frames on the air, those that were never sent before.
-    pub(crate) fn first_tries(&self) -> u64 {
-        self.on_the_air().filter(|frame| frame.failures == 0).count() as u64
-    }
-
-    /// Octets of the packets on the air.
-    pub(crate) fn sent_bytes(&self) -> Bytes {
-        self.on_the_air().fold(Bytes::ZERO, |sum, frame| sum + frame.bytes)
-    }
-
-    fn on_the_air(&self) -> impl Iterator<Item = &Mpdu<D>> {
-        self.sent
-            .iter()
-            .filter_map(|sequence| self.frames.get(usize::try_from(sequence.checked_sub(self.start)?).ok()?))
-    }
-
-    /// Moves the window past all that is settled. Returns how many packets left it.
-    pub(crate) fn advance(&mut self, mut free: impl FnMut(Mpdu<D>)) -> u64 {
-        let mut packets = 0;
-        while self.frames.front().is_some_and(|frame| frame.is_settled)
-            && let Some(frame) = self.frames.pop_front()
-        {
-            self.start += 1;
+    /// Moves the window past all that is settled. Returns how many packets left it, and their octets.
+    pub(crate) fn advance(&mut self) -> (u64, Bytes) {
+        let (mut packets, mut bytes) = (0, Bytes::ZERO);
+        while let Some(frame) = self.frames.front().filter(|frame| frame.is_settled) {
             packets += u64::from(frame.packet_count);
-            free(frame);
+            bytes += frame.bytes;
+            self.start += 1;
+            self.frames.pop_front();
         }
-        packets
+        (packets, bytes)
     }
 }

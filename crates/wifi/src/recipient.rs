@@ -1,5 +1,6 @@
 //! The receiving side of a Block ACK agreement: packets go up in the order in which they were sent (10.25.6.6).
 
+use crate::payload::Payload;
 use std::collections::BTreeMap;
 
 /// Frames that wait for those before them.
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Recipient<D> {
     /// The next sequence number to release, unwrapped: WinStartB.
     next: u64,
-    held: BTreeMap<u64, Vec<D>>,
+    held: BTreeMap<u64, Payload<D>>,
     window: u64,
 }
 
@@ -17,25 +18,25 @@ impl<D> Recipient<D> {
     }
 
     /// A frame of a window arrives. What is in order goes to `up`.
-    pub(crate) fn receive(&mut self, sequence: u64, packets: &mut Vec<D>, up: &mut impl FnMut(D)) {
+    pub(crate) fn receive(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
         if sequence == self.next && self.held.is_empty() {
             self.next += 1;
-            return packets.drain(..).for_each(up);
+            return packets.for_each(up);
         }
         if sequence >= self.next + self.window {
             self.advance(sequence + 1 - self.window, up);
         }
         if sequence >= self.next {
-            self.held.insert(sequence, std::mem::take(packets));
+            self.held.insert(sequence, packets);
             self.release(up);
         }
     }
 
     /// A frame arrives that was sent by itself, without an agreement: it waits for nothing (10.3.2.14).
-    pub(crate) fn receive_alone(&mut self, sequence: u64, packets: &mut Vec<D>, up: &mut impl FnMut(D)) {
+    pub(crate) fn receive_alone(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
         if sequence >= self.next {
             self.next = sequence + 1;
-            packets.drain(..).for_each(up);
+            packets.for_each(up);
         }
     }
 
@@ -45,7 +46,7 @@ impl<D> Recipient<D> {
             return;
         }
         let later = self.held.split_off(&start);
-        std::mem::replace(&mut self.held, later).into_values().flatten().for_each(&mut *up);
+        std::mem::replace(&mut self.held, later).into_values().for_each(|packets| packets.for_each(up));
         self.next = start;
         self.release(up);
     }
@@ -54,7 +55,7 @@ impl<D> Recipient<D> {
         while let Some(entry) = self.held.first_entry()
             && *entry.key() == self.next
         {
-            entry.remove().into_iter().for_each(&mut *up);
+            entry.remove().for_each(up);
             self.next += 1;
         }
     }
@@ -66,7 +67,7 @@ mod tests {
 
     fn receive(recipient: &mut Recipient<u64>, sequence: u64) -> Vec<u64> {
         let mut up = Vec::new();
-        recipient.receive(sequence, &mut vec![sequence], &mut |packet| up.push(packet));
+        recipient.receive(sequence, Payload::One(sequence), &mut |packet| up.push(packet));
         up
     }
 

@@ -103,4 +103,8 @@ impl Datagram for Pdu {
             Self::Udp(datagram) => datagram.ack_header(),
         }
     }
+
+    fn is_pure_ack(&self) -> bool {
+        matches!(self, Self::Tcp(segment) if segment.is_pure_ack())
+    }
 }

@@ -22,6 +22,13 @@ impl<D: Datagram> Buffer<D> {
         Self { held: Held::new(config), tally: Tally::new() }
     }
 
+    /// The same for an owner that keeps books of its own: nobody counts who comes, waits and goes.
+    #[must_use]
+    pub fn uncounted(mut self) -> Self {
+        self.tally.is_counted_elsewhere = true;
+        self
+    }
+
     /// `packet` asks to wait. `room`: may one more wait, beyond this buffer's own limit? Several buffers may share one. What takes
     /// the place of another needs no room.
     #[inline]

@@ -19,6 +19,7 @@ impl<D: Datagram + Clone> Cell<D> {
             Dialect::Ns3 => self.arrives_in_ns3(now, id, backoff_ends),
         }
         self.get_in_line(now, id);
+        self.look_ahead();
     }
 
     /// A frame that finds the medium busy backs off, one that finds it idle long enough does not (10.3.4.2).
@@ -64,7 +65,9 @@ impl<D: Datagram + Clone> Cell<D> {
     /// Has `node` just received what it will answer after SIFS?
     fn is_about_to_answer(&self, now: Instant, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| {
-            exchange.sender == node && now < exchange.begins && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
+            exchange.sender == node
+                && now < exchange.begins
+                && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
         })
     }
 }

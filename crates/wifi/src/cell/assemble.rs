@@ -7,6 +7,7 @@ use crate::access::FunctionId;
 use crate::config::Protection;
 use crate::frame;
 use crate::originator::Mpdu;
+use crate::payload::Payload;
 use crate::phy::Mode;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 
@@ -161,14 +162,7 @@ impl<D: Datagram + Clone> Cell<D> {
     fn request(&mut self, now: Instant, id: TxqId) -> Data {
         let txq = &mut self.txqs[id.0 as usize];
         let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
-        Data {
-            mode,
-            octets: frame::BLOCK_ACK_REQUEST,
-            answer: Answer::BlockAck,
-            ack_octets: Bytes::ZERO,
-            frames: 0,
-            wants_rts: false,
-        }
+        Data::none(mode, frame::BLOCK_ACK_REQUEST, Answer::BlockAck)
     }
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
@@ -217,8 +211,9 @@ impl<D: Datagram + Clone> Cell<D> {
         originator.sent.push(originator.start);
         let frame = originator.frames.front()?;
         let octets = if always_delimits { frame::a_mpdu_subframe(frame.octets) } else { frame.octets };
-        let ack_octets = Bytes(u64::from(frame.pure_ack_octets));
-        Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
+        let mut data = Data::none(mode, octets, Answer::Ack);
+        data.add(frame);
+        Some(data)
     }
 
     /// First what was sent before and is missing, then what is new, within the window (10.25.6.5), `most` octets and the limit of frames.
@@ -226,100 +221,84 @@ impl<D: Datagram + Clone> Cell<D> {
         let window = u64::from(self.rules.window);
         // A probe of the rate control goes alone.
         let max_frames = if self.txqs[id.0 as usize].rate.is_probe() { 1 } else { self.rules.max_frames };
-        let (mut octets, mut last, mut ack_octets) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        let mut count = 0_u64;
-        let fits = |octets: Bytes, mpdu: Bytes, count: u64| {
-            count < max_frames
-                && (frame::padded(octets) + frame::a_mpdu_subframe(mpdu) <= most || (count == 0 && is_first))
+        let (mut data, mut last) = (Data::none(mode, Bytes::ZERO, Answer::BlockAck), Bytes::ZERO);
+        let fits = |data: &Data, mpdu: Bytes| {
+            u64::from(data.frames) < max_frames
+                && (frame::padded(data.octets) + frame::a_mpdu_subframe(mpdu) <= most || (data.frames == 0 && is_first))
         };
         let mut index = 0;
         loop {
-            let originator = &self.txqs[id.0 as usize].originator;
-            if index == originator.len() {
-                if index as u64 >= window || count >= max_frames || self.next_mpdu(now, id).is_none() {
+            if index == self.txqs[id.0 as usize].originator.len() {
+                let is_full = index as u64 >= window || u64::from(data.frames) >= max_frames;
+                if is_full || self.next_mpdu(now, id).is_none() {
                     break;
                 }
-                continue;
             }
+            let originator = &mut self.txqs[id.0 as usize].originator;
             let next = &originator.frames[index];
             if !next.is_settled {
-                if !fits(octets, next.octets, count) {
+                if !fits(&data, next.octets) {
                     break;
                 }
-                octets = frame::padded(octets) + frame::a_mpdu_subframe(next.octets);
+                data.octets = frame::padded(data.octets) + frame::a_mpdu_subframe(next.octets);
+                data.add(next);
                 last = next.octets;
-                ack_octets += Bytes(u64::from(next.pure_ack_octets));
-                count += 1;
-                let sequence = originator.start + index as u64;
-                self.txqs[id.0 as usize].originator.sent.push(sequence);
+                originator.sent.push(originator.start + index as u64);
             }
             index += 1;
         }
-        match count {
+        match data.frames {
             0 => None,
             // A frame by itself is acknowledged by itself (10.25.6.5).
             1 => {
-                let octets = if self.rules.always_delimits { octets } else { last };
-                Some(Data { mode, octets, answer: Answer::Ack, ack_octets, frames: 1, wants_rts: false })
+                let octets = if self.rules.always_delimits { data.octets } else { last };
+                Some(Data { octets, answer: Answer::Ack, ..data })
             }
-            _ => Some(Data {
-                mode,
-                octets,
-                answer: Answer::BlockAck,
-                ack_octets,
-                frames: count as u32,
-                wants_rts: false,
-            }),
+            _ => Some(data),
         }
     }
 
     /// The next packet, or packets, from the queue get a sequence number.
     fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
-        let mut packets = self.spare.pop().unwrap_or_default();
-        let (mut arrived, mut acks, mut subframes, mut size) = (now, 0, Bytes::ZERO, Bytes::ZERO);
-        loop {
-            let txq = &self.txqs[id.0 as usize];
-            let Some(head) = txq.buffer.head() else { break };
-            let is_too_old = self
-                .rules
-                .lifetime
-                .is_some_and(|lifetime| txq.buffer.head_arrived().is_some_and(|arrived| now.since(arrived) > lifetime));
-            let with_head = frame::padded(subframes) + frame::a_msdu_subframe(head.wire_len());
-            if !is_too_old && !packets.is_empty() && with_head > self.rules.a_msdu {
-                break;
-            }
-            let Some((since, packet)) = self.take(now, id) else { break };
-            if is_too_old {
-                self.expires(now, id, &packet);
-                continue;
-            }
-            if packets.is_empty() {
-                arrived = since;
-            }
-            size = packet.wire_len();
-            subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
-            acks += u64::from(packet.pure_ack().is_some()) * size.get();
-            packets.push(packet);
-        }
-        if packets.is_empty() {
-            self.spare.push(packets);
-            return None;
-        }
-        let packet_count = packets.len() as u16;
-        let octets = if packet_count > 1 { frame::a_msdu(subframes) } else { frame::mpdu(size, self.rules.has_qos) };
-        let txq = &mut self.txqs[id.0 as usize];
-        txq.originator.append(Mpdu {
-            bytes: packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.wire_len()),
-            packets,
-            octets,
+        self.drop_expired(now, id);
+        let (arrived, first) = self.take(now, id)?;
+        let bytes = first.wire_len();
+        let mut frame = Mpdu {
+            octets: frame::mpdu(bytes, self.rules.has_qos),
+            pure_ack_octets: if first.is_pure_ack() { bytes.get() as u32 } else { 0 },
+            packets: Payload::One(first),
+            packet_count: 1,
+            bytes,
             arrived,
             failures: 0,
             is_received: false,
             is_settled: false,
-            pure_ack_octets: acks as u32,
-            packet_count,
-        });
+        };
+        if self.rules.a_msdu > Bytes::ZERO {
+            self.fill_a_msdu(now, id, &mut frame);
+        }
+        self.txqs[id.0 as usize].originator.append(frame);
         Some(())
+    }
+
+    /// More packets join the first of `frame`, as long as an A-MSDU has room.
+    fn fill_a_msdu(&mut self, now: Instant, id: TxqId, frame: &mut Mpdu<D>) {
+        let mut subframes = frame::a_msdu_subframe(frame.bytes);
+        loop {
+            self.drop_expired(now, id);
+            let Some(head) = self.txqs[id.0 as usize].buffer.head() else { return };
+            if frame::padded(subframes) + frame::a_msdu_subframe(head.wire_len()) > self.rules.a_msdu {
+                return;
+            }
+            let Some((_, packet)) = self.take(now, id) else { return };
+            let size = packet.wire_len();
+            subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
+            frame.bytes += size;
+            frame.pure_ack_octets += if packet.is_pure_ack() { size.get() as u32 } else { 0 };
+            frame.packets.push(packet);
+            frame.packet_count += 1;
+            frame.octets = frame::a_msdu(subframes);
+        }
     }
 
     /// Takes a packet from the queue. What `CoDel` drops on the way is told to its flow.
@@ -345,12 +324,19 @@ impl<D: Datagram + Clone> Cell<D> {
         taken
     }
 
-    fn expires(&mut self, now: Instant, id: TxqId, packet: &D) {
-        if self.measured.contains(&now) {
-            self.counters[self.txqs[id.0 as usize].from].expired += 1;
-            self.turned_away.push(packet.flow());
+    /// Gives up what waits first and is too old.
+    fn drop_expired(&mut self, now: Instant, id: TxqId) {
+        let Some(lifetime) = self.rules.lifetime else { return };
+        while let Some(arrived) = self.txqs[id.0 as usize].buffer.head_arrived()
+            && now.since(arrived) > lifetime
+            && let Some((_, packet)) = self.take(now, id)
+        {
+            if self.measured.contains(&now) {
+                self.counters[self.txqs[id.0 as usize].from].expired += 1;
+                self.turned_away.push(packet.flow());
+            }
+            self.let_go(now, id, 1, packet.wire_len());
         }
-        self.let_go(now, id, 1, packet.wire_len());
     }
 
     /// Gives up what has a sequence number and is too old.

@@ -54,8 +54,7 @@ impl<D: Datagram + Clone> Cell<D> {
         beacons.due = (now + Duration::from_nanos(1)).next_multiple_of(beacons.interval);
         let mode = self.rules.control.lowest();
         let ends = now + super::airtime(&self.rules, mode, OCTETS);
-        let data =
-            Data { mode, octets: OCTETS, answer: Answer::None, ack_octets: Bytes::ZERO, frames: 0, wants_rts: false };
+        let data = Data::none(mode, OCTETS, Answer::None);
         let exchange = Exchange {
             function: FunctionId(u32::MAX),
             txq: TxqId(u32::MAX),

@@ -7,7 +7,7 @@ use crate::access::Category;
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
 use crate::ppdu::{Fate, Frame, Mpdu, Ppdu};
-use acklab_base::{Bytes, Datagram, Duration, FlowId, Instant};
+use acklab_base::{Datagram, Duration, FlowId, Instant};
 use std::ops::Range;
 
 /// One access function as the tables know it.
@@ -112,7 +112,7 @@ impl<D: Datagram + Clone> Cell<D> {
             (Fate::Lost, _) => self.airtime.book(node, Use::Lost, now),
             (_, Step::Data) => {
                 // The share of pure ACKs in the octets of the packets is that in the airtime.
-                let (acks, all) = (exchange.data.ack_octets.get(), self.packet_octets(exchange).get().max(1));
+                let (acks, all) = (exchange.data.ack_octets.get(), exchange.data.bytes.get().max(1));
                 let airtime = now.since(self.airtime.booked()).as_nanos();
                 let of_acks = u128::from(airtime) * u128::from(acks.min(all)) / u128::from(all);
                 let until = self.airtime.booked() + Duration::from_nanos(of_acks as u64);
@@ -132,16 +132,11 @@ impl<D: Datagram + Clone> Cell<D> {
             Step::Data => {
                 counters.ppdus += 1;
                 counters.mpdus += u64::from(exchange.data.frames);
-                let first = self.txqs[exchange.txq.0 as usize].originator.first_tries();
-                counters.first_tries += first;
-                counters.retries += u64::from(exchange.data.frames) - first;
+                counters.first_tries += u64::from(exchange.data.first_tries);
+                counters.retries += u64::from(exchange.data.frames - exchange.data.first_tries);
             }
             _ => {}
         }
-    }
-
-    fn packet_octets(&self, exchange: &Exchange) -> Bytes {
-        self.txqs[exchange.txq.0 as usize].originator.sent_bytes()
     }
 
     /// Keeps a frame of an initiator, if PPDUs are kept.
@@ -206,7 +201,7 @@ impl<D: Datagram + Clone> Cell<D> {
                 is_retry: frame.failures > 0,
                 has_more,
                 octets: frame.octets,
-                packets: frame.packets.clone(),
+                packets: frame.packets.as_slice().to_vec(),
                 is_a_msdu: frame.packet_count > 1,
                 is_received: frame.is_received && !exchange.has_collided,
             })

@@ -153,7 +153,7 @@ impl<D: Datagram + Clone> Cell<D> {
             counters.delivered_bytes += frame.bytes.get();
             counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
         }
-        let mut packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
+        let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
         let (routes, delivered) = (&self.routes, &mut self.delivered);
         let mut up = |packet: D| {
             let onward = routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second);
@@ -163,13 +163,9 @@ impl<D: Datagram + Clone> Cell<D> {
             }
         };
         if has_agreement {
-            txq.recipient.receive(sequence, &mut packets, &mut up);
+            txq.recipient.receive(sequence, packets, &mut up);
         } else {
-            txq.recipient.receive_alone(sequence, &mut packets, &mut up);
-        }
-        if packets.capacity() > 0 {
-            packets.clear();
-            self.spare.push(packets);
+            txq.recipient.receive_alone(sequence, packets, &mut up);
         }
         for (second, packet) in relayed {
             self.enqueue(now, second, packet);

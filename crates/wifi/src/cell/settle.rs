@@ -7,7 +7,7 @@ use crate::airtime::Use;
 use crate::config::AfterMissed;
 use crate::phy::Mode;
 use crate::ppdu::Fate;
-use acklab_base::{Bytes, Datagram, Instant};
+use acklab_base::{Datagram, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
     pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
@@ -119,22 +119,13 @@ impl<D: Datagram + Clone> Cell<D> {
         if !is_measured {
             return 0;
         }
-        self.turned_away.extend(frame.packets.iter().map(Datagram::flow));
+        self.turned_away.extend(frame.packets.as_slice().iter().map(Datagram::flow));
         u64::from(frame.packet_count)
     }
 
     /// The window moves past what is settled.
     pub(super) fn advance(&mut self, now: Instant, id: TxqId) {
-        let spare = &mut self.spare;
-        let mut bytes = Bytes::ZERO;
-        let packets = self.txqs[id.0 as usize].originator.advance(|frame| {
-            bytes += frame.bytes;
-            if frame.packets.capacity() > 0 {
-                let mut packets = frame.packets;
-                packets.clear();
-                spare.push(packets);
-            }
-        });
+        let (packets, bytes) = self.txqs[id.0 as usize].originator.advance();
         self.let_go(now, id, packets, bytes);
     }
 

@@ -4,6 +4,7 @@ use super::rules::Answer;
 use super::{Cell, TxqId};
 use crate::access::{FunctionId, PREAMBLE_DETECTION};
 use crate::config::Dialect;
+use crate::originator::Mpdu;
 use crate::phy::Mode;
 use crate::reception::Other;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
@@ -62,11 +63,38 @@ pub(super) struct Data {
     pub(super) mode: Mode,
     pub(super) octets: Bytes,
     pub(super) answer: Answer,
-    /// Of its octets, those of pure ACKs.
+    /// Octets of its packets, and of those the pure ACKs'.
+    pub(super) bytes: Bytes,
     pub(super) ack_octets: Bytes,
+    /// Frames with data, and those that were never sent before.
     pub(super) frames: u32,
+    pub(super) first_tries: u32,
     /// RTS goes ahead of it.
     pub(super) wants_rts: bool,
+}
+
+impl Data {
+    /// A PPDU that carries no data.
+    pub(super) const fn none(mode: Mode, octets: Bytes, answer: Answer) -> Self {
+        Self {
+            mode,
+            octets,
+            answer,
+            bytes: Bytes::ZERO,
+            ack_octets: Bytes::ZERO,
+            frames: 0,
+            first_tries: 0,
+            wants_rts: false,
+        }
+    }
+
+    /// One more frame is in it.
+    pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
+        self.bytes += frame.bytes;
+        self.ack_octets += Bytes(u64::from(frame.pure_ack_octets));
+        self.frames += 1;
+        self.first_tries += u32::from(frame.failures == 0);
+    }
 }
 
 /// What the initiator sends.

@@ -151,7 +151,6 @@ impl Datagram for Segment {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
             return None;
         }
-        let other_business = Flags::FIN | Flags::RST | Flags::URG;
         let Options { timestamps, sack, .. } = self.options;
         Some(AckHeader {
             ack: self.ack.0,
@@ -159,10 +158,15 @@ impl Datagram for Segment {
             ecn: self.flags.ace(),
             timestamps: timestamps.map(|clocks| (clocks.value, clocks.echo)),
             sack: sack.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect(),
-            is_pure: self.payload == 0 && !self.flags.intersects(other_business),
+            is_pure: self.is_pure_ack(),
             says_more: self.flags.contains(Flags::PSH)
                 || self.options != (Options { timestamps, sack, ..Options::default() }),
         })
+    }
+
+    fn is_pure_ack(&self) -> bool {
+        let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
+        self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business)
     }
 }
 

@@ -1,0 +1,43 @@
+//! What a data frame carries.
+
+/// One packet, which then lies in the frame itself, or those of an A-MSDU.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Payload<D> {
+    /// The peer has it.
+    #[default]
+    Gone,
+    /// As most frames do.
+    One(D),
+    /// An A-MSDU.
+    Several(Vec<D>),
+}
+
+impl<D> Payload<D> {
+    pub(crate) fn push(&mut self, packet: D) {
+        *self = match std::mem::take(self) {
+            Self::Gone => Self::One(packet),
+            Self::One(first) => Self::Several(vec![first, packet]),
+            Self::Several(mut packets) => {
+                packets.push(packet);
+                Self::Several(packets)
+            }
+        };
+    }
+
+    pub(crate) fn as_slice(&self) -> &[D] {
+        match self {
+            Self::Gone => &[],
+            Self::One(packet) => std::slice::from_ref(packet),
+            Self::Several(packets) => packets,
+        }
+    }
+
+    /// Passes on its packets in their order.
+    pub(crate) fn for_each(self, up: &mut impl FnMut(D)) {
+        match self {
+            Self::Gone => {}
+            Self::One(packet) => up(packet),
+            Self::Several(packets) => packets.into_iter().for_each(up),
+        }
+    }
+}
