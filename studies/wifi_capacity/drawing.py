@@ -72,7 +72,7 @@ def capacity(drawn: Curves, published: Sequence[Mark], *, efficiency: bool = Fal
         )  # fmt: skip
         figure.update_xaxes(
             type="log", title_text="rate of the PHY [Mbps]", tickvals=[1, 3, 10, 30, 100, 300, 1000], tickangle=0,
-            range=[-0.2, 3.5] if panel == SINGLE else [1, 3.5], row=1, col=column
+            range=[-0.2, 3.7] if panel == SINGLE else [1, 3.5], row=1, col=column
         )  # fmt: skip
     if efficiency:
         figure.update_yaxes(range=[0, 100], ticksuffix=" %", row=1)
