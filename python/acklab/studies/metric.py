@@ -1,4 +1,8 @@
-"""How a number is read from the tables of a run: `table.column`, or `table[row].column` where a table has many rows."""
+"""How a number is read from the tables of a run.
+
+`table.column`; where a table has many rows, `table[row].column`, or `table[*].column` for the sum over all. Two of these make a share:
+`table[*].part / table[*].whole`.
+"""
 
 import math
 import re
@@ -10,38 +14,51 @@ from acklab.errors import UsageError
 from acklab.result import Result
 
 _FORM = re.compile(r"(?P<table>\w+)(?:\[(?P<row>[^\]]+)\])?\.(?P<column>\w+)")
+_ALL = "*"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of a table and, if the table has many rows, the name in the first column of the row that is meant."""
+    """A column of a table and, if the table has many rows, a name that only the row that is meant has."""
 
     table: str
     row: str | None
     column: str
+    whole: "Metric | None" = None
+    """What it is divided by."""
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
-        """Reads `flows.mean_srtt_l4` or `links[btl_forward].mean_qdisc_length_l2`. Raises UsageError."""
-        match = _FORM.fullmatch(text)
+        """Reads `flows.mean_srtt_l4` or `stations[*].total_unanswered_l2 / stations[*].total_ppdus_l2`. Raises UsageError."""
+        part, *whole = text.split(" / ", 1)
+        match = _FORM.fullmatch(part)
         if match is None:
-            raise UsageError(f"metric {text!r}: expected table.column or table[row].column")
-        return cls(match["table"], match["row"], match["column"])
+            raise UsageError(f"metric {text!r}: expected table.column, table[row].column, or two of these with ' / ' between")
+        return cls(match["table"], match["row"], match["column"], cls.parse(whole[0]) if whole else None)
 
     def __str__(self) -> str:
         row = "" if self.row is None else f"[{self.row}]"
-        return f"{self.table}{row}.{self.column}"
+        return f"{self.table}{row}.{self.column}" + ("" if self.whole is None else f" / {self.whole}")
 
     def of(self, result: Result) -> float:
         """The number, in the unit of its column; not a number where the table has none. Raises UsageError."""
+        value = self._value(result)
+        if self.whole is None:
+            return value
+        whole = self.whole.of(result)
+        return value / whole if whole else math.nan
+
+    def _value(self, result: Result) -> float:
         frame = result.table(self.table)
         if self.column not in frame.columns:
             raise UsageError(
                 f"metric {self}: the table {self.table!r} has no column {self.column!r}, it has {', '.join(frame.columns)}"
             )
+        if self.row == _ALL:
+            return math.fsum(float(value) for value in frame[self.column] if value is not None)
         if self.row is not None:
-            names = frame.columns[0]
-            frame = frame.filter(pl.col(names).cast(pl.String) == self.row)
+            names = [name for index, (name, kind) in enumerate(frame.schema.items()) if index == 0 or kind == pl.String]
+            frame = frame.filter(pl.any_horizontal(pl.col(names).cast(pl.String) == self.row))
         if frame.height != 1:
             found = ", ".join(str(name) for name in result.table(self.table).to_series(0))
             raise UsageError(f"metric {self}: found {frame.height} rows of the table {self.table!r}, expected one of: {found}")
@@ -50,4 +67,4 @@ class Metric:
 
     def unit(self, result: Result) -> str | None:
         """The unit of the column, if it has one."""
-        return result.units(self.table).get(self.column)
+        return None if self.whole is not None else result.units(self.table).get(self.column)
