@@ -4,7 +4,7 @@ use crate::ipv4::Extent;
 use crate::tcp::Segment;
 use crate::udp::UserDatagram;
 use crate::{Endpoints, tcp, udp};
-use acklab_base::{Bytes, Datagram, Ecn, FlowId, AckHeader};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
 
 /// What an IPv4 packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

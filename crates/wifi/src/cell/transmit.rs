@@ -58,7 +58,16 @@ pub(super) struct Data {
 impl Data {
     /// A PPDU that carries no data.
     pub(super) const fn none(mode: Mode, octets: Bytes, answer: Answer) -> Self {
-        Self { mode, octets, answer, bytes: Bytes::ZERO, ack_octets: Bytes::ZERO, frames: 0, first_tries: 0, wants_rts: false }
+        Self {
+            mode,
+            octets,
+            answer,
+            bytes: Bytes::ZERO,
+            ack_octets: Bytes::ZERO,
+            frames: 0,
+            first_tries: 0,
+            wants_rts: false,
+        }
     }
 
     /// One more frame is in it.
@@ -107,7 +116,10 @@ impl<D: Datagram + Clone> Cell<D> {
         exchange.number = self.frames;
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
-            if !matches!(other.phase, Phase::Frame | Phase::Answer) || other.ends <= begins || other.begins >= exchange.ends {
+            if !matches!(other.phase, Phase::Frame | Phase::Answer)
+                || other.ends <= begins
+                || other.begins >= exchange.ends
+            {
                 continue;
             }
             let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
