@@ -11,11 +11,13 @@
 //! | `assemble` | a PPDU is put together |
 //! | `transmit` | it goes on the air, others overlap with it |
 //! | `receive` | it ends, and is answered or not |
+//! | `arrivals` | a packet is at the end of a hop, and leaves the cell or goes on |
 //! | `settle` | the answer ends, or does not come |
 //! | `beacon` | the access point makes itself known |
 //! | `presence` | nodes leave and come back |
 //! | `observe` | what is measured and logged |
 
+mod arrivals;
 mod arrive;
 mod assemble;
 mod beacon;
@@ -44,10 +46,10 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 pub use observe::QueueView;
 
+use arrivals::Arrivals;
 use beacon::Beacons;
 use queue::Ready;
 use rules::Rules;
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use transmit::Exchange;
@@ -73,6 +75,8 @@ struct Txq<D> {
     attempt: u32,
     /// It stands in its function's line.
     is_ready: bool,
+    /// There are flows that go on from its receiver to another.
+    relays: bool,
     /// Its sender is away, or its receiver is and has said so.
     rests: bool,
     /// Packets that wait or are unacknowledged, and their octets.
@@ -151,8 +155,7 @@ pub struct Cell<D> {
     has_one_view: bool,
     backoffs: Stream,
     errors: Stream,
-    /// Packets that have arrived.
-    delivered: VecDeque<D>,
+    arrivals: Arrivals<D>,
     /// Functions that wait for the medium, and since when there have been any.
     waiting: u32,
     waiting_since: Instant,
@@ -231,7 +234,7 @@ impl<D: Datagram + Clone> Cell<D> {
             has_one_view,
             backoffs: stream("backoff"),
             errors: stream("errors"),
-            delivered: VecDeque::new(),
+            arrivals: Arrivals::default(),
             waiting: 0,
             waiting_since: Instant::ZERO,
             airtime: Airtime::new(nodes),
@@ -262,7 +265,7 @@ impl<D: Datagram + Clone> Cell<D> {
     /// Has a packet arrived that is to be polled?
     #[must_use]
     pub fn has_delivered(&self) -> bool {
-        !self.delivered.is_empty()
+        self.arrivals.has_delivered()
     }
 
     /// Carry `flow` from one node to another, in one category. Without QoS, all are best effort.
@@ -275,6 +278,7 @@ impl<D: Datagram + Clone> Cell<D> {
             Route { first: self.txq(from, to, category)?, second: None }
         } else {
             let first = self.txq(from, ACCESS_POINT, category)?;
+            self.txqs[first.0 as usize].relays = true;
             Route { first, second: Some(self.txq(ACCESS_POINT, to, category)?) }
         };
         let index = flow.0 as usize;
@@ -310,6 +314,7 @@ impl<D: Datagram + Clone> Cell<D> {
             rate: self.rate_control(from, to)?,
             attempt: 0,
             is_ready: false,
+            relays: false,
             rests: false,
             held: Held::default(),
         };
@@ -421,7 +426,7 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
     }
 
     fn poll(&mut self, _now: Instant) -> Option<D> {
-        self.delivered.pop_front()
+        self.arrivals.take()
     }
 }
 

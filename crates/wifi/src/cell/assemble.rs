@@ -306,22 +306,27 @@ impl<D: Datagram + Clone> Cell<D> {
         let txq = &mut self.txqs[id.0 as usize];
         let (before, before_bytes) = (txq.buffer.len(), txq.buffer.bytes());
         let taken = txq.buffer.take(now);
-        let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
         let gone = before - txq.buffer.len() - usize::from(taken.is_some());
         if gone > 0 {
+            let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
             let gone_bytes = before_bytes - txq.buffer.bytes() - given;
-            let is_measured = self.measured.contains(&now);
-            while let Some(flow) = txq.buffer.take_drop() {
-                if is_measured {
-                    self.turned_away.push(flow);
-                }
-            }
-            if is_measured {
-                self.counters[txq.from].dropped += gone as u64;
-            }
-            self.let_go(now, id, gone as u64, gone_bytes);
+            self.dropped_at_head(now, id, gone as u64, gone_bytes);
         }
         taken
+    }
+
+    fn dropped_at_head(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes) {
+        let txq = &mut self.txqs[id.0 as usize];
+        let is_measured = self.measured.contains(&now);
+        while let Some(flow) = txq.buffer.take_drop() {
+            if is_measured {
+                self.turned_away.push(flow);
+            }
+        }
+        if is_measured {
+            self.counters[txq.from].dropped += packets;
+        }
+        self.let_go(now, id, packets, bytes);
     }
 
     /// Gives up what waits first and is too old.

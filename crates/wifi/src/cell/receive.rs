@@ -7,7 +7,7 @@ use crate::airtime::Use;
 use crate::frame;
 use crate::ppdu::Fate;
 use crate::reception::{Kind, Link, Other};
-use acklab_base::{Bytes, Datagram, Instant};
+use acklab_base::{Datagram, Instant};
 
 impl<D: Datagram + Clone> Cell<D> {
     /// What `index` has on the air ends, or the space before the next.
@@ -101,13 +101,15 @@ impl<D: Datagram + Clone> Cell<D> {
         let id = exchange.txq;
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         for sequence in sent.iter().skip(arrived.mpdus).take(most) {
-            let octets = self.txqs[id.0 as usize].originator.frame(*sequence).map_or(Bytes::ZERO, |frame| frame.octets);
+            let Some(frame) = self.txqs[id.0 as usize].originator.frame(*sequence) else { continue };
+            let octets = frame.octets;
             if self.happens(link.success(octets)) {
                 arrived.is_any_read = true;
                 self.receive_mpdu(now, id, *sequence);
             }
         }
         self.txqs[id.0 as usize].originator.sent = sent;
+        self.relay(now);
     }
 
     /// An MPDU ends whose aggregate goes on. ns-3 passes it up at once (`PhyEntity::EndOfMpdu`).
@@ -138,7 +140,6 @@ impl<D: Datagram + Clone> Cell<D> {
     fn receive_mpdu(&mut self, now: Instant, id: TxqId, sequence: u64) {
         let keeps = self.log.is_some();
         let has_agreement = self.rules.max_aggregate.is_some();
-        let mut relayed = Vec::new();
         let txq = &mut self.txqs[id.0 as usize];
         let Some(frame) = txq.originator.frame(sequence) else { return };
         if frame.is_received {
@@ -154,21 +155,13 @@ impl<D: Datagram + Clone> Cell<D> {
             counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
         }
         let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
-        let (routes, delivered) = (&self.routes, &mut self.delivered);
-        let mut up = |packet: D| {
-            let onward = routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second);
-            match onward {
-                Some(second) if second != id => relayed.push((second, packet)),
-                _ => delivered.push_back(packet),
-            }
-        };
+        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
+        let relays = txq.relays;
+        let mut up = |packet: D| arrivals.add(packet, if relays { routes } else { &[] }, id);
         if has_agreement {
             txq.recipient.receive(sequence, packets, &mut up);
         } else {
             txq.recipient.receive_alone(sequence, packets, &mut up);
-        }
-        for (second, packet) in relayed {
-            self.enqueue(now, second, packet);
         }
     }
 

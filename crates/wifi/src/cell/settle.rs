@@ -131,19 +131,10 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// A Block ACK request has arrived: what lies before the originator's window will not come.
     pub(super) fn moves_window(&mut self, now: Instant, id: TxqId) {
-        let mut relayed = Vec::new();
         let txq = &mut self.txqs[id.0 as usize];
-        let (routes, delivered) = (&self.routes, &mut self.delivered);
-        txq.recipient.advance(txq.originator.start, &mut |packet: D| {
-            let onward = routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second);
-            match onward {
-                Some(second) if second != id => relayed.push((second, packet)),
-                _ => delivered.push_back(packet),
-            }
-        });
-        for (second, packet) in relayed {
-            self.enqueue(now, second, packet);
-        }
+        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
+        txq.recipient.advance(txq.originator.start, &mut |packet: D| arrivals.add(packet, routes, id));
+        self.relay(now);
     }
 
     /// No answer comes, or none that can be read.
