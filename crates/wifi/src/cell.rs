@@ -6,7 +6,7 @@
 //! | module | holds the verbs |
 //! |---|---|
 //! | `queue` | a packet joins, a packet is taken |
-//! | `arrive` | a function that had nothing to send gets in line |
+//! | `line_up` | a function that had nothing to send gets in line |
 //! | `contend` | a function draws a backoff, wins, fails |
 //! | `assemble` | a PPDU is put together |
 //! | `transmit` | it goes on the air, others overlap with it |
@@ -18,10 +18,10 @@
 //! | `observe` | what is measured and logged |
 
 mod arrivals;
-mod arrive;
 mod assemble;
 mod beacon;
 mod contend;
+mod line_up;
 mod observe;
 mod presence;
 mod queue;

@@ -44,7 +44,7 @@ pub enum Config {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
-    /// The mode that suits the signal-to-noise ratio of what the peer last sent, without any delay or error of measurement: the one of
+    /// The mode that suits the signal-to-noise ratio at the peer, which its answers tell without any error of measurement: the one of
     /// the highest expected goodput, which makes the envelope over all fixed modes.
     Ideal {
         /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this: ns-3's `IdealWifiManager`, which
@@ -146,7 +146,7 @@ impl RateControl {
         }
     }
 
-    /// The signal-to-noise ratio in dB at which the peer's last frame or answer was received.
+    /// The signal-to-noise ratio in dB at the peer, as its last answer tells.
     pub fn heard(&mut self, _now: Instant, snr_db: f64) {
         match self {
             Self::Fixed(_) | Self::MinstrelHt(_) => {}

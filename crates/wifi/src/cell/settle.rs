@@ -47,10 +47,11 @@ impl<D: Datagram + Clone> Cell<D> {
         self.next_or_leave(now, index, &exchange);
     }
 
-    /// The answer tells how well the peer is heard.
+    /// The answer tells how well the peer hears what it answers, as if that stood in it (ns-3's `SnrTag`).
     fn heard(&mut self, now: Instant, exchange: &Exchange) {
         let one_stream = Mode { streams: 1, ..exchange.data.mode };
-        if let Some(snr_db) = self.reception.snr_db(now, exchange.sender, exchange.receiver.unwrap_or(0), one_stream) {
+        let (initiator, peer) = (exchange.receiver.unwrap_or(super::ACCESS_POINT), exchange.sender);
+        if let Some(snr_db) = self.reception.snr_db(now, initiator, peer, one_stream) {
             self.txqs[exchange.txq.0 as usize].rate.heard(now, snr_db);
         }
     }
