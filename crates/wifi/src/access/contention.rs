@@ -129,7 +129,11 @@ impl Contention {
 
     /// Slots counted from `start` on when the medium becomes busy at `now`.
     fn slots_since(&self, start: Instant, now: Instant) -> u64 {
-        if now < start { 0 } else { now.since(start).as_nanos() / self.slot.as_nanos() + u64::from(self.counts_at_aifs) }
+        if now < start {
+            0
+        } else {
+            now.since(start).as_nanos() / self.slot.as_nanos() + u64::from(self.counts_at_aifs)
+        }
     }
 
     /// `function` sends when its lane has counted up to `count`.

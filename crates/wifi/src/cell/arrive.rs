@@ -64,7 +64,9 @@ impl<D: Datagram + Clone> Cell<D> {
     /// Has `node` just received what it will answer after SIFS?
     fn is_about_to_answer(&self, now: Instant, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| {
-            exchange.sender == node && now < exchange.begins && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
+            exchange.sender == node
+                && now < exchange.begins
+                && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
         })
     }
 }
