@@ -188,6 +188,10 @@ def test_metrics_name_what_they_do_not_find(fake, scenario):
     result = run(scenario)
     assert Metric.parse("links[btl_forward].total_qdisc_drops_l2").of(result) == 74
     assert Metric.parse("flows.mean_srtt_l4").unit(result) == "ms"
+    total = sum(result.table("links")["total_qdisc_drops_l2"])
+    assert Metric.parse("links[*].total_qdisc_drops_l2").of(result) == total
+    share = Metric.parse("links[btl_forward].total_qdisc_drops_l2 / links[*].total_qdisc_drops_l2")
+    assert (share.of(result), share.unit(result)) == (74 / total, None)
     with pytest.raises(UsageError, match="no column 'x'"):
         Metric.parse("flows.x").of(result)
     with pytest.raises(UsageError, match="expected one of: btl_forward, btl_reverse"):

@@ -79,13 +79,14 @@ pub struct Config {
     pub station: Vec<Station>,
 }
 
-/// How a frame gets in line that comes to a function which had none.
+/// How a frame gets in line that comes to a function which had none, and when those of an aggregate go up.
 ///
-/// | the frame comes | `standard` | `ns3` |
+/// | a frame | `standard` | `ns3` |
 /// |---|---|---|
-/// | in the SIFS before its own node answers a PPDU | the medium is taken: back off (10.3.4.2) | the medium is idle: no backoff (`ChannelAccessManager::IsBusy`) |
-/// | to an idle medium, without QoS | send if it was idle for DIFS, at the next slot (10.3.4.2) | wait for DIFS from now on (`NeedBackoffUponAccess`) |
-/// | while the last backoff still runs, with QoS | send when it ends (10.23.2.2) | send a slot later (`RequestAccess` aligns once more) |
+/// | comes in the SIFS before its own node answers a PPDU | the medium is taken: back off (10.3.4.2) | the medium is idle: no backoff (`ChannelAccessManager::IsBusy`) |
+/// | comes to an idle medium, without QoS | send if it was idle for DIFS, at the next slot (10.3.4.2) | wait for DIFS from now on (`NeedBackoffUponAccess`) |
+/// | comes while the last backoff still runs, with QoS | send when it ends (10.23.2.2) | send a slot later (`RequestAccess` aligns once more) |
+/// | of an aggregate has ended | goes up with the last of the PPDU | goes up at once (`PhyEntity::EndOfMpdu`) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
