@@ -15,6 +15,11 @@ impl Mean {
         self.sum += value;
     }
 
+    /// The value zero, so many times.
+    pub(crate) const fn add_zeros(&mut self, count: u64) {
+        self.count += count;
+    }
+
     /// Nothing, if there was no value.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -32,6 +37,11 @@ impl Series {
     pub(crate) fn add(&mut self, value: f64) {
         self.values.add(value);
         self.squares += value * value;
+    }
+
+    /// The value zero, so many times.
+    pub(crate) const fn add_zeros(&mut self, count: u64) {
+        self.values.add_zeros(count);
     }
 
     /// Nothing, if there was no value.

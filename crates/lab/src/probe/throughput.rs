@@ -50,18 +50,30 @@ impl Throughput {
     }
 
     pub(super) fn arrived(&mut self, now: Instant, octets: u64, record: &mut Option<Vec<(Instant, f64)>>) {
-        while now >= self.begins + self.bin {
-            self.end_bin(self.begins + self.bin, record);
-        }
+        self.end_bins(now, record);
         self.octets += octets;
     }
 
     pub(super) fn finish(&mut self, until: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
-        while self.begins + self.bin <= until {
-            self.end_bin(self.begins + self.bin, record);
-        }
+        self.end_bins(until, record);
         if self.begins < until {
             self.end_bin(until, record);
+        }
+    }
+
+    /// Ends all bins that are over at `now`. Of many flows most rest for many bins, which cost nothing here unless each is recorded.
+    fn end_bins(&mut self, now: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
+        while now >= self.begins + self.bin {
+            if self.octets == 0 && record.is_none() {
+                let empty = now.since(self.begins).as_nanos() / self.bin.as_nanos();
+                self.rates.add_zeros(empty);
+                if self.srtt.is_some() {
+                    self.power.add_zeros(empty);
+                }
+                self.begins += self.bin * empty;
+                return;
+            }
+            self.end_bin(self.begins + self.bin, record);
         }
     }
 
