@@ -14,9 +14,9 @@ pub enum Use {
     LinkAck,
     /// RTS, CTS, Block ACK requests, beacons.
     Control,
-    /// SIFS, DIFS, AIFS and EIFS.
+    /// SIFS, DIFS and AIFS.
     Interframe,
-    /// Slots that are counted while somebody has something to send, and timeouts.
+    /// Slots that are counted while somebody has something to send, timeouts, and what EIFS is longer than AIFS.
     Backoff,
     /// Transmissions of which several overlapped where they were to be received.
     Collision,
