@@ -176,9 +176,10 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     is_markable
 }
 
-/// Is there room for one more of `size` beside `packets` that hold `bytes`?
+/// Is there room for one more of `size` beside `packets` that hold `bytes`? For owners of several buffers with one limit, too.
+#[must_use]
 #[inline]
-fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
+pub fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
     match limit {
         None => true,
         Some(Limit::Packets(most)) => (packets as u64) < most,

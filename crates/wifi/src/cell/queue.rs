@@ -1,10 +1,9 @@
 //! Packets join the queues of a node, and leave them.
 
-use super::rules::has_room;
 use super::{Cell, TxqId};
 use crate::config::Queues;
 use acklab_base::{Datagram, Instant};
-use acklab_path::queue::Verdict;
+use acklab_path::queue::{self, Verdict};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -60,7 +59,7 @@ impl<D: Datagram + Clone> Cell<D> {
             Queues::PerStation => txq.held,
             Queues::Shared => function.held,
         };
-        let room = has_room(function.config.limit(), held.packets, held.bytes, size);
+        let room = queue::has_room(function.config.limit(), held.packets as usize, held.bytes, size);
         let is_measured = self.measured.contains(&now);
         let counters = &mut self.counters[function.node];
         match txq.buffer.offer(now, packet, room) {

@@ -4,7 +4,7 @@ use crate::config::{Access, AfterMissed, Config, Dialect, Protection, Queues, Re
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
-use acklab_base::{Bytes, Duration, units::Limit};
+use acklab_base::{Bytes, Duration};
 use acklab_path::queue;
 
 /// The rules that all nodes of a cell obey.
@@ -113,14 +113,5 @@ impl Rules {
     /// How long an answer takes in this mode.
     pub(super) fn answer_time(&self, answer: Answer, mode: Mode) -> Duration {
         self.timing.duration(mode, self.answer_octets(answer))
-    }
-}
-
-/// Is there room for one more packet of `size` beside so many packets and octets?
-pub(super) fn has_room(limit: Option<Limit>, packets: u64, bytes: Bytes, size: Bytes) -> bool {
-    match limit {
-        None => true,
-        Some(Limit::Packets(most)) => packets < most,
-        Some(Limit::Bytes(most)) => bytes + size <= most,
     }
 }
