@@ -19,7 +19,7 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
                 cell: plan,
                 node,
                 counters,
-                queues: cell.queues().filter(|queue| queue.node == node).collect(),
+                queues: cell.queues_of(node).collect(),
             })
         })
         .collect();

@@ -94,13 +94,22 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// The queues of all nodes.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
-        self.functions.iter().map(|function| QueueView {
+        self.functions.iter().map(|function| self.queue(function))
+    }
+
+    /// The queues of one node.
+    pub fn queues_of(&self, node: usize) -> impl Iterator<Item = QueueView<'_>> {
+        self.functions.iter().filter(move |function| function.node == node).map(|function| self.queue(function))
+    }
+
+    fn queue<'a>(&self, function: &'a Function) -> QueueView<'a> {
+        QueueView {
             node: function.node,
             category: function.category,
             mean_length: function.length.mean(&self.measured),
             max_length: function.length.max,
             log: function.lengths.as_deref().unwrap_or_default(),
-        })
+        }
     }
 
     /// Books a frame of an initiator that has just ended, and counts it.
