@@ -102,9 +102,7 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
 /// Data PPDUs that carry nothing but pure ACKs have a name of their own.
 fn kind(frame: &Frame<Packet>) -> &'static str {
     match frame {
-        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(|packet| packet.pure_ack().is_some()) => {
-            "tcp_ack"
-        }
+        Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(Datagram::is_pure_ack) => "tcp_ack",
         frame => frame.name(),
     }
 }

@@ -33,7 +33,7 @@ fn quiet_with(standard: &str, dialect: &str, seed: Seed) -> Cell<Packet> {
 }
 
 fn packet(flow: FlowId) -> Packet {
-    Packet { flow, size: Bytes(1_500) }
+    Packet { flow, size: Bytes(1_500), number: 0 }
 }
 
 const fn at(micros: u64) -> Instant {

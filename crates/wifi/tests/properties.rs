@@ -1,41 +1,17 @@
 //! What holds in every cell, whatever contends in it.
 
+#[path = "common/packet.rs"]
+mod packet;
+
 use acklab_base::random::Seed;
-use acklab_base::{AckHeader, Bytes, Datagram, Duration, Ecn, FlowId, Instant, Machine};
+use acklab_base::{Bytes, Duration, FlowId, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::{Cell, Config};
+use packet::Packet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-/// A packet that knows its place in its flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Packet {
-    flow: FlowId,
-    size: Bytes,
-    number: u64,
-}
-
-impl Datagram for Packet {
-    fn wire_len(&self) -> Bytes {
-        self.size
-    }
-
-    fn flow(&self) -> FlowId {
-        self.flow
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
-
-    fn set_ecn(&mut self, _ecn: Ecn) {}
-
-    fn ack_header(&self) -> Option<AckHeader> {
-        None
-    }
-}
 
 /// A flow from one node to another, and when its packets join, and how large they are.
 #[derive(Clone, Debug)]

@@ -42,7 +42,6 @@ impl<D: Datagram + Clone> Cell<D> {
     /// Count only what happens in `window`; without this, everything counts.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.airtime.measure(window.clone());
-        self.txqs.iter_mut().for_each(|txq| txq.buffer.measure(window.clone()));
         self.measured = window;
     }
 
@@ -199,13 +198,10 @@ impl<D: Datagram + Clone> Cell<D> {
         let txq = &self.txqs[exchange.txq.0 as usize];
         let tid = self.rules.has_qos.then(|| self.tid(exchange));
         let has_more = !txq.buffer.is_empty();
-        let frames = txq.originator.sent.iter().filter_map(|sequence| {
-            let index = usize::try_from(sequence.checked_sub(txq.originator.start)?).ok()?;
-            Some((*sequence, txq.originator.frames.get(index)?))
-        });
-        frames
+        let sent = txq.originator.sent.iter().enumerate();
+        sent.filter_map(|(place, sequence)| Some((sequence, txq.originator.sent_frame(place)?)))
             .map(|(sequence, frame)| Mpdu {
-                sequence: on_the_air(sequence),
+                sequence: on_the_air(*sequence),
                 tid,
                 is_retry: frame.failures > 0,
                 has_more,

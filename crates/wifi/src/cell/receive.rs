@@ -182,8 +182,6 @@ impl<D: Datagram + Clone> Cell<D> {
             receiver: Some(exchange.sender),
             mode,
             octets,
-            has_collided: false,
-            is_undetected: false,
             ..exchange
         };
         self.follows(index, answer, Phase::BeforeAnswer);
@@ -232,8 +230,6 @@ impl<D: Datagram + Clone> Cell<D> {
             mode: data.mode,
             octets: data.octets,
             answer: data.answer,
-            has_collided: false,
-            is_undetected: false,
             ..exchange
         };
         self.airtime.book(next.sender, Use::Interframe, begins);

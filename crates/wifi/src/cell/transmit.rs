@@ -8,6 +8,7 @@ use crate::originator::Mpdu;
 use crate::phy::Mode;
 use crate::reception::Other;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
+use std::ops::Range;
 
 /// A frame exchange that is under way: what is on the air, and what comes next.
 #[derive(Clone, Copy, Debug)]
@@ -121,10 +122,14 @@ pub(super) enum Phase {
 }
 
 impl<D: Datagram + Clone> Cell<D> {
-    /// Runs `change` on each view that hears `node`, its own included.
-    fn views_that_hear(&self, node: usize) -> impl Iterator<Item = usize> + use<'_, D> {
-        let views = if self.has_one_view { 0..1 } else { 0..self.counters.len() };
-        views.filter(move |view| self.has_one_view || *view == node || self.reception.hears(*view, node))
+    /// The views of the medium.
+    const fn views(&self) -> Range<usize> {
+        0..if self.has_one_view { 1 } else { self.counters.len() }
+    }
+
+    /// Does what `node` sends reach `view`? Its own always does.
+    fn reaches(&self, node: usize, view: usize) -> bool {
+        self.has_one_view || view == node || self.reception.hears(view, node)
     }
 
     /// What `exchange` says is on the air begins. Those that it overlaps with are lost to those that hear both.
@@ -133,6 +138,7 @@ impl<D: Datagram + Clone> Cell<D> {
         self.frames += 1;
         exchange.number = self.frames;
         exchange.arrived = Arrived::default();
+        (exchange.has_collided, exchange.is_undetected) = (false, false);
         if self.rules.dialect == Dialect::Ns3 && exchange.step == Step::Data && exchange.phase == Phase::Frame {
             self.next_mpdu_goes_up(&mut exchange);
         }
@@ -156,11 +162,10 @@ impl<D: Datagram + Clone> Cell<D> {
                 exchange.is_undetected |= is_simultaneous;
             }
         }
-        if self.has_one_view {
-            self.contention.busy(0, begins);
-        } else {
-            let views: Vec<usize> = self.views_that_hear(sender).collect();
-            views.into_iter().for_each(|view| self.contention.busy(view, begins));
+        for view in self.views() {
+            if self.reaches(sender, view) {
+                self.contention.busy(view, begins);
+            }
         }
         exchange
     }
@@ -181,16 +186,17 @@ impl<D: Datagram + Clone> Cell<D> {
     /// What `exchange` had on the air has ended. Those that could read it know how long the medium stays reserved; those that
     /// could not wait for EIFS.
     pub(super) fn go_off_air(&mut self, now: Instant, exchange: &Exchange, reserved: Duration, could_be_read: bool) {
-        let is_readable = could_be_read;
-        let extra = if is_readable { Duration::ZERO } else { self.unread_extra(exchange) };
-        let reserved_until = now + if is_readable { reserved } else { Duration::ZERO };
+        let extra = if could_be_read { Duration::ZERO } else { self.unread_extra(exchange) };
+        let reserved_until = now + if could_be_read { reserved } else { Duration::ZERO };
         if self.has_one_view {
             self.contention.reserve(0, reserved_until);
             self.contention.idle(0, now, extra);
             return;
         }
-        let views: Vec<usize> = self.views_that_hear(exchange.sender).collect();
-        for view in views {
+        for view in self.views() {
+            if !self.reaches(exchange.sender, view) {
+                continue;
+            }
             let takes_part = view == exchange.sender || Some(view) == exchange.receiver;
             if !takes_part {
                 self.contention.reserve(view, reserved_until);

@@ -3,37 +3,14 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
+#[path = "packet.rs"]
+mod packet;
+
 use acklab_base::random::Seed;
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant, Machine};
+use acklab_base::{Bytes, FlowId, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Config};
-
-/// A packet that is nothing but octets of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet {
-    pub flow: FlowId,
-    pub size: Bytes,
-}
-
-impl Datagram for Packet {
-    fn wire_len(&self) -> Bytes {
-        self.size
-    }
-
-    fn flow(&self) -> FlowId {
-        self.flow
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
-
-    fn set_ecn(&mut self, _ecn: Ecn) {}
-
-    fn ack_header(&self) -> Option<AckHeader> {
-        None
-    }
-}
+pub use packet::Packet;
 
 /// A flow that always has packets of one size waiting.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +88,7 @@ fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
         let flow = FlowId::data(index as u32);
         cell.carry(flow, source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
         for _ in 0..BACKLOG {
-            cell.accept(Instant::ZERO, Packet { flow, size: source.size });
+            cell.accept(Instant::ZERO, Packet { flow, size: source.size, number: 0 });
         }
     }
     cell
@@ -125,7 +102,7 @@ pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arriv
         cell.accept(now, packet);
     }
     while let Some(flow) = cell.take_drop() {
-        cell.accept(now, Packet { flow, size: sources[flow.connection() as usize].size });
+        cell.accept(now, Packet { flow, size: sources[flow.connection() as usize].size, number: 0 });
     }
 }
 
