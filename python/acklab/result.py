@@ -58,6 +58,11 @@ class Result:
         return self.table("airtime")
 
     @property
+    def hack(self) -> pl.DataFrame:
+        """One row a node of a Wi-Fi cell with TCP/HACK, the access point first: the ACKs that went on answers, and what became of them."""
+        return self.table("hack")
+
+    @property
     def network(self) -> pl.DataFrame:
         """One row: sums and means over all flows and links."""
         return self.table("network")

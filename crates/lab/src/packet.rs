@@ -2,6 +2,7 @@
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
 use acklab_wire::Pdu;
+use acklab_wire::rohc::Ack;
 use std::borrow::Borrow;
 
 /// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
@@ -53,6 +54,19 @@ impl Datagram for Packet {
 
     fn is_pure_ack(&self) -> bool {
         self.0.pdu.is_pure_ack()
+    }
+}
+
+impl acklab_wifi::Packet for Packet {
+    fn ack(&self) -> Option<Ack> {
+        match &self.0.pdu {
+            Pdu::Tcp(segment) if segment.is_pure_ack() => Some(Ack::of(*segment)),
+            _ => None,
+        }
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        Self(Box::new(Body { pdu: ack.segment.into(), ..*self.0 }))
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) fn tables(
     ];
     if !world.cells.is_empty() {
         tables.extend([cells::stations(world, plan), cells::airtime(world, plan, from, until)]);
+        tables.extend(cells::hack(world, plan));
     }
     tables.extend(series::tables(world, plan, scenario));
     tables

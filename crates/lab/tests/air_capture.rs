@@ -64,6 +64,7 @@ impl Air {
             octets: Bytes(psdu),
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame,
+            appended: Vec::new(),
             fate: Fate::Received,
         });
         self.now = self.now + duration + SIFS;
@@ -80,6 +81,7 @@ fn mpdu(sequence: u16, packets: &[&Pdu]) -> Mpdu<Pdu> {
         tid: Some(0),
         is_retry: false,
         has_more: false,
+        is_sync: false,
         octets: Bytes::ZERO,
         packets: packets.iter().copied().copied().collect(),
         is_a_msdu: packets.len() > 1,
@@ -123,6 +125,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
             octets: Bytes(90),
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame: data(vec![mpdu(77, &[&acks[0]])]),
+            appended: Vec::new(),
             fate: Fate::Collided,
         });
     }

@@ -12,6 +12,8 @@ pub enum Use {
     TransportAck,
     /// ACK and Block ACK frames.
     LinkAck,
+    /// What those take longer because they carry compressed ACKs of the transport.
+    CompressedAck,
     /// RTS, CTS, Block ACK requests, beacons.
     Control,
     /// SIFS, DIFS and AIFS.
@@ -28,10 +30,11 @@ pub enum Use {
 
 impl Use {
     /// All, in the order of the tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Data,
         Self::TransportAck,
         Self::LinkAck,
+        Self::CompressedAck,
         Self::Control,
         Self::Interframe,
         Self::Backoff,
@@ -47,6 +50,7 @@ impl Use {
             Self::Data => "data",
             Self::TransportAck => "transport_ack",
             Self::LinkAck => "link_ack",
+            Self::CompressedAck => "compressed_ack",
             Self::Control => "control",
             Self::Interframe => "interframe_space",
             Self::Backoff => "backoff",

@@ -13,6 +13,7 @@
 //! | `receive` | it ends, and is answered or not |
 //! | `arrivals` | a packet is at the end of a hop, and leaves the cell or goes on |
 //! | `settle` | the answer ends, or does not come |
+//! | `hack` | ACKs wait for an answer, go with it, and arrive with it |
 //! | `beacon` | the access point makes itself known |
 //! | `presence` | nodes leave and come back |
 //! | `observe` | what is measured and logged |
@@ -21,6 +22,7 @@ mod arrivals;
 mod assemble;
 mod beacon;
 mod contend;
+mod hack;
 mod line_up;
 mod observe;
 mod presence;
@@ -34,20 +36,23 @@ use crate::access::{Category, Contention, FunctionId, LaneId, Parameters, Window
 use crate::airtime::Airtime;
 use crate::config::{Config, Queues};
 use crate::counters::Counters;
+use crate::hack::End;
 use crate::originator::Originator;
+use crate::packet::Packet;
 use crate::ppdu::Ppdu;
 use crate::rate::RateControl;
 use crate::reception::{Other, Reception};
 use crate::recipient::Recipient;
 use crate::{phy, rate, reception};
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Bytes, Datagram, FlowId, Instant, Machine};
+use acklab_base::{Bytes, FlowId, Instant, Machine};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 pub use observe::QueueView;
 
 use arrivals::Arrivals;
 use beacon::Beacons;
+use hack::HoldLimits;
 use queue::Ready;
 use rules::Rules;
 use std::fmt;
@@ -81,6 +86,10 @@ struct Txq<D> {
     rests: bool,
     /// Packets that wait or are unacknowledged, and their octets.
     held: Held,
+    /// With TCP/HACK, and if its peer sends it data in turn.
+    hack: Option<Box<End<D>>>,
+    /// What the peer sends to this node in the same category, whose answers carry ACKs of this one.
+    reverse: Option<TxqId>,
 }
 
 /// Packets and octets that wait or are unacknowledged.
@@ -163,6 +172,8 @@ pub struct Cell<D> {
     counters: Vec<Counters>,
     measured: Range<Instant>,
     turned_away: Vec<FlowId>,
+    hold_limits: HoldLimits,
+    hack_counters: Vec<crate::hack::Counters>,
     log: Option<Vec<Ppdu<D>>>,
     /// Memory that is used again.
     winners: Vec<FunctionId>,
@@ -196,7 +207,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// A cell that carries no flows yet.
     ///
     /// # Errors
@@ -241,6 +252,8 @@ impl<D: Datagram + Clone> Cell<D> {
             counters: vec![Counters::default(); nodes],
             measured: Instant::ZERO..Instant::FAR_FUTURE,
             turned_away: Vec::new(),
+            hold_limits: HoldLimits::default(),
+            hack_counters: config.hack.map_or_else(Vec::new, |_| vec![crate::hack::Counters::default(); nodes]),
             log: None,
             winners: Vec::new(),
             rules,
@@ -259,7 +272,8 @@ impl<D: Datagram + Clone> Cell<D> {
     fn look_ahead(&mut self) {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         let beacon = self.beacons.as_ref().map(Beacons::due);
-        self.next = [ends, self.contention.due(), beacon, self.presence_changes].into_iter().flatten().min();
+        let held = self.hold_limits.next();
+        self.next = [ends, self.contention.due(), beacon, self.presence_changes, held].into_iter().flatten().min();
     }
 
     /// Has a packet arrived that is to be polled?
@@ -317,9 +331,12 @@ impl<D: Datagram + Clone> Cell<D> {
             relays: false,
             rests: false,
             held: Held::default(),
+            hack: None,
+            reverse: None,
         };
         self.txqs.push(txq);
         self.functions[function.0 as usize].txqs.push(id);
+        self.pair_for_hack(id);
         Ok(id)
     }
 
@@ -385,7 +402,7 @@ impl<D: Datagram + Clone> Cell<D> {
             longest: self.rules.max_time,
             overhead: self.rules.timing.aifs(parameters.aifsn)
                 + mean_backoff
-                + self.rules.timing.sifs
+                + self.rules.answer_space
                 + self.rules.answer_time(answer, self.rules.control.lowest()),
         }
     }
@@ -396,13 +413,13 @@ impl<D: Datagram + Clone> Cell<D> {
     }
 }
 
-impl<D: Datagram + Clone> Machine for Cell<D> {
+impl<D: Packet> Machine for Cell<D> {
     type Datagram = D;
 
     fn accept(&mut self, now: Instant, packet: D) {
         let route = self.routes.get(packet.flow().0 as usize).copied().flatten();
         if let Some(route) = route {
-            self.enqueue(now, route.first, packet);
+            self.admit(now, route.first, packet);
         }
     }
 
@@ -414,6 +431,7 @@ impl<D: Datagram + Clone> Machine for Cell<D> {
             self.mpdu_ends(now, index);
         }
         self.presence_changes(now);
+        self.held_too_long(now);
         self.beacon_falls_due(now);
         if self.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);

@@ -2,7 +2,7 @@
 
 use crate::access::{Category, Overrides};
 use crate::phy::{Band, Guard, Standard, Width};
-use crate::{rate, reception};
+use crate::{hack, rate, reception};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_path::queue;
 use schemars::JsonSchema;
@@ -59,6 +59,12 @@ pub struct Config {
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,
+    /// How much later than SIFS answers come, as from a NIC that is too slow; initiators wait as much longer for them.
+    #[serde(default)]
+    pub late_answers: Duration,
+    /// TCP's ACKs inside ACKs and Block ACKs. Default: in frames of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hack: Option<hack::Config>,
     /// How all contend, where AP or station say nothing else.
     #[serde(default)]
     pub access: Access,
@@ -121,12 +127,15 @@ pub struct Retries {
     /// Transmissions of a frame within aggregates. Default: as many as its lifetime allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregated: Option<u8>,
+    /// Transmissions of a Block ACK request, after which the next aggregate is sent without an answer. Default: until one comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u8>,
 }
 
 impl Default for Retries {
     /// The default values of the MIB (Annex C).
     fn default() -> Self {
-        Self { short: 7, long: 4, aggregated: None }
+        Self { short: 7, long: 4, aggregated: None, requests: None }
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`access`] | who may send next: lanes of backoffs, categories, contention windows |
 //! | [`rate`] | in which mode a PPDU is sent |
 //! | [`reception`] | who hears whom, and how well |
+//! | [`hack`] | TCP's ACKs inside the acknowledgements of the link |
 //! | [`airtime`] | where every nanosecond of the medium went |
 //! | [`counters`] | what a node has done |
 //! | [`ppdu`] | what was on the air, for captures and timelines |
@@ -20,7 +21,9 @@ pub mod cell;
 pub mod config;
 pub mod counters;
 mod frame;
+pub mod hack;
 mod originator;
+mod packet;
 mod payload;
 pub mod phy;
 pub mod ppdu;
@@ -30,3 +33,4 @@ mod recipient;
 
 pub use cell::Cell;
 pub use config::Config;
+pub use packet::Packet;

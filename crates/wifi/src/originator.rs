@@ -3,7 +3,7 @@
 //! Without an agreement it holds one frame, the one that is being sent.
 
 use crate::payload::Payload;
-use acklab_base::{Bytes, Instant};
+use acklab_base::{Bytes, Datagram, FlowId, Instant};
 use std::collections::VecDeque;
 
 /// A frame that has a sequence number.
@@ -37,11 +37,37 @@ pub(crate) struct Originator<D> {
     pub(crate) sent: Vec<u64>,
     /// A Block ACK is missing, or the peer's window must be moved: ask before anything else is sent.
     pub(crate) must_ask: bool,
+    /// The peer's window is still to be moved past a frame that was given up.
+    pub(crate) has_gap: bool,
+    /// Requests in a row that no answer came for.
+    pub(crate) requests: u8,
+    /// What was sent last and not answered.
+    pub(crate) missed: Missed,
+}
+
+/// To what no answer came, since one did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Missed {
+    /// To nothing.
+    #[default]
+    Nothing,
+    /// To a frame with this sequence number, sent by itself.
+    Alone(u64),
+    /// To an aggregate, or to a request.
+    Several,
 }
 
 impl<D> Default for Originator<D> {
     fn default() -> Self {
-        Self { start: 0, frames: VecDeque::new(), sent: Vec::new(), must_ask: false }
+        Self {
+            start: 0,
+            frames: VecDeque::new(),
+            sent: Vec::new(),
+            must_ask: false,
+            has_gap: false,
+            requests: 0,
+            missed: Missed::Nothing,
+        }
     }
 }
 
@@ -71,15 +97,38 @@ impl<D> Originator<D> {
         self.start + self.frames.len() as u64 - 1
     }
 
-    /// Moves the window past all that is settled. Returns how many packets left it, and their octets.
-    pub(crate) fn advance(&mut self) -> (u64, Bytes) {
+    /// No answer came to what was being sent. `is_alone`: it is a frame by itself.
+    pub(crate) fn misses(&mut self, is_alone: bool) {
+        self.missed = match (self.missed, self.sent.first()) {
+            (Missed::Nothing, Some(sequence)) if is_alone => Missed::Alone(*sequence),
+            (Missed::Alone(before), Some(sequence)) if is_alone && before == *sequence => self.missed,
+            _ => Missed::Several,
+        };
+    }
+
+    /// Has something been sent, or does something wait, beside what is being sent?
+    pub(crate) fn has_other(&self) -> bool {
+        let unsettled = self.frames.iter().filter(|frame| !frame.is_settled).count();
+        unsettled > self.sent.len()
+    }
+
+    /// Moves the window past all that is settled, and shows what leaves it. Returns how many packets that are, and their octets.
+    pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Payload<D>)) -> (u64, Bytes) {
         let (mut packets, mut bytes) = (0, Bytes::ZERO);
-        while let Some(frame) = self.frames.front().filter(|frame| frame.is_settled) {
+        while let Some(frame) = self.frames.pop_front_if(|frame| frame.is_settled) {
             packets += u64::from(frame.packet_count);
             bytes += frame.bytes;
             self.start += 1;
-            self.frames.pop_front();
+            leaves(&frame.packets);
         }
         (packets, bytes)
+    }
+}
+
+impl<D: Datagram> Originator<D> {
+    /// Is a pure ACK of this flow in the window?
+    pub(crate) fn carries_ack_of(&self, flow: FlowId) -> bool {
+        let with_acks = self.frames.iter().filter(|frame| frame.pure_ack_octets > 0);
+        with_acks.flat_map(|frame| frame.packets.as_slice()).any(|packet| packet.flow() == flow && packet.is_pure_ack())
     }
 }

@@ -22,6 +22,8 @@ pub struct Ppdu<D> {
     pub reserved: Duration,
     /// What it carried.
     pub frame: Frame<D>,
+    /// Octets of compressed ACKs behind an answer, counted in those of the PSDU.
+    pub appended: Vec<u8>,
     /// How it ended.
     pub fate: Fate,
 }
@@ -89,6 +91,8 @@ pub struct Mpdu<D> {
     pub is_retry: bool,
     /// The sender has more for the same peer.
     pub has_more: bool,
+    /// The sender has moved on without an answer to what it sent before: SYNC of TCP/HACK.
+    pub is_sync: bool,
     /// Octets with header and FCS.
     pub octets: Bytes,
     /// The packets in it.

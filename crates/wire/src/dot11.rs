@@ -14,5 +14,5 @@ pub mod radiotap;
 pub use address::MacAddress;
 pub use block_ack::{BlockAck, BlockAckRequest, BlockBitmap};
 pub use decode::{DecodeError, decode, decode_without_fcs};
-pub use encode::{duration_field, encode};
+pub use encode::{duration_field, encode, encode_with};
 pub use frame::{AckPolicy, Answer, Beacon, Data, DistributionSystem, Frame, Qos, Rts};

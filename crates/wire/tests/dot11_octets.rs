@@ -17,6 +17,7 @@ fn data(body: &[u8]) -> Data<'_> {
         is_retry: false,
         has_more_fragments: false,
         has_more_data: false,
+        is_sync: false,
         receiver: ACCESS_POINT,
         transmitter: STATION,
         address_3: ACCESS_POINT,
@@ -107,6 +108,7 @@ fn data_looks_as_in_9_3_2_1() {
         distribution_system: DistributionSystem::From,
         is_retry: true,
         has_more_data: true,
+        is_sync: true,
         receiver: STATION,
         transmitter: ACCESS_POINT,
         qos: Some(Qos { tid: 6, ack_policy: AckPolicy::Normal, is_amsdu: false }),
@@ -114,7 +116,7 @@ fn data_looks_as_in_9_3_2_1() {
     };
     is(
         &Frame::Data(down),
-        "88 2a  2c 00  02 00 00 00 00 0a  02 00 00 00 00 01  02 00 00 00 00 01  30 12  06 00  de ad",
+        "88 2a  2c 00  02 00 00 00 00 0a  02 00 00 00 00 01  02 00 00 00 00 01  30 12  16 00  de ad",
     );
     let other = Data {
         distribution_system: DistributionSystem::Apart,

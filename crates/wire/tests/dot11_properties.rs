@@ -31,7 +31,7 @@ prop_compose! {
         distribution_system in select(vec![
             DistributionSystem::Apart, DistributionSystem::To, DistributionSystem::From,
         ]),
-        (is_retry, has_more_fragments, has_more_data) in any::<(bool, bool, bool)>(),
+        (is_retry, has_more_fragments, has_more_data, is_sync) in any::<(bool, bool, bool, bool)>(),
         (receiver, transmitter, address_3) in (address(), address(), address()),
         (sequence, fragment) in (0u16..4096, 0u8..16),
         qos in option::of((0u8..16, select(vec![
@@ -39,7 +39,7 @@ prop_compose! {
         ]), any::<bool>()).prop_map(|(tid, ack_policy, is_amsdu)| Qos { tid, ack_policy, is_amsdu })),
     ) -> Data<'static> {
         Data {
-            duration, distribution_system, is_retry, has_more_fragments, has_more_data, receiver, transmitter, address_3,
+            duration, distribution_system, is_retry, has_more_fragments, has_more_data, is_sync, receiver, transmitter, address_3,
             sequence, fragment, qos, body: &[],
         }
     }

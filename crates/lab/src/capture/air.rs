@@ -17,7 +17,7 @@ use acklab_wifi::phy::{Band, Format};
 use acklab_wifi::ppdu::{self, Fate, Mpdu, Ppdu};
 use acklab_wire::dot11::{
     AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
-    Qos, Rts, duration_field, encode, msdu, radiotap,
+    Qos, Rts, duration_field, encode, encode_with, msdu, radiotap,
 };
 use acklab_wire::ipv4::Extent;
 use acklab_wire::{Endpoints, Pdu};
@@ -133,7 +133,7 @@ impl AirCapture {
                 })
             }
         };
-        encode(&frame, &mut self.frame);
+        encode_with(&frame, &ppdu.appended, &mut self.frame);
         let kept = self.frame.len();
         self.write(ppdu, kept, ppdu.fate != Fate::Received, None)
     }
@@ -198,6 +198,7 @@ impl AirCapture {
             is_retry: mpdu.is_retry,
             has_more_fragments: false,
             has_more_data: mpdu.has_more,
+            is_sync: mpdu.is_sync,
             receiver,
             transmitter,
             address_3: MacAddress::of_node(self.access_point),

@@ -7,6 +7,7 @@ use acklab_base::Instant;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::cell::QueueView;
 use acklab_wifi::counters::Counters;
+use acklab_wifi::hack;
 
 /// One row a node of each cell, the access point first.
 pub(super) fn stations(world: &World, plan: &Plan) -> Table {
@@ -64,6 +65,48 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
         .count("total_filtered_acks_l2", "packets", count(|counters| counters.filtered))
         .count("total_given_up_l2", "packets", count(|counters| counters.given_up))
         .count("total_expired_l2", "packets", count(|counters| counters.expired))
+}
+
+/// One row a node of each cell with TCP/HACK, the access point first. None if there is no such cell.
+pub(super) fn hack(world: &World, plan: &Plan) -> Option<Table> {
+    let rows: Vec<(&str, &str, &hack::Counters)> = world
+        .cells
+        .iter()
+        .zip(&plan.cells)
+        .flat_map(|(cell, plan)| {
+            let nodes = plan.nodes.iter().zip(cell.hack_counters());
+            nodes.map(move |(node, counters)| (plan.name.as_str(), node.as_str(), counters))
+        })
+        .collect();
+    let count = |of: fn(&hack::Counters) -> u64| rows.iter().map(|(.., counters)| of(counters)).collect::<Vec<_>>();
+    let ratio = |part: fn(&hack::Counters) -> u64, whole: fn(&hack::Counters) -> u64| {
+        let of =
+            |counters: &hack::Counters| (whole(counters) > 0).then(|| part(counters) as f64 / whole(counters) as f64);
+        rows.iter().map(|(.., counters)| of(counters)).collect::<Vec<_>>()
+    };
+    let table = Table::new("hack")
+        .text("cell", rows.iter().map(|(cell, ..)| (*cell).to_owned()))
+        .text("node", rows.iter().map(|(_, node, _)| (*node).to_owned()))
+        .count("total_compressed_acks_l2", "packets", count(|counters| counters.compressed))
+        .count("total_compressed_bytes_l2", "B", count(|counters| counters.compressed_bytes))
+        .number(
+            "mean_compressed_ack_l2",
+            "B",
+            ratio(|counters| counters.compressed_bytes, |counters| counters.compressed),
+        )
+        .count("total_repeated_acks_l2", "packets", count(|counters| counters.repeated))
+        .count("total_augmented_answers_l2", "packets", count(|counters| counters.answers))
+        .number("share_within_aifs_l2", "", ratio(|counters| counters.answers_within_aifs, |counters| counters.answers))
+        .count("total_plain_acks_l2", "packets", count(|counters| counters.plain))
+        .count("total_plain_ack_bytes_l2", "B", count(|counters| counters.plain_bytes))
+        .count("total_released_acks_l2", "packets", count(|counters| counters.released))
+        .count("total_missed_answers_l2", "packets", count(|counters| counters.missed))
+        .count("total_cleared_acks_l2", "packets", count(|counters| counters.cleared))
+        .count("total_reissued_acks_l2", "packets", count(|counters| counters.reissued))
+        .count("total_decompressed_acks_l2", "packets", count(|counters| counters.decompressed))
+        .count("total_duplicate_acks_l2", "packets", count(|counters| counters.duplicates))
+        .count("total_decompression_failures_l2", "packets", count(|counters| counters.failures));
+    (!rows.is_empty()).then_some(table)
 }
 
 struct Row<'a> {

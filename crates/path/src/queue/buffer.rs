@@ -50,6 +50,17 @@ impl<D: Datagram> Buffer<D> {
         None
     }
 
+    /// Does one wait of which this holds?
+    #[must_use]
+    pub fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
+        self.held.any(holds)
+    }
+
+    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival, as their owner has another way for them.
+    pub fn take_out(&mut self, now: Instant, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        if self.is_empty() { Vec::new() } else { self.held.take_out(now, wanted, &mut self.tally) }
+    }
+
     /// The packet that waits first. `take` may give another one, or none: `CoDel` judges a packet as it leaves.
     #[must_use]
     pub fn head(&self) -> Option<&D> {

@@ -72,4 +72,19 @@ impl<D: Datagram> Fifo<(Instant, D)> {
         self.bytes -= packet.wire_len();
         Some((arrived, packet))
     }
+
+    /// Takes out those that are `wanted`, wherever they wait.
+    pub(crate) fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        let mut taken = Vec::new();
+        for _ in 0..self.waiting.len() {
+            let Some((arrived, packet)) = self.pop() else { break };
+            if wanted(arrived, &packet) {
+                taken.push((arrived, packet));
+            } else {
+                let size = packet.wire_len();
+                self.push((arrived, packet), size);
+            }
+        }
+        taken
+    }
 }

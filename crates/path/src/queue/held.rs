@@ -67,6 +67,31 @@ impl<D: Datagram> Held<D> {
         taken
     }
 
+    /// Does one wait of which this holds?
+    pub(crate) fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
+        match self {
+            Self::Fifo(fifo) => fifo.waiting.iter().map(|(_, packet)| packet).any(holds),
+            Self::CoDel(codel) => codel.fifo.waiting.iter().map(|(_, packet)| packet).any(holds),
+            Self::AckFilter(filter) => filter.chain.iter().any(holds),
+        }
+    }
+
+    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival.
+    pub(crate) fn take_out(
+        &mut self,
+        now: Instant,
+        wanted: impl FnMut(Instant, &D) -> bool,
+        tally: &mut Tally,
+    ) -> Vec<(Instant, D)> {
+        let taken = match self {
+            Self::Fifo(fifo) => fifo.take_out(wanted),
+            Self::CoDel(codel) => codel.fifo.take_out(wanted),
+            Self::AckFilter(filter) => filter.chain.take_out(wanted),
+        };
+        tally.waits(now, self.len());
+        taken
+    }
+
     /// A packet went straight through.
     pub(crate) fn passed_by(&mut self) {
         if let Self::CoDel(codel) = self {

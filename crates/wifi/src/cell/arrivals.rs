@@ -1,6 +1,7 @@
 //! Packets are at the end of a hop. There they leave the cell, or go on to another station.
 
 use super::{Cell, Route, TxqId};
+use crate::packet::Packet;
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
@@ -37,14 +38,14 @@ impl<D: Datagram> Arrivals<D> {
     }
 }
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// What has arrived at the access point for another station joins the queue there.
     pub(super) fn relay(&mut self, now: Instant) {
         if self.arrivals.relayed.is_empty() {
             return;
         }
         let mut relayed = std::mem::take(&mut self.arrivals.relayed);
-        relayed.drain(..).for_each(|(second, packet)| self.enqueue(now, second, packet));
+        relayed.drain(..).for_each(|(second, packet)| self.admit(now, second, packet));
         self.arrivals.relayed = relayed;
     }
 }

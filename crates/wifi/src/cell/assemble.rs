@@ -6,12 +6,13 @@ use super::{Cell, TxqId};
 use crate::access::FunctionId;
 use crate::config::Protection;
 use crate::frame;
-use crate::originator::Mpdu;
+use crate::originator::{Missed, Mpdu};
+use crate::packet::Packet;
 use crate::payload::Payload;
 use crate::phy::Mode;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_base::{Bytes, Duration, Instant};
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// `function` has won the medium. Tells whether it sends.
     pub(super) fn begin(&mut self, now: Instant, id: FunctionId) -> bool {
         let limit = self.functions[id.0 as usize].parameters.txop_limit;
@@ -140,19 +141,19 @@ impl<D: Datagram + Clone> Cell<D> {
 
     /// For how long the medium is reserved behind what is on the air: the duration field (9.2.5).
     pub(super) fn reserved_behind(&self, exchange: &Exchange) -> Duration {
-        let sifs = self.rules.timing.sifs;
+        let (sifs, space) = (self.rules.timing.sifs, self.rules.answer_space);
         let data = exchange.data;
         let data_and_answer = || {
             let answer = self.rules.answer_time(data.answer, self.answer_mode(data.mode));
-            sifs + super::airtime(&self.rules, data.mode, data.octets) + sifs + answer
+            sifs + super::airtime(&self.rules, data.mode, data.octets) + space + answer
         };
         match (exchange.phase, exchange.step) {
             (Phase::Answer, Step::Rts) | (Phase::Frame, Step::CtsToSelf) => data_and_answer(),
             (Phase::Frame, Step::Rts) => {
-                sifs + self.rules.answer_time(Answer::Cts, self.answer_mode(exchange.mode)) + data_and_answer()
+                space + self.rules.answer_time(Answer::Cts, self.answer_mode(exchange.mode)) + data_and_answer()
             }
             (Phase::Frame, Step::Data | Step::Request) if exchange.answer != Answer::None => {
-                sifs + self.rules.answer_time(exchange.answer, self.answer_mode(exchange.mode))
+                space + self.rules.answer_time(exchange.answer, self.answer_mode(exchange.mode))
             }
             _ => Duration::ZERO,
         }
@@ -176,7 +177,7 @@ impl<D: Datagram + Clone> Cell<D> {
             Some(most) => {
                 let answer = self.rules.answer_time(Answer::BlockAck, self.answer_mode(mode));
                 let extension = self.rules.timing.extension(mode);
-                let around = self.time_ahead(mode, wants_rts) + self.rules.timing.sifs + answer + extension;
+                let around = self.time_ahead(mode, wants_rts) + self.rules.answer_space + answer + extension;
                 let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(around.as_nanos())));
                 let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
                 let most = most.min(mode.octets_within(time));
@@ -184,7 +185,14 @@ impl<D: Datagram + Clone> Cell<D> {
             }
         }?;
         let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
-        Some(Data { wants_rts: wants_rts || is_long, ..data })
+        let txq = &self.txqs[id.0 as usize];
+        let has_more = !txq.buffer.is_empty() || txq.originator.has_other();
+        let is_sync = match txq.originator.missed {
+            Missed::Nothing => false,
+            Missed::Alone(sequence) => data.answer == Answer::BlockAck || txq.originator.sent != [sequence],
+            Missed::Several => true,
+        };
+        Some(Data { wants_rts: wants_rts || is_long, has_more, is_sync, ..data })
     }
 
     /// How long it takes to reserve the medium for data in this mode, if they are long or `wants_rts`.
@@ -192,7 +200,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let sifs = self.rules.timing.sifs;
         let rts = |mode| {
             let cts = self.rules.answer_time(Answer::Cts, self.answer_mode(mode));
-            super::airtime(&self.rules, mode, frame::RTS) + sifs + cts + sifs
+            super::airtime(&self.rules, mode, frame::RTS) + self.rules.answer_space + cts + sifs
         };
         match self.rules.protection {
             Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
@@ -262,6 +270,7 @@ impl<D: Datagram + Clone> Cell<D> {
     fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
         self.drop_expired(now, id);
         let (arrived, first) = self.take(now, id)?;
+        self.sends_plain(now, id, &first);
         let bytes = first.wire_len();
         let mut frame = Mpdu {
             octets: frame::mpdu(bytes, self.rules.has_qos),
@@ -291,6 +300,7 @@ impl<D: Datagram + Clone> Cell<D> {
                 return;
             }
             let Some((_, packet)) = self.take(now, id) else { return };
+            self.sends_plain(now, id, &packet);
             let size = packet.wire_len();
             subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
             frame.bytes += size;

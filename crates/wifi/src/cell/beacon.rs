@@ -6,7 +6,8 @@ use super::rules::Answer;
 use super::transmit::{Arrived, Data, Exchange, Phase, Step};
 use super::{ACCESS_POINT, Cell, TxqId};
 use crate::access::FunctionId;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use crate::packet::Packet;
+use acklab_base::{Bytes, Duration, Instant};
 
 /// When beacons are due.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ impl Beacons {
     }
 }
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// Sends a beacon whose time has come, if the medium is free; else as soon as it is.
     pub(super) fn beacon_falls_due(&mut self, now: Instant) {
         let Some(beacons) = &mut self.beacons else { return };

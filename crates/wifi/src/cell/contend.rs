@@ -3,9 +3,10 @@
 use super::{Cell, Status};
 use crate::access::FunctionId;
 use crate::airtime::Use;
-use acklab_base::{Datagram, Duration, Instant};
+use crate::packet::Packet;
+use acklab_base::{Duration, Instant};
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// Slots that a function waits for beyond AIFS: 0 to CW (10.3.3).
     pub(super) fn draw_backoff(&mut self, now: Instant, id: FunctionId) -> u64 {
         let function = &self.functions[id.0 as usize];

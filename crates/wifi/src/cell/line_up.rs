@@ -4,9 +4,10 @@ use super::transmit::Phase;
 use super::{Cell, Status};
 use crate::access::FunctionId;
 use crate::config::Dialect;
-use acklab_base::{Datagram, Instant};
+use crate::packet::Packet;
+use acklab_base::Instant;
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// If `function` has something to send and is idle, it gets in line for the medium.
     pub(super) fn wants_medium(&mut self, now: Instant, id: FunctionId) {
         let function = &self.functions[id.0 as usize];

@@ -6,8 +6,10 @@ use super::{Cell, Function, on_the_air};
 use crate::access::Category;
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
+use crate::hack;
+use crate::packet::Packet;
 use crate::ppdu::{Fate, Frame, Mpdu, Ppdu};
-use acklab_base::{Datagram, Duration, FlowId, Instant};
+use acklab_base::{Duration, FlowId, Instant};
 use std::ops::Range;
 
 /// One access function as the tables know it.
@@ -38,7 +40,7 @@ impl Function {
     }
 }
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// Count only what happens in `window`; without this, everything counts.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.airtime.measure(window.clone());
@@ -75,6 +77,12 @@ impl<D: Datagram + Clone> Cell<D> {
     #[must_use]
     pub fn counters(&self) -> &[Counters] {
         &self.counters
+    }
+
+    /// What each node has done by TCP/HACK, the access point first; nothing without it.
+    #[must_use]
+    pub fn hack_counters(&self) -> &[hack::Counters] {
+        &self.hack_counters
     }
 
     /// Where the time went up to `until`.
@@ -162,7 +170,7 @@ impl<D: Datagram + Clone> Cell<D> {
             },
             Step::Data => Frame::Data(self.logged_mpdus(exchange)),
         };
-        self.keep(exchange, frame, fate, reserved);
+        self.keep(exchange, frame, Vec::new(), fate, reserved);
     }
 
     /// Keeps an answer, if PPDUs are kept.
@@ -187,7 +195,8 @@ impl<D: Datagram + Clone> Cell<D> {
                 }
             }
         };
-        self.keep(exchange, frame, fate, reserved);
+        let appended = self.appended(exchange).to_vec();
+        self.keep(exchange, frame, appended, fate, reserved);
     }
 
     fn tid(&self, exchange: &Exchange) -> u8 {
@@ -197,14 +206,14 @@ impl<D: Datagram + Clone> Cell<D> {
     fn logged_mpdus(&self, exchange: &Exchange) -> Vec<Mpdu<D>> {
         let txq = &self.txqs[exchange.txq.0 as usize];
         let tid = self.rules.has_qos.then(|| self.tid(exchange));
-        let has_more = !txq.buffer.is_empty();
         let sent = txq.originator.sent.iter().enumerate();
         sent.filter_map(|(place, sequence)| Some((sequence, txq.originator.sent_frame(place)?)))
             .map(|(sequence, frame)| Mpdu {
                 sequence: on_the_air(*sequence),
                 tid,
                 is_retry: frame.failures > 0,
-                has_more,
+                has_more: exchange.data.has_more,
+                is_sync: exchange.data.is_sync,
                 octets: frame.octets,
                 packets: frame.packets.as_slice().to_vec(),
                 is_a_msdu: frame.packet_count > 1,
@@ -213,7 +222,7 @@ impl<D: Datagram + Clone> Cell<D> {
             .collect()
     }
 
-    fn keep(&mut self, exchange: &Exchange, frame: Frame<D>, fate: Fate, reserved: Duration) {
+    fn keep(&mut self, exchange: &Exchange, frame: Frame<D>, appended: Vec<u8>, fate: Fate, reserved: Duration) {
         let extension = self.rules.timing.extension(exchange.mode);
         let whole = exchange.ends.since(exchange.begins).as_nanos();
         if let Some(log) = &mut self.log {
@@ -226,6 +235,7 @@ impl<D: Datagram + Clone> Cell<D> {
                 octets: exchange.octets,
                 reserved,
                 frame,
+                appended,
                 fate,
             });
         }

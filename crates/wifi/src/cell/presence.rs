@@ -1,10 +1,11 @@
 //! Nodes leave for a while and come back, as those do that scan other channels.
 
 use super::{Cell, TxqId};
+use crate::packet::Packet;
 use crate::reception::Presence;
-use acklab_base::{Datagram, Instant};
+use acklab_base::Instant;
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// May what waits in `id` be sent? A node that is away sends nothing, and one that has announced it is sent nothing.
     pub(super) fn may_send(&self, now: Instant, id: TxqId) -> bool {
         if self.presence_changes.is_none() {

@@ -2,7 +2,8 @@
 
 use super::{Cell, TxqId};
 use crate::config::Queues;
-use acklab_base::{Datagram, Instant};
+use crate::packet::Packet;
+use acklab_base::Instant;
 use acklab_path::queue::{self, Verdict};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -49,7 +50,14 @@ impl Ready {
     }
 }
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
+    /// A packet is to go the way of `id`: it joins the queue, unless it is an ACK that waits for an answer.
+    pub(super) fn admit(&mut self, now: Instant, id: TxqId, packet: D) {
+        if let Some(packet) = self.hold(now, id, packet) {
+            self.enqueue(now, id, packet);
+        }
+    }
+
     /// A packet joins the queue of `id`.
     pub(super) fn enqueue(&mut self, now: Instant, id: TxqId, packet: D) {
         let txq = &mut self.txqs[id.0 as usize];

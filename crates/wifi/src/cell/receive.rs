@@ -5,11 +5,12 @@ use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, TxqId};
 use crate::airtime::Use;
 use crate::frame;
+use crate::packet::Packet;
 use crate::ppdu::Fate;
 use crate::reception::{Kind, Link, Other};
-use acklab_base::{Datagram, Instant};
+use acklab_base::Instant;
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// What `index` has on the air ends, or the space before the next.
     pub(super) fn step(&mut self, now: Instant, index: usize) {
         match self.exchanges[index].phase {
@@ -154,10 +155,17 @@ impl<D: Datagram + Clone> Cell<D> {
             counters.delivered_bytes += frame.bytes.get();
             counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
         }
+        // Of a pure ACK the sender's own compressor is told, once it is acknowledged.
+        let keeps = keeps || (txq.hack.is_some() && frame.pure_ack_octets > 0);
         let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
         let (routes, arrivals) = (&self.routes, &mut self.arrivals);
-        let relays = txq.relays;
-        let mut up = |packet: D| arrivals.add(packet, if relays { routes } else { &[] }, id);
+        let (relays, hack) = (txq.relays, &mut txq.hack);
+        let mut up = |packet: D| {
+            if let Some(end) = hack {
+                end.receives_plain(&packet);
+            }
+            arrivals.add(packet, if relays { routes } else { &[] }, id);
+        };
         if has_agreement {
             txq.recipient.receive(sequence, packets, &mut up);
         } else {
@@ -165,15 +173,15 @@ impl<D: Datagram + Clone> Cell<D> {
         }
     }
 
-    /// The receiver answers after SIFS.
+    /// The receiver answers.
     fn answers(&mut self, now: Instant, index: usize) {
         if self.exchanges[index].step == Step::Request {
             self.moves_window(now, self.exchanges[index].txq);
         }
         let exchange = self.exchanges[index];
         let mode = self.answer_mode(exchange.mode);
-        let octets = self.rules.answer_octets(exchange.answer);
-        let begins = now + self.rules.timing.sifs;
+        let octets = self.rules.answer_octets(exchange.answer) + self.append_acks(now, &exchange, mode);
+        let begins = now + self.rules.answer_space;
         let answer = Exchange {
             phase: Phase::Answer,
             begins,

@@ -28,6 +28,8 @@ pub(super) struct Rules {
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
+    /// From the end of a frame to the beginning of its answer: SIFS, or more.
+    pub(super) answer_space: Duration,
 }
 
 /// What one node has of its own.
@@ -58,9 +60,11 @@ impl Rules {
         let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
+        let timing = Timing::new(standard, config.band(), is_short_slot);
         Some(Self {
             dialect: config.dialect,
-            timing: Timing::new(standard, config.band(), is_short_slot),
+            answer_space: timing.sifs + config.late_answers,
+            timing,
             control,
             protection,
             has_qos: standard.has_qos(),
@@ -113,5 +117,10 @@ impl Rules {
     /// How long an answer takes in this mode.
     pub(super) fn answer_time(&self, answer: Answer, mode: Mode) -> Duration {
         self.timing.duration(mode, self.answer_octets(answer))
+    }
+
+    /// After which time without the beginning of an answer in this mode there will be none.
+    pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
+        self.timing.response_timeout(mode) + (self.answer_space - self.timing.sifs)
     }
 }

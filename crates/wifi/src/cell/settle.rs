@@ -2,14 +2,16 @@
 
 use super::rules::Answer;
 use super::transmit::{Exchange, Phase, Step};
-use super::{Cell, TxqId};
+use super::{Cell, Txq, TxqId};
 use crate::airtime::Use;
 use crate::config::AfterMissed;
+use crate::originator::Missed;
+use crate::packet::Packet;
 use crate::phy::Mode;
 use crate::ppdu::Fate;
 use acklab_base::{Datagram, Instant};
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     pub(super) fn answer_ends(&mut self, now: Instant, index: usize) {
         let exchange = self.exchanges[index];
         let is_read = self.is_answer_read(now, &exchange);
@@ -17,7 +19,9 @@ impl<D: Datagram + Clone> Cell<D> {
         let reserved = self.reserved_behind(&exchange);
         self.airtime.book(exchange.sender, Use::Interframe, exchange.begins);
         let what = if exchange.answer == Answer::Cts { Use::Control } else { Use::LinkAck };
-        self.airtime.book(exchange.sender, what_of(fate, what), now);
+        let plain_ends = exchange.begins + self.rules.answer_time(exchange.answer, exchange.mode);
+        self.airtime.book(exchange.sender, what_of(fate, what), plain_ends.min(now));
+        self.airtime.book(exchange.sender, what_of(fate, Use::CompressedAck), now);
         if self.measured.contains(&now) && exchange.answer != Answer::Cts {
             self.counters[exchange.sender].link_acks += 1;
         }
@@ -30,7 +34,10 @@ impl<D: Datagram + Clone> Cell<D> {
                 self.functions[exchange.function.0 as usize].short_retries = 0;
                 self.sends_data(now, index);
             }
-            _ => self.succeeds(now, index),
+            _ => {
+                self.appended_acks_arrive(now, &exchange);
+                self.succeeds(now, index);
+            }
         }
     }
 
@@ -41,7 +48,9 @@ impl<D: Datagram + Clone> Cell<D> {
         let function = &mut self.functions[exchange.function.0 as usize];
         function.window.succeed();
         (function.short_retries, function.long_retries) = (0, 0);
-        self.txqs[id.0 as usize].attempt = 0;
+        let txq = &mut self.txqs[id.0 as usize];
+        txq.attempt = 0;
+        (txq.originator.missed, txq.originator.requests) = (Missed::Nothing, 0);
         self.heard(now, &exchange);
         self.settle(now, id, exchange.step == Step::Data, exchange.data.mode);
         self.next_or_leave(now, index, &exchange);
@@ -61,7 +70,8 @@ impl<D: Datagram + Clone> Cell<D> {
         let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
         let (mut delivered, mut missing) = (0, false);
         let originator = &mut self.txqs[id.0 as usize].originator;
-        originator.must_ask &= was_data;
+        originator.has_gap &= was_data;
+        originator.must_ask = was_data && (originator.must_ask || originator.has_gap);
         if was_data {
             for sequence in &sent {
                 if let Some(frame) = originator.frame(*sequence) {
@@ -81,6 +91,7 @@ impl<D: Datagram + Clone> Cell<D> {
         }
         self.answered(id, sent);
         self.advance(now, id);
+        self.hold_waiting(now, id);
     }
 
     /// What became of `sent` is known: no later Block ACK counts its failures again.
@@ -109,32 +120,49 @@ impl<D: Datagram + Clone> Cell<D> {
     pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
         let is_measured = self.measured.contains(&now);
         let has_agreement = self.rules.max_aggregate.is_some();
-        let originator = &mut self.txqs[id.0 as usize].originator;
+        let txq = &mut self.txqs[id.0 as usize];
+        let originator = &mut txq.originator;
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         frame.is_settled = true;
-        if frame.is_received {
+        let packets = u64::from(frame.packet_count);
+        let (is_received, payload) = (frame.is_received, std::mem::take(&mut frame.packets));
+        if let Some(end) = &mut txq.hack {
+            end.loses_plain(payload.as_slice());
+        }
+        if is_received {
             return 0;
         }
         // The peer waits for it: its window must be moved (10.25.6.6.3).
         originator.must_ask |= has_agreement;
+        originator.has_gap |= has_agreement;
         if !is_measured {
             return 0;
         }
-        self.turned_away.extend(frame.packets.as_slice().iter().map(Datagram::flow));
-        u64::from(frame.packet_count)
+        self.turned_away.extend(payload.as_slice().iter().map(Datagram::flow));
+        packets
     }
 
     /// The window moves past what is settled.
     pub(super) fn advance(&mut self, now: Instant, id: TxqId) {
-        let (packets, bytes) = self.txqs[id.0 as usize].originator.advance();
+        let Txq { originator, hack, .. } = &mut self.txqs[id.0 as usize];
+        let (packets, bytes) = originator.advance(|payload| {
+            if let Some(end) = hack {
+                end.has_sent_plain(payload.as_slice());
+            }
+        });
         self.let_go(now, id, packets, bytes);
     }
 
     /// A Block ACK request has arrived: what lies before the originator's window will not come.
     pub(super) fn moves_window(&mut self, now: Instant, id: TxqId) {
         let txq = &mut self.txqs[id.0 as usize];
-        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
-        txq.recipient.advance(txq.originator.start, &mut |packet: D| arrivals.add(packet, routes, id));
+        let (routes, arrivals, hack) = (&self.routes, &mut self.arrivals, &mut txq.hack);
+        txq.recipient.advance(txq.originator.start, &mut |packet: D| {
+            if let Some(end) = hack {
+                end.receives_plain(&packet);
+            }
+            arrivals.add(packet, routes, id);
+        });
         self.relay(now);
     }
 
@@ -160,7 +188,12 @@ impl<D: Datagram + Clone> Cell<D> {
         };
         *counter = counter.saturating_add(1);
         let is_too_often = *counter >= limit;
-        self.txqs[id.0 as usize].attempt += 1;
+        let txq = &mut self.txqs[id.0 as usize];
+        txq.attempt += 1;
+        if matches!(exchange.step, Step::Data | Step::Request) {
+            txq.originator.misses(exchange.data.answer == Answer::Ack);
+            txq.originator.requests += u8::from(exchange.step == Step::Request);
+        }
         if exchange.step == Step::Data {
             let frames = exchange.data.frames;
             self.txqs[id.0 as usize].rate.report(now, exchange.data.mode, frames, 0);
@@ -178,7 +211,7 @@ impl<D: Datagram + Clone> Cell<D> {
         let waits = match exchange.phase {
             // Something did come, and could not be read.
             Phase::Answer => self.unread_extra(&exchange),
-            _ => self.rules.timing.response_timeout(self.answer_mode(exchange.mode)),
+            _ => self.rules.response_timeout(self.answer_mode(exchange.mode)),
         };
         self.leave_medium(now, function_id, Some(now + waits));
     }
@@ -189,9 +222,12 @@ impl<D: Datagram + Clone> Cell<D> {
         if exchange.step == Step::Rts {
             return;
         }
+        let originator = &mut self.txqs[id.0 as usize].originator;
+        let asks_on = self.rules.retries.requests.is_none_or(|most| originator.requests < most);
         match self.rules.after_missed {
-            AfterMissed::Request => self.txqs[id.0 as usize].originator.must_ask = true,
-            AfterMissed::Retransmit => {
+            AfterMissed::Request if asks_on => originator.must_ask = true,
+            AfterMissed::Request | AfterMissed::Retransmit => {
+                (originator.must_ask, originator.requests) = (false, 0);
                 let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
                 sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
                 self.answered(id, sent);

@@ -5,9 +5,10 @@ use super::{Cell, TxqId};
 use crate::access::{FunctionId, PREAMBLE_DETECTION};
 use crate::config::Dialect;
 use crate::originator::Mpdu;
+use crate::packet::Packet;
 use crate::phy::Mode;
 use crate::reception::Other;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_base::{Bytes, Duration, Instant};
 use std::ops::Range;
 
 /// A frame exchange that is under way: what is on the air, and what comes next.
@@ -72,6 +73,10 @@ pub(super) struct Data {
     pub(super) first_tries: u32,
     /// RTS goes ahead of it.
     pub(super) wants_rts: bool,
+    /// MORE DATA: its sender has more for the same peer (9.2.4.1.8).
+    pub(super) has_more: bool,
+    /// Its sender has moved on without an answer to what it sent before.
+    pub(super) is_sync: bool,
 }
 
 impl Data {
@@ -86,6 +91,8 @@ impl Data {
             frames: 0,
             first_tries: 0,
             wants_rts: false,
+            has_more: false,
+            is_sync: false,
         }
     }
 
@@ -121,7 +128,7 @@ pub(super) enum Phase {
     BeforeFrame,
 }
 
-impl<D: Datagram + Clone> Cell<D> {
+impl<D: Packet> Cell<D> {
     /// The views of the medium.
     const fn views(&self) -> Range<usize> {
         0..if self.has_one_view { 1 } else { self.counters.len() }

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "others pass it on")]
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
+use acklab_wire::rohc::Ack;
 
 /// A packet that is nothing but octets of a flow. It knows its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,5 +30,15 @@ impl Datagram for Packet {
 
     fn ack_header(&self) -> Option<AckHeader> {
         None
+    }
+}
+
+impl acklab_wifi::Packet for Packet {
+    fn ack(&self) -> Option<Ack> {
+        None
+    }
+
+    fn with_ack(&self, _: &Ack) -> Self {
+        unreachable!("nothing here is an ACK")
     }
 }

@@ -2,7 +2,7 @@
 
 use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
 use super::encode::fcs;
-use super::frame::{flag, kind};
+use super::frame::{QOS_SYNC, flag, kind};
 use super::{
     AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
     Qos, Rts,
@@ -107,8 +107,10 @@ fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Da
     }
     let (receiver, transmitter, address_3) = (rest.address()?, rest.address()?, rest.address()?);
     let sequence_control = rest.number()?;
+    let mut is_sync = !is_qos && has(flag::HT_CONTROL);
     let qos = if is_qos {
         let [low, _] = rest.take()?;
+        is_sync = low & QOS_SYNC != 0;
         let qos = Qos { tid: low & 0xf, ack_policy: AckPolicy::from_bits(low >> 5), is_amsdu: low & 0x80 != 0 };
         if has(flag::HT_CONTROL) {
             // The HT Control field (9.2.4.6) says nothing of what is sent here.
@@ -124,6 +126,7 @@ fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Da
         is_retry: has(flag::RETRY),
         has_more_fragments: has(flag::MORE_FRAGMENTS),
         has_more_data: has(flag::MORE_DATA),
+        is_sync,
         receiver,
         transmitter,
         address_3,

@@ -1,7 +1,7 @@
 //! From a frame to octets.
 
 use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
-use super::frame::{flag, kind};
+use super::frame::{QOS_SYNC, flag, kind};
 use super::{Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress};
 use acklab_base::Duration;
 
@@ -17,6 +17,11 @@ pub const fn duration_field(medium_busy: Duration) -> u16 {
 
 /// Put the octets of `frame` and its FCS in place of those in `octets`, whose memory is used again.
 pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
+    encode_with(frame, &[], octets);
+}
+
+/// The same with what TCP/HACK appends to an answer, between its last field and its FCS. Those who do not know of it pass over it.
+pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.clear();
     match frame {
         Frame::Rts(rts) => {
@@ -37,6 +42,7 @@ pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
         Frame::Data(frame) => data(frame, octets),
         Frame::Beacon(frame) => beacon(frame, octets),
     }
+    octets.extend_from_slice(appended);
     octets.extend_from_slice(&fcs(octets));
 }
 
@@ -81,7 +87,8 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
         | when(frame.distribution_system == DistributionSystem::From, flag::FROM_DS)
         | when(frame.has_more_fragments, flag::MORE_FRAGMENTS)
         | when(frame.is_retry, flag::RETRY)
-        | when(frame.has_more_data, flag::MORE_DATA);
+        | when(frame.has_more_data, flag::MORE_DATA)
+        | when(frame.is_sync && frame.qos.is_none(), flag::HT_CONTROL);
     let kind = if frame.qos.is_some() { kind::QOS_DATA } else { kind::DATA };
     start(kind, flags, frame.duration, octets);
     for address in [frame.receiver, frame.transmitter, frame.address_3] {
@@ -90,7 +97,8 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
     let sequence_control = frame.sequence << 4 | u16::from(frame.fragment & 0xf);
     octets.extend_from_slice(&sequence_control.to_le_bytes());
     if let Some(qos) = frame.qos {
-        octets.extend_from_slice(&[qos.tid & 0xf | qos.ack_policy.bits() << 5 | u8::from(qos.is_amsdu) << 7, 0]);
+        let low = qos.tid & 0xf | when(frame.is_sync, QOS_SYNC) | qos.ack_policy.bits() << 5 | when(qos.is_amsdu, 0x80);
+        octets.extend_from_slice(&[low, 0]);
     }
     octets.extend_from_slice(frame.body);
 }

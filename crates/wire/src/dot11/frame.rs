@@ -71,6 +71,9 @@ pub struct Data<'a> {
     pub has_more_fragments: bool,
     /// Does its sender hold more for the receiver (9.2.4.1.8)?
     pub has_more_data: bool,
+    /// Has its sender moved on without an answer to what it sent before? SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4), for which
+    /// the paper names no place: here bit 4 of the QoS Control field, and without that the bit +HTC/Order, which no QoS is without.
+    pub is_sync: bool,
     /// Address 1: who receives it from the air.
     pub receiver: MacAddress,
     /// Address 2: who sends it into the air.
@@ -165,3 +168,6 @@ pub(super) mod flag {
     pub(in super::super) const PROTECTED: u8 = 0x40;
     pub(in super::super) const HT_CONTROL: u8 = 0x80;
 }
+
+/// SYNC in the first octet of a QoS Control field.
+pub(super) const QOS_SYNC: u8 = 0x10;

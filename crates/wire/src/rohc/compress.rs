@@ -191,6 +191,31 @@ impl Compressor {
         }
     }
 
+    /// Would [`compress`](Self::compress) take this ACK in [`Profile::Hack`]?
+    #[must_use]
+    pub fn takes(&mut self, ack: &Ack) -> bool {
+        let has_context = self
+            .cids
+            .get(&ack.endpoints)
+            .copied()
+            .and_then(|cid| self.contexts.get(cid))
+            .is_some_and(|context| !context.is_lost && context.references.newest().ack.endpoints == ack.endpoints);
+        has_context
+            && ack.segment.pure_ack().is_some()
+            && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
+    }
+
+    /// Nobody has sent the ACKs that have `msn` and the numbers after it, and nobody will: the next ACK gets that number again.
+    pub const fn rewind(&mut self, msn: u16) {
+        self.msn = msn;
+    }
+
+    /// The number that the next ACK gets.
+    #[must_use]
+    pub const fn next_msn(&self) -> u16 {
+        self.msn
+    }
+
     /// Forget the flow between these endpoints, whose CID another may take. Both ends do so, or neither.
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)

@@ -76,19 +76,20 @@ impl Decompressor {
         }
     }
 
-    /// Deliver the ACKs in `octets`: in [`Profile::Standard`] those of one packet, in [`Profile::Hack`] those of a frame.
+    /// Deliver the ACKs in `octets`, each with its master sequence number: in [`Profile::Standard`] those of one packet, in
+    /// [`Profile::Hack`] those of a frame.
     ///
     /// # Errors
     /// If the octets are not what a compressor sends, or the contexts of the two ends differ. What was delivered before
     /// stays so, and what comes after in the frame is lost.
-    pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(&Ack)) -> Result<Decompressed, Error> {
+    pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         match self.config.profile {
             Profile::Standard => self.packet(octets, &mut deliver),
             Profile::Hack => self.frame(octets, &mut deliver),
         }
     }
 
-    fn packet(&mut self, octets: &[u8], deliver: &mut impl FnMut(&Ack)) -> Result<Decompressed, Error> {
+    fn packet(&mut self, octets: &[u8], deliver: &mut impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         let mut reader = Reader(octets);
         // An Add-CID octet of zero is padding (RFC 5795, §5.2.1).
         while reader.peek()? == ADD_CID {
@@ -132,11 +133,11 @@ impl Decompressor {
                 state
             }
         };
-        deliver(&state.ack);
+        deliver(state.msn, &state.ack);
         Ok(Decompressed { acks: 1, duplicates: 0 })
     }
 
-    fn frame(&mut self, octets: &[u8], deliver: &mut impl FnMut(&Ack)) -> Result<Decompressed, Error> {
+    fn frame(&mut self, octets: &[u8], deliver: &mut impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         let mut reader = Reader(octets);
         let mut msn = self.received.first(reader.u8()?);
         let mut done = Decompressed::default();
@@ -156,7 +157,7 @@ impl Decompressor {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }
                     context.state = context.follow(base, cid, msn, 0, self.config.checksum, &mut reader)?;
-                    deliver(&context.state.ack);
+                    deliver(msn, &context.state.ack);
                     self.received.note(msn, before - reader.0.len());
                     done.acks += 1;
                 }

@@ -49,7 +49,7 @@ impl Ends {
     /// What comes out.
     fn received(&mut self, octets: &[u8]) -> Result<Vec<Ack>, Error> {
         let mut acks = Vec::new();
-        self.decompressor.decompress(octets, |ack| acks.push(*ack)).map(|_| acks)
+        self.decompressor.decompress(octets, |_, ack| acks.push(*ack)).map(|_| acks)
     }
 
     fn observe(&mut self, ack: &Ack) {
@@ -276,7 +276,7 @@ fn a_frame_that_comes_again_with_more_is_taken_from_where_it_was() {
     };
     assert_eq!(ends.received(&frame(0..3)), Ok(acks[..3].to_vec()));
     let mut out = Vec::new();
-    let again = ends.decompressor.decompress(&frame(0..4), |ack| out.push(*ack));
+    let again = ends.decompressor.decompress(&frame(0..4), |_, ack| out.push(*ack));
     assert_eq!(
         again,
         Ok(Decompressed { acks: 1, duplicates: 3 }),

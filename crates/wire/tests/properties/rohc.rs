@@ -206,11 +206,11 @@ fn packets(config: Config, choices: &mut Choices) -> (u64, u64) {
         }
         damage(&decompressor, &octets, choices);
         let mut out = None;
-        let done = decompressor.decompress(&octets, |ack| out = Some(*ack));
+        let done = decompressor.decompress(&octets, |_, ack| out = Some(*ack));
         assert_eq!(done, Ok(Decompressed { acks: 1, duplicates: 0 }), "{:?}: {octets:02x?}", flow.ack);
         is_the_same(&out.expect("it was delivered"), &flow.ack);
         if choices.rarely(16) {
-            let again = decompressor.decompress(&octets, |_| {});
+            let again = decompressor.decompress(&octets, |_, _| {});
             assert_eq!(again, Ok(Decompressed { acks: 0, duplicates: 1 }), "{octets:02x?}");
         }
     }
@@ -236,8 +236,8 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     while choices.rarely(4) {
         octets.push(choices.u8());
     }
-    let _ = other.decompress(&octets, |_| {});
-    let _ = other.decompress(choices.0, |_| {});
+    let _ = other.decompress(&octets, |_, _| {});
+    let _ = other.decompress(choices.0, |_, _| {});
 }
 
 /// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or throws them away and
@@ -280,7 +280,7 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
                 }
                 damage(&decompressor, &frame, choices);
                 let mut out = Vec::new();
-                let done = decompressor.decompress(&frame, |ack| out.push(*ack));
+                let done = decompressor.decompress(&frame, |_, ack| out.push(*ack));
                 let new = kept.iter().filter(|(.., is_delivered)| !is_delivered).map(|(_, _, ack, _)| *ack);
                 let new: Vec<Ack> = new.collect();
                 let duplicates = kept.len() - new.len();
@@ -318,9 +318,9 @@ pub(crate) fn any_octets_are_judged(octets: &[u8]) {
         uncompressed(&ack, &mut compressor, &mut decompressor);
         let mut introduction = Octets::new();
         if config.profile == Profile::Standard && compressor.compress(&ack, &mut introduction).is_some() {
-            assert!(decompressor.decompress(&introduction, |_| {}).is_ok());
+            assert!(decompressor.decompress(&introduction, |_, _| {}).is_ok());
         }
-        let refused: Result<_, Error> = decompressor.decompress(octets, |ack| assert!(ack.headers().is_ok()));
+        let refused: Result<_, Error> = decompressor.decompress(octets, |_, ack| assert!(ack.headers().is_ok()));
         if let Err(error) = refused {
             assert!(!error.to_string().is_empty());
         }

@@ -155,6 +155,25 @@ impl<D: Datagram> Chain<D> {
         Some((arrived, packet))
     }
 
+    /// All, the head first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &D> {
+        successors(self.all.first, |at| self.nodes[*at].in_all.behind).filter_map(|at| self.packet(at))
+    }
+
+    /// Takes out those that are `wanted`, wherever they wait.
+    pub(crate) fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        let mut taken = Vec::new();
+        let mut next = self.all.first;
+        while let Some(at) = next {
+            next = self.nodes[at].in_all.behind;
+            let is_wanted = self.nodes[at].waiting.as_ref().is_some_and(|(arrived, packet)| wanted(*arrived, packet));
+            if is_wanted {
+                taken.extend(self.remove(at));
+            }
+        }
+        taken
+    }
+
     pub(crate) fn pop(&mut self) -> Option<(Instant, D)> {
         self.remove(self.all.first?)
     }

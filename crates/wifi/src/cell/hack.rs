@@ -1,0 +1,282 @@
+//! ACKs wait for an answer, go with it, and arrive with it.
+
+use super::rules::Answer;
+use super::transmit::{Exchange, Step};
+use super::{Cell, TxqId};
+use crate::hack::driver::Heard;
+use crate::hack::{Counters, End, Variant};
+use crate::packet::Packet;
+use crate::phy::Mode;
+use acklab_base::{Bytes, Duration, FlowId, Instant};
+use std::collections::VecDeque;
+
+/// When a held ACK will have waited for too long, by the queue that it is kept out of, the earliest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HoldLimits(VecDeque<(Instant, TxqId)>);
+
+impl HoldLimits {
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.0.front().map(|(due, _)| *due)
+    }
+
+    fn add(&mut self, due: Instant, id: TxqId) {
+        let place = self.0.partition_point(|(other, _)| *other <= due);
+        self.0.insert(place, (due, id));
+    }
+
+    fn take_due(&mut self, now: Instant) -> Option<TxqId> {
+        self.0.pop_front_if(|(due, _)| *due <= now).map(|(_, id)| id)
+    }
+}
+
+impl<D: Packet> Cell<D> {
+    /// Once both nodes send each other frames of a category, their answers can carry ACKs.
+    pub(super) fn pair_for_hack(&mut self, id: TxqId) {
+        let Some(config) = self.config.hack else { return };
+        let category = |id: TxqId| self.functions[self.txqs[id.0 as usize].function.0 as usize].category;
+        let (from, to) = (self.txqs[id.0 as usize].from, self.txqs[id.0 as usize].to);
+        let reverse = (0..self.txqs.len() as u32).map(TxqId).find(|other| {
+            let txq = &self.txqs[other.0 as usize];
+            (txq.from, txq.to) == (to, from) && category(*other) == category(id)
+        });
+        if let Some(reverse) = reverse {
+            for (one, other) in [(id, reverse), (reverse, id)] {
+                let txq = &mut self.txqs[one.0 as usize];
+                txq.reverse = Some(other);
+                txq.hack = Some(Box::new(End::new(config)));
+            }
+        }
+    }
+
+    /// What `id` has of TCP/HACK, and the counts of its sender, if they count now.
+    fn end(&mut self, now: Instant, id: TxqId) -> Option<(&mut End<D>, Option<&mut Counters>)> {
+        let txq = &mut self.txqs[id.0 as usize];
+        let end = txq.hack.as_deref_mut()?;
+        let counters = self.measured.contains(&now).then(|| &mut self.hack_counters[txq.from]);
+        Some((end, counters))
+    }
+
+    /// An ACK is to join the queue of `id`. It is given back if it does; else it waits for an answer.
+    pub(super) fn hold(&mut self, now: Instant, id: TxqId, packet: D) -> Option<D> {
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(end) = txq.hack.as_deref_mut().filter(|end| end.driver.holds()) else { return Some(packet) };
+        let flow = packet.flow();
+        // It must not overtake those of its flow that go plain.
+        let is_of_flow = |packet: &D| packet.flow() == flow && packet.is_pure_ack();
+        if !packet.is_pure_ack()
+            || txq.originator.must_ask
+            || txq.originator.carries_ack_of(flow)
+            || txq.buffer.any(is_of_flow)
+        {
+            return Some(packet);
+        }
+        match end.driver.compress(now, packet) {
+            Ok(()) => {
+                self.time_held(id);
+                None
+            }
+            Err(packet) => {
+                if end.driver.holds_any_of(flow) {
+                    self.release(now, id);
+                }
+                Some(packet)
+            }
+        }
+    }
+
+    /// ACKs that wait in the queue of `id` wait for an answer instead, now that they may.
+    pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
+        if self.txqs[id.0 as usize].hack.as_ref().is_some_and(|end| end.driver.holds()) {
+            self.take_back(now, id, |_| true);
+            self.time_held(id);
+        }
+    }
+
+    /// ACKs that wait in the queue of `id` are compressed instead, if they came in time and their peer has all that was sent of their
+    /// flow.
+    fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) {
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(end) = txq.hack.as_deref_mut() else { return };
+        if txq.buffer.is_empty() || txq.originator.must_ask {
+            return;
+        }
+        let (driver, originator) = (&mut end.driver, &txq.originator);
+        let mut room = driver.numbers_left();
+        let mut stay: Vec<FlowId> = Vec::new();
+        let taken = txq.buffer.take_out(now, |arrived, packet| {
+            if !packet.is_pure_ack() || stay.contains(&packet.flow()) {
+                return false;
+            }
+            let goes = room > 0
+                && is_in_time(arrived)
+                && !originator.carries_ack_of(packet.flow())
+                && driver.can_compress(packet);
+            if goes {
+                room -= 1;
+            } else {
+                stay.push(packet.flow());
+            }
+            goes
+        });
+        let packets = taken.len() as u64;
+        let bytes = taken.iter().map(|(_, packet)| packet.wire_len()).fold(Bytes::ZERO, |sum, size| sum + size);
+        let left: Vec<D> =
+            taken.into_iter().filter_map(|(since, packet)| driver.compress(since, packet).err()).collect();
+        self.let_go(now, id, packets, bytes);
+        left.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+    }
+
+    /// From now on somebody watches how long ACKs wait.
+    fn time_held(&mut self, id: TxqId) {
+        let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { return };
+        let Some(since) = end.driver.held_since().filter(|_| !end.is_timed) else { return };
+        end.is_timed = true;
+        self.hold_limits.add(since + end.driver.config().hold_limit, id);
+        self.look_ahead();
+    }
+
+    /// ACKs that no answer has carried for too long go plain.
+    pub(super) fn held_too_long(&mut self, now: Instant) {
+        while let Some(id) = self.hold_limits.take_due(now) {
+            let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { continue };
+            end.is_timed = false;
+            let limit = end.driver.config().hold_limit;
+            if end.driver.held_since().is_some_and(|since| since + limit <= now) {
+                end.driver.latch(false);
+                let released = self.release(now, id);
+                if let Some((_, Some(counters))) = self.end(now, id) {
+                    counters.released += released;
+                }
+            }
+            self.time_held(id);
+        }
+    }
+
+    /// What waits for an answer and was on none goes plain. Returns how many ACKs those are.
+    fn release(&mut self, now: Instant, id: TxqId) -> u64 {
+        let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { return 0 };
+        let released = end.driver.release();
+        let count = released.len() as u64;
+        released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        count
+    }
+
+    /// A packet gets a frame of its own, or shares one.
+    pub(super) fn sends_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
+        let Some((end, counters)) = self.end(now, id) else { return };
+        if packet.is_pure_ack() {
+            let cleared = end.driver.overtakes(packet.flow());
+            if let Some(counters) = counters {
+                counters.plain += 1;
+                counters.plain_bytes += packet.wire_len().get();
+                counters.cleared += cleared as u64;
+            }
+        }
+    }
+
+    /// The receiver of `exchange` answers in `mode`, with the ACKs that have waited for it. Returns their octets.
+    pub(super) fn append_acks(&mut self, now: Instant, exchange: &Exchange, mode: Mode) -> Bytes {
+        let Some(id) = self.txqs[exchange.txq.0 as usize].reverse else { return Bytes::ZERO };
+        let alone = match (exchange.step, exchange.answer) {
+            (Step::Data, Answer::Ack) => self.txqs[exchange.txq.0 as usize].originator.sent.first().copied(),
+            (Step::Data | Step::Request, Answer::BlockAck) => None,
+            _ => return Bytes::ZERO,
+        };
+        self.learns_from(now, exchange, id, alone);
+
+        let plain = self.rules.answer_octets(exchange.answer);
+        let aifs = self.aifs(id);
+        let Some((end, counters)) = self.end(now, id) else { return Bytes::ZERO };
+        let config = end.driver.config();
+        let most = config.split.then(|| mode.octets_within(mode.duration(plain) + aifs) - plain);
+        end.appended.clear();
+        let carried = end.driver.answer(exchange.begins, alone, most, &mut end.appended);
+        let octets = Bytes(end.appended.len() as u64);
+        if let Some(counters) = counters
+            && carried.acks > 0
+        {
+            counters.answers += 1;
+            counters.answers_within_aifs += u64::from(mode.duration(plain + octets) <= mode.duration(plain) + aifs);
+            counters.compressed += carried.fresh as u64;
+            counters.compressed_bytes += carried.fresh_octets as u64;
+            counters.repeated += (carried.acks - carried.fresh) as u64;
+        }
+        if exchange.step == Step::Data {
+            self.latches(now, id, exchange.data.has_more);
+        }
+        octets
+    }
+
+    /// What has come tells whether the last answer arrived.
+    fn learns_from(&mut self, now: Instant, exchange: &Exchange, id: TxqId, alone: Option<u64>) {
+        let is_request = exchange.step == Step::Request;
+        let Some((end, counters)) = self.end(now, id) else { return };
+        if !is_request {
+            end.driver.heard(Heard { alone, is_sync: exchange.data.is_sync });
+        }
+        if is_request || exchange.data.is_sync {
+            let again: Vec<D> = end.driver.take_aside();
+            if let Some(counters) = counters {
+                counters.reissued += again.len() as u64;
+            }
+            again.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        }
+        let Some((end, _)) = self.end(now, id) else { return };
+        if !is_request && end.driver.config().variant == Variant::Opportunistic {
+            let delay = end.driver.config().delay;
+            self.take_back(now, id, |arrived| arrived + delay <= exchange.begins);
+        }
+    }
+
+    /// The PPDU that is being answered said whether there is more for this node.
+    fn latches(&mut self, now: Instant, id: TxqId, has_more: bool) {
+        let Some((end, _)) = self.end(now, id) else { return };
+        end.driver.latch(has_more);
+        match end.driver.config().variant {
+            Variant::MoreData if has_more => self.hold_waiting(now, id),
+            Variant::MoreData => {
+                let is_missed = self.release(now, id) > 0;
+                if let Some((_, Some(counters))) = self.end(now, id) {
+                    counters.missed += u64::from(is_missed);
+                }
+            }
+            Variant::Opportunistic | Variant::Timer => {}
+        }
+    }
+
+    fn aifs(&self, id: TxqId) -> Duration {
+        let function = &self.functions[self.txqs[id.0 as usize].function.0 as usize];
+        self.rules.timing.aifs(function.parameters.aifsn)
+    }
+
+    /// The octets on the answer that is on the air.
+    pub(super) fn appended(&self, exchange: &Exchange) -> &[u8] {
+        let end = self.txqs[exchange.txq.0 as usize].reverse.and_then(|id| self.txqs[id.0 as usize].hack.as_ref());
+        end.filter(|_| exchange.answer != Answer::Cts).map_or(&[], |end| &end.appended)
+    }
+
+    /// The answer was read: the ACKs in it have arrived.
+    pub(super) fn appended_acks_arrive(&mut self, now: Instant, exchange: &Exchange) {
+        let Some(id) = self.txqs[exchange.txq.0 as usize].reverse else { return };
+        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
+        let (to, relays, driver) = (txq.to, txq.relays, &end.driver);
+        let done = end.decompressor.decompress(&end.appended, |msn, ack| {
+            if let Some(kept) = driver.kept(msn) {
+                arrivals.add(kept.with_ack(ack), if relays { routes } else { &[] }, id);
+            }
+        });
+        if self.measured.contains(&now) {
+            let counters = &mut self.hack_counters[to];
+            match done {
+                Ok(done) => {
+                    counters.decompressed += done.acks as u64;
+                    counters.duplicates += done.duplicates as u64;
+                }
+                Err(_) => counters.failures += 1,
+            }
+        }
+        self.relay(now);
+    }
+}

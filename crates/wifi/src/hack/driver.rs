@@ -1,0 +1,235 @@
+//! The driver of a node that sends ACKs to a peer: which of them wait for an answer, until when they are kept, when they go as they
+//! are.
+//!
+//! A compressed ACK is kept until the peer must have it (§3.4). That no answer was missed is told by the next PPDU: one that brings
+//! something new, without the bit SYNC, which says that its sender has moved on without an answer. A [request](Driver::requested) or
+//! a repetition tells nothing, and gets the same ACKs again; the peer knows them by their numbers.
+//!
+//! Where a plain ACK overtakes compressed ones whose fate is open, they are cleared: it says all that they said. The paper has one
+//! flow; ACKs of other flows between them are set aside, and go plain if the answer that carried them turns out to be in doubt.
+
+use super::config::{Config, Variant};
+use super::nic::Nic;
+use crate::packet::Packet;
+use acklab_base::{Bytes, FlowId, Instant};
+use acklab_wire::Endpoints;
+use acklab_wire::rohc::{Ack, Compressor, Octets};
+use std::collections::VecDeque;
+
+/// Numbers that may be under way at a time: the eight bits of the first one in an answer tell it from 128 before and behind
+/// (§3.4).
+const MOST_UNKNOWN: u16 = 127;
+
+/// One direction of ACKs between two nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Driver<D> {
+    config: Config,
+    compressor: Compressor,
+    nic: Nic,
+    /// What the NIC has, in the same order.
+    kept: VecDeque<Kept<D>>,
+    /// The first so many of them have been on an answer.
+    exposed: usize,
+    last_answer: Answered,
+    /// The peer has more for this node.
+    is_latched: bool,
+    /// The numbers before this one have arrived, or never will.
+    first_unknown: u16,
+    /// ACKs of other flows that were cleared, with their numbers: the newest of each.
+    aside: Vec<(u16, D)>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept<D> {
+    msn: u16,
+    endpoints: Endpoints,
+    packet: D,
+    since: Instant,
+}
+
+/// The last answer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answered {
+    /// The sequence number that it acknowledged; none if it was a Block ACK.
+    alone: Option<u64>,
+    /// How many of the first kept ACKs it carried.
+    carried: usize,
+    /// The number behind the last that it carried.
+    end: Option<u16>,
+}
+
+/// A PPDU from the peer, of which something could be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// The sequence number of its frame, if that is acknowledged by itself.
+    pub(crate) alone: Option<u64>,
+    /// Its sender has moved on without an answer to what it sent before.
+    pub(crate) is_sync: bool,
+}
+
+/// What went on an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    pub(crate) acks: usize,
+    /// Those that were on no answer before, and their octets.
+    pub(crate) fresh: usize,
+    pub(crate) fresh_octets: usize,
+}
+
+impl<D: Packet> Driver<D> {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            compressor: Compressor::new(config.compression()),
+            nic: Nic::default(),
+            kept: VecDeque::new(),
+            exposed: 0,
+            last_answer: Answered::default(),
+            is_latched: false,
+            first_unknown: 0,
+            aside: Vec::new(),
+        }
+    }
+
+    pub(crate) const fn config(&self) -> Config {
+        self.config
+    }
+
+    /// Does an ACK that comes now wait for an answer?
+    pub(crate) const fn holds(&self) -> bool {
+        match self.config.variant {
+            Variant::MoreData => self.is_latched,
+            Variant::Timer => true,
+            Variant::Opportunistic => false,
+        }
+    }
+
+    /// Does an ACK of this flow wait that was on no answer yet?
+    pub(crate) fn holds_any_of(&self, flow: FlowId) -> bool {
+        self.kept.range(self.exposed..).any(|kept| kept.packet.flow() == flow)
+    }
+
+    /// Since when an ACK has waited that was on no answer yet.
+    pub(crate) fn held_since(&self) -> Option<Instant> {
+        self.kept.get(self.exposed).map(|kept| kept.since)
+    }
+
+    /// ACKs that can be compressed before the peer must have some.
+    pub(crate) const fn numbers_left(&self) -> u16 {
+        MOST_UNKNOWN.saturating_sub(self.compressor.next_msn().wrapping_sub(self.first_unknown))
+    }
+
+    /// Can this packet be compressed, if there are numbers left?
+    pub(crate) fn can_compress(&mut self, packet: &D) -> bool {
+        packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
+    }
+
+    /// Compresses an ACK that came at `since` and hands it to the NIC. Gives it back if that is not possible.
+    pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
+        let Some(ack) = packet.ack().filter(|_| self.numbers_left() > 0) else { return Err(packet) };
+        let mut octets = Octets::new();
+        let Some(msn) = self.compressor.compress(&ack, &mut octets) else { return Err(packet) };
+        self.nic.push(msn, octets, since + self.config.delay);
+        self.kept.push_back(Kept { msn, endpoints: ack.endpoints, packet, since });
+        Ok(())
+    }
+
+    /// A PPDU has come: what the last answer carried has arrived, unless there is doubt.
+    pub(crate) fn heard(&mut self, heard: Heard) {
+        let is_new = match (self.last_answer.alone, heard.alone) {
+            (Some(before), Some(now)) => now > before,
+            _ => true,
+        };
+        if heard.is_sync || !is_new {
+            return;
+        }
+        let Answered { carried, end, .. } = std::mem::take(&mut self.last_answer);
+        self.drop_first(carried);
+        if let Some(end) = end {
+            self.first_unknown = end;
+            self.aside.retain(|(msn, _)| end.wrapping_sub(*msn).cast_signed() <= 0);
+        }
+    }
+
+    /// What is set aside must go plain, as the answer that carried it is in doubt: the peer asks, or has moved on.
+    pub(crate) fn take_aside(&mut self) -> Vec<D> {
+        self.aside.drain(..).map(|(_, packet)| packet).collect()
+    }
+
+    /// Appends to the answer to a PPDU that `began` then what the NIC has, as far as `most` octets go.
+    pub(crate) fn answer(
+        &mut self,
+        began: Instant,
+        alone: Option<u64>,
+        most: Option<Bytes>,
+        out: &mut Vec<u8>,
+    ) -> Carried {
+        let (acks, fresh_octets) = self.nic.append(began, most, self.exposed, out);
+        let end = acks.checked_sub(1).map(|last| self.kept[last].msn.wrapping_add(1));
+        self.last_answer = Answered { alone, carried: acks, end };
+        let fresh = acks.saturating_sub(self.exposed);
+        self.exposed = self.exposed.max(acks);
+        Carried { acks, fresh, fresh_octets }
+    }
+
+    /// The peer has more for this node, or not.
+    pub(crate) const fn latch(&mut self, has_more: bool) {
+        self.is_latched = has_more;
+    }
+
+    /// What was on no answer yet goes plain, in its order.
+    pub(crate) fn release(&mut self) -> Vec<D> {
+        if let Some(first) = self.kept.get(self.exposed) {
+            self.compressor.rewind(first.msn);
+        }
+        self.nic.truncate(self.exposed);
+        let compressor = &mut self.compressor;
+        let released = self.kept.drain(self.exposed..).map(|kept| {
+            compressor.discard(kept.endpoints);
+            kept.packet
+        });
+        released.collect()
+    }
+
+    /// A plain ACK of `flow` is sent: it says all that the kept ones of its flow say. Tells how many are cleared.
+    pub(crate) fn overtakes(&mut self, flow: FlowId) -> usize {
+        self.aside.retain(|(_, packet)| packet.flow() != flow);
+        let Some(last) = self.kept.iter().rposition(|kept| kept.packet.flow() == flow) else { return 0 };
+        debug_assert!(last < self.exposed, "what was on no answer goes plain first, in its order");
+        for kept in self.kept.range(..=last) {
+            self.compressor.discard(kept.endpoints);
+            if kept.packet.flow() != flow {
+                let newest = (kept.msn, kept.packet.clone());
+                match self.aside.iter_mut().find(|(_, packet)| packet.flow() == kept.packet.flow()) {
+                    Some(older) => *older = newest,
+                    None => self.aside.push(newest),
+                }
+            }
+        }
+        self.drop_first(last + 1);
+        last + 1
+    }
+
+    /// The peer has this plain ACK.
+    pub(crate) fn arrived(&mut self, ack: &Ack) {
+        self.compressor.observe(ack);
+    }
+
+    /// Whether the peer has a plain ACK of this flow will never be known.
+    pub(crate) fn lost(&mut self, endpoints: Endpoints) {
+        self.compressor.discard(endpoints);
+    }
+
+    /// The packet that was compressed under this number.
+    pub(crate) fn kept(&self, msn: u16) -> Option<&D> {
+        let place = msn.wrapping_sub(self.kept.front()?.msn);
+        self.kept.get(usize::from(place)).map(|kept| &kept.packet)
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        self.nic.drop_first(count);
+        self.kept.drain(..count);
+        self.exposed = self.exposed.saturating_sub(count);
+        self.last_answer.carried = self.last_answer.carried.saturating_sub(count);
+    }
+}
