@@ -16,25 +16,65 @@ struct Work {
     name: &'static str,
     text: &'static str,
     sets: &'static [&'static str],
+    against: Against,
+}
+
+/// What the cost is set against.
+enum Against {
+    Nothing,
     /// ns-3's CPU seconds per simulated second.
-    reference: Option<f64>,
+    Ns3(f64),
+    /// The same cell without TCP/HACK: its place in [`WORK`].
+    Stock(usize),
 }
 
 /// 126 packets of the access point's queue for each station.
 const TEN_STATIONS: &[&str] = &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets"];
 const FIFTY_STATIONS: &[&str] = &["wifi.0.station.0.count=50", "wifi.0.ap.queue.limit=6300packets"];
 
-const WORK: [Work; 10] = [
-    work("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), &[], Some(0.026)),
-    work("dumbbell, gate 5 ms / 10, bottleneck alone", include_str!("cost/gated_bottleneck.toml"), &[], Some(0.026)),
-    work("100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667", include_str!("cost/hundred_flows.toml"), &[], Some(4.2)),
-    work("BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes", include_str!("cost/thousands_of_holes.toml"), &[], None),
-    work("CUBIC, 150 Mbps, an ACK for every two segments", include_str!("cost/bulk_download.toml"), &[], None),
-    work("802.11n, 150 Mbps, CUBIC down, 1 station", WIFI_N_DOWNLOAD, &[], Some(0.186)),
-    work("802.11n, 150 Mbps, CUBIC down, 10 stations", WIFI_N_DOWNLOAD, TEN_STATIONS, Some(0.435)),
-    work("802.11n, 150 Mbps, CUBIC down, 50 stations", WIFI_N_DOWNLOAD, FIFTY_STATIONS, Some(1.1)),
-    work("802.11b, 11 Mbps, NewReno up, 10 stations", WIFI_B_UPLOAD, &[], Some(0.079)),
-    work("802.11ac, 867 Mbps, CUBIC down, 1 station", include_str!("cost/wifi_ac_download.toml"), &[], Some(0.95)),
+/// The same with TCP's ACKs on the answers.
+const HACK: &[&str] = &["wifi.0.hack={}"];
+const TEN_STATIONS_HACK: &[&str] =
+    &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets", "wifi.0.hack={}"];
+
+const WORK: [Work; 12] = [
+    work("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), &[], Against::Ns3(0.026)),
+    work(
+        "dumbbell, gate 5 ms / 10, bottleneck alone",
+        include_str!("cost/gated_bottleneck.toml"),
+        &[],
+        Against::Ns3(0.026),
+    ),
+    work(
+        "100 CUBIC flows, 1 Gbps, RTT 20 ms, FIFO 1667",
+        include_str!("cost/hundred_flows.toml"),
+        &[],
+        Against::Ns3(4.2),
+    ),
+    work(
+        "BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes",
+        include_str!("cost/thousands_of_holes.toml"),
+        &[],
+        Against::Nothing,
+    ),
+    work(
+        "CUBIC, 150 Mbps, an ACK for every two segments",
+        include_str!("cost/bulk_download.toml"),
+        &[],
+        Against::Nothing,
+    ),
+    work("802.11n, 150 Mbps, CUBIC down, 1 station", WIFI_N_DOWNLOAD, &[], Against::Ns3(0.186)),
+    work("802.11n, 150 Mbps, CUBIC down, 10 stations", WIFI_N_DOWNLOAD, TEN_STATIONS, Against::Ns3(0.435)),
+    work("802.11n, 150 Mbps, CUBIC down, 50 stations", WIFI_N_DOWNLOAD, FIFTY_STATIONS, Against::Ns3(1.1)),
+    work("802.11b, 11 Mbps, NewReno up, 10 stations", WIFI_B_UPLOAD, &[], Against::Ns3(0.079)),
+    work(
+        "802.11ac, 867 Mbps, CUBIC down, 1 station",
+        include_str!("cost/wifi_ac_download.toml"),
+        &[],
+        Against::Ns3(0.95),
+    ),
+    work("the same 802.11n with HACK, 1 station", WIFI_N_DOWNLOAD, HACK, Against::Stock(5)),
+    work("the same 802.11n with HACK, 10 stations", WIFI_N_DOWNLOAD, TEN_STATIONS_HACK, Against::Stock(6)),
 ];
 
 const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
@@ -45,8 +85,8 @@ const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
 const SWEPT: [(usize, u32); 2] = [(5, 126), (8, 5)];
 const STATIONS: [u32; 9] = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-const fn work(name: &'static str, text: &'static str, sets: &'static [&'static str], reference: Option<f64>) -> Work {
-    Work { name, text, sets, reference }
+const fn work(name: &'static str, text: &'static str, sets: &'static [&'static str], against: Against) -> Work {
+    Work { name, text, sets, against }
 }
 
 /// What a run took.
@@ -72,18 +112,24 @@ fn main() {
         return SWEPT.into_iter().for_each(sweep);
     }
     println!(
-        "{:<48} {:>8} {:>8} {:>12} {:>14} {:>10} {:>9}",
+        "{:<48} {:>8} {:>8} {:>12} {:>14} {:>14} {:>9}",
         "scenario", "ns/hop", "ns/wake", "Mpackets/s", "CPU s / sim s", "vs ns-3", "peak MB"
     );
-    for (index, Work { name, reference, .. }) in WORK.iter().enumerate() {
+    let mut costs = [f64::NAN; WORK.len()];
+    for (index, Work { name, against, .. }) in WORK.iter().enumerate() {
         let Some(cost) = cheapest(index, &[]) else {
             println!("{name:<48} failed");
             continue;
         };
         let a_second = cost.cpu_seconds / cost.simulated_seconds;
-        let ratio = reference.map_or_else(String::new, |reference| format!("{:.0} x", reference / a_second));
+        costs[index] = a_second;
+        let ratio = match against {
+            Against::Nothing => String::new(),
+            Against::Ns3(reference) => format!("{:.0} x", reference / a_second),
+            Against::Stock(stock) => format!("{:.2} of stock", a_second / costs[*stock]),
+        };
         println!(
-            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {a_second:>14.6} {ratio:>10} {:>9.1}",
+            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {a_second:>14.6} {ratio:>14} {:>9.1}",
             cost.cpu_seconds / cost.hops * 1e9,
             cost.cpu_seconds / cost.wakes * 1e9,
             cost.hops / cost.cpu_seconds / 1e6,

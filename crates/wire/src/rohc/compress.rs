@@ -63,16 +63,17 @@ impl Context {
 
     /// The control fields for `ack`.
     fn next(&mut self, ack: &Ack, list: List, msn: u16, msn_of_ip_id: u16) -> State {
-        let last = *self.references.newest();
+        let last = self.references.newest();
+        let ecn_used = last.ecn_used;
         let (before, after) = (last.ack.ip.identification, ack.ip.identification);
         let behavior = self.watch.next(last.behavior, before, after);
         let advance = ack.segment.ack.0.wrapping_sub(last.ack_number());
         let ack_stride = self.estimate.next(last.ack_stride, advance);
-        let mut next = State { ack: *ack, list, msn, msn_of_ip_id, behavior, ecn_used: last.ecn_used, ack_stride };
+        let mut next = State { ack: *ack, list, msn, msn_of_ip_id, behavior, ecn_used, ack_stride };
         if !self.references.all(|old| old.ecn_octet() == next.ecn_octet()) {
             self.ecn_quiet = 0;
             next.ecn_used = true;
-        } else if last.ecn_used {
+        } else if ecn_used {
             self.ecn_quiet += 1;
             next.ecn_used = self.ecn_quiet < ECN_QUIET;
         }
@@ -94,7 +95,7 @@ impl Compressor {
     /// compressed from now on. With more than one reference what is compressed can be told by a peer that has not
     /// received it, too.
     pub fn observe(&mut self, ack: &Ack) {
-        if self.config.profile != Profile::Hack || ack.segment.pure_ack().is_none() {
+        if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
         }
         let Some(list) = ack.headers().ok().and_then(|headers| List::of(&headers)) else { return };
@@ -124,7 +125,9 @@ impl Compressor {
     /// In [`Profile::Hack`] this is one part of a frame, which [`write_frame`](super::write_frame) puts together.
     pub fn compress(&mut self, ack: &Ack, out: &mut Octets) -> Option<u16> {
         out.clear();
-        ack.segment.pure_ack()?;
+        if !ack.segment.is_pure_ack() {
+            return None;
+        }
         let headers = ack.headers().ok()?;
         let list = List::of(&headers)?;
         let Config { profile, checksum, .. } = self.config;
@@ -136,9 +139,11 @@ impl Compressor {
         self.clock += 1;
         context.used = self.clock;
 
-        let last = *context.references.newest();
         let (msn, msn_of_ip_id) = match profile {
-            Profile::Standard => (last.msn.wrapping_add(1), last.msn.wrapping_add(1)),
+            Profile::Standard => {
+                let msn = context.references.newest().msn.wrapping_add(1);
+                (msn, msn)
+            }
             Profile::Hack => (self.msn, 0),
         };
         let next = context.next(ack, list, msn, msn_of_ip_id);
@@ -200,9 +205,7 @@ impl Compressor {
             .copied()
             .and_then(|cid| self.contexts.get(cid))
             .is_some_and(|context| !context.is_lost && context.references.newest().ack.endpoints == ack.endpoints);
-        has_context
-            && ack.segment.pure_ack().is_some()
-            && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
+        has_context && ack.segment.is_pure_ack() && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
     }
 
     /// Nobody has sent the ACKs that have `msn` and the numbers after it, and nobody will: the next ACK gets that number again.

@@ -52,7 +52,7 @@ impl Decompressor {
 
     /// `ack` has come from the peer uncompressed: the counterpart of [`Compressor::observe`](super::Compressor::observe).
     pub fn observe(&mut self, ack: &Ack) {
-        if self.config.profile != Profile::Hack || ack.segment.pure_ack().is_none() {
+        if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
         }
         let Some(list) = ack.headers().ok().and_then(|headers| List::of(&headers)) else { return };
@@ -111,7 +111,7 @@ impl Decompressor {
                 if checksum != computed {
                     return Err(Error::Checksum { cid, found: checksum, computed });
                 }
-                if state.ack.segment.pure_ack().is_none() {
+                if !state.ack.segment.is_pure_ack() {
                     return Err(Error::NotPure(cid));
                 }
                 self.contexts.set(cid, Context { state, is_damaged: false });
@@ -127,10 +127,10 @@ impl Decompressor {
                 if msn == context.state.msn {
                     return Ok(Decompressed { acks: 0, duplicates: 1 });
                 }
-                let state = context.follow(base, cid, msn, msn, self.config.checksum, &mut reader)?;
-                no_payload(&reader)?;
-                context.state = state;
-                state
+                let before = context.state;
+                context.follow(base, cid, msn, msn, self.config.checksum, &mut reader)?;
+                no_payload(&reader).inspect_err(|_| context.state = before)?;
+                context.state
             }
         };
         deliver(state.msn, &state.ack);
@@ -156,7 +156,7 @@ impl Decompressor {
                     if MSN.code(u32::from(msn)) != u32::from(base.msn) {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }
-                    context.state = context.follow(base, cid, msn, 0, self.config.checksum, &mut reader)?;
+                    context.follow(base, cid, msn, 0, self.config.checksum, &mut reader)?;
                     deliver(msn, &context.state.ack);
                     self.received.note(msn, before - reader.0.len());
                     done.acks += 1;
@@ -169,7 +169,7 @@ impl Decompressor {
 }
 
 impl Context {
-    /// The header that this base header, with what follows it, makes of the last one.
+    /// This base header, with what follows it, makes the next header of the last one.
     fn follow(
         &mut self,
         base: Base,
@@ -178,7 +178,7 @@ impl Context {
         msn_of_ip_id: u16,
         checksum: Checksum,
         reader: &mut Reader,
-    ) -> Result<State, Error> {
+    ) -> Result<(), Error> {
         let (kind, crc) = base.crc;
         if self.is_damaged && kind == Crc::Three {
             return Err(Error::Damaged(cid));
@@ -221,11 +221,12 @@ impl Context {
             self.is_damaged = true;
             return Err(Error::Checksum { cid, found, computed });
         }
-        if next.ack.segment.pure_ack().is_none() {
+        if !next.ack.segment.is_pure_ack() {
             return Err(Error::NotPure(cid));
         }
         self.is_damaged = false;
-        Ok(next)
+        self.state = next;
+        Ok(())
     }
 }
 

@@ -60,6 +60,7 @@ impl Copy for List {}
 
 impl List {
     /// The list of a header; None if it has an option that an ACK has not.
+    #[inline]
     pub(in crate::rohc) fn of(headers: &[u8]) -> Option<Self> {
         let mut list = Self::default();
         for item in items(&headers[FIXED_HEADERS..]) {

@@ -3,7 +3,7 @@
 use super::options::Layout;
 use crate::Endpoints;
 use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
-use crate::tcp::{Segment, TCP_HEADER};
+use crate::tcp::{Options, Segment, TCP_HEADER};
 use acklab_base::Datagram;
 use arrayvec::ArrayVec;
 use etherparse::IpNumber;
@@ -11,11 +11,15 @@ use etherparse::IpNumber;
 const IP_OCTETS: usize = IPV4_HEADER as usize;
 const TCP_OCTETS: usize = TCP_HEADER as usize;
 
+/// Octets of both without options, and with as many as there can be.
+const FIXED: usize = IP_OCTETS + TCP_OCTETS;
+const MOST: usize = FIXED + Options::ROOM as usize;
+
 /// Where the TCP checksum stands in a TCP header.
 const CHECKSUM: std::ops::Range<usize> = 16..18;
 
 /// The octets of an IPv4 and a TCP header.
-pub type Headers = ArrayVec<u8, 80>;
+pub type Headers = ArrayVec<u8, MOST>;
 
 /// Why a segment has no octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,14 +66,16 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let wire_len = segment.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
-    let mut headers = Headers::new();
-    let mut put =
-        |octets: &[u8]| headers.try_extend_from_slice(octets).expect("60 octets of TCP and 20 of IPv4 are 80");
-    put(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
-    put(&tcp_header(segment, endpoints, options.as_slice().len() as u8));
-    put(options.as_slice());
-    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &headers[IP_OCTETS..], total_len - IP_OCTETS as u16);
-    headers[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
+    // Moves of known size: a compressed ACK needs its headers at both ends.
+    let mut octets = [0; MOST];
+    octets[..IP_OCTETS].copy_from_slice(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
+    octets[IP_OCTETS..FIXED].copy_from_slice(&tcp_header(segment, endpoints, options.len() as u8));
+    octets[FIXED..].copy_from_slice(options.padded());
+    let end = FIXED + options.len();
+    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &octets[IP_OCTETS..end], total_len - IP_OCTETS as u16);
+    octets[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
+    let mut headers = Headers::from(octets);
+    headers.truncate(end);
     Ok(headers)
 }
 

@@ -32,6 +32,9 @@ impl Layout {
     /// window scale, SACK; those of RFC 5690, which Linux has not, and AccECN at the end; without padding where they do not fit
     /// otherwise. None if a header has no room for them.
     pub(super) fn of(options: &Options) -> Option<Self> {
+        if *options == Options::default() {
+            return Some(Self { octets: [0; ROOM], len: 0 });
+        }
         let is_dense = options.aligned_len() > Options::ROOM;
         let nops = |count: usize| if is_dense { &[] } else { &[KIND_NOOP; 3][..count] };
         let mut layout = Self { octets: [0; ROOM], len: 0 };
@@ -89,8 +92,14 @@ impl Layout {
         Some(self)
     }
 
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.octets[..self.len]
+    /// Octets that they take.
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Those, and zeros up to all that there is room for.
+    pub(super) const fn padded(&self) -> &[u8; ROOM] {
+        &self.octets
     }
 }
 
@@ -177,7 +186,7 @@ mod tests {
     const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };
 
     fn laid_out(options: &Options) -> Vec<u8> {
-        Layout::of(options).expect("these options fit").as_slice().to_vec()
+        Layout::of(options).map(|layout| layout.padded()[..layout.len()].to_vec()).expect("these options fit")
     }
 
     fn block(start: u32, end: u32) -> SackBlock {
