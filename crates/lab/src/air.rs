@@ -91,7 +91,7 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
         duration: ppdu.duration,
         from: ppdu.from,
         to: ppdu.to,
-        kind: kind(&ppdu.frame),
+        kind: kind(ppdu),
         fate: ppdu.fate,
         mpdus,
         octets: ppdu.octets,
@@ -99,9 +99,11 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
     }
 }
 
-/// Data PPDUs that carry nothing but pure ACKs have a name of their own.
-fn kind(frame: &Frame<Packet>) -> &'static str {
-    match frame {
+/// Data PPDUs that carry nothing but pure ACKs have a name of their own, and answers that carry any.
+fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
+    match &ppdu.frame {
+        Frame::Ack if !ppdu.appended.is_empty() => "augmented_ack",
+        Frame::BlockAck { .. } if !ppdu.appended.is_empty() => "augmented_block_ack",
         Frame::Data(mpdus) if mpdus.iter().flat_map(|mpdu| &mpdu.packets).all(Datagram::is_pure_ack) => "tcp_ack",
         frame => frame.name(),
     }

@@ -64,7 +64,7 @@ def show(result: Result) -> None:
     """Prints the tables of a run."""
     title = result.scenario.get("title")
     out.print(Text.assemble((str(title or "run"), "bold"), (f"  seed {result.seed}, revision {core.revision()}", "dim")))
-    for name in ("flows", "links", "stations", "network"):
+    for name in ("flows", "links", "stations", "hack", "network"):
         if name in result.tables and result.table(name).height:
             out.print(_turned(result.table(name), result.units(name), name))
     if "airtime" in result.tables:

@@ -49,11 +49,20 @@ def _is_own(place: Path, folder: Path) -> bool:
     return place == folder or not (folder / DOCUMENT_FILE).is_file()
 
 
+_METRIC_TABLES = (
+    ("flows", "Flows"),
+    ("links", "Links"),
+    ("stations", "Stations"),
+    ("hack", "ACKs on answers"),
+    ("network", "Network"),
+)
+
+
 def _of_run(name: str, result: Result) -> Document:
     command = [result.provenance.command]
     tables = [
         metric_table(result, table, caption, command)
-        for table, caption in (("flows", "Flows"), ("links", "Links"), ("stations", "Stations"), ("network", "Network"))
+        for table, caption in _METRIC_TABLES
         if table in result.tables and result.table(table).height
     ]
     if "airtime" in result.tables:
