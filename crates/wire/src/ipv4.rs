@@ -5,7 +5,6 @@
 
 use crate::Endpoints;
 use acklab_base::Ecn;
-use etherparse::checksum::Sum16BitWords;
 use etherparse::err::ipv4;
 use etherparse::{IpNumber, Ipv4HeaderSlice};
 
@@ -118,7 +117,7 @@ pub(crate) fn header(
     header[9] = protocol.0;
     header[12..16].copy_from_slice(&endpoints.source.ip().octets());
     header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
-    let checksum = Sum16BitWords::new().add_slice(&header).ones_complement().to_be();
+    let checksum = ones_complement(sum(&header));
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
     header
 }
@@ -135,7 +134,7 @@ pub(crate) fn read(
     if total < header {
         return Err(DecodeError::TotalLength { header, total });
     }
-    if checksums == Checksums::Verify && Sum16BitWords::new().add_slice(ip.slice()).ones_complement() != 0 {
+    if checksums == Checksums::Verify && ones_complement(sum(ip.slice())) != 0 {
         return Err(DecodeError::Checksum);
     }
     if ip.is_fragmenting_payload() {
@@ -159,12 +158,24 @@ pub(crate) fn all_there(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize)
 /// The checksum (RFC 1071) of `octets` of a transport, of which those up to `len` that are not there are zero, and of the
 /// pseudo-header before them (RFC 768; RFC 9293, §3.1). Taken over octets that carry their checksum, it is zero if that is right.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
-    Sum16BitWords::new()
-        .add_4bytes(endpoints.source.ip().octets())
-        .add_4bytes(endpoints.destination.ip().octets())
-        .add_2bytes([0, protocol.0])
-        .add_2bytes(len.to_be_bytes())
-        .add_slice(octets)
-        .ones_complement()
-        .to_be()
+    let addresses = u64::from(endpoints.source.ip().to_bits()) + u64::from(endpoints.destination.ip().to_bits());
+    ones_complement(addresses + u64::from(protocol.0) + u64::from(len) + sum(octets))
+}
+
+/// The sum of these octets as words of 32 bits, which in ones' complement is that of words of 16 (RFC 1071, §2 (C)). Both ends of each
+/// compressed ACK take it, so that it must not cost much.
+fn sum(octets: &[u8]) -> u64 {
+    let (words, rest) = octets.as_chunks();
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    words.iter().chain([&last]).map(|word| u64::from(u32::from_be_bytes(*word))).sum()
+}
+
+/// The complement of a sum, its carries folded in.
+const fn ones_complement(sum: u64) -> u16 {
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    !(sum as u16)
 }

@@ -88,6 +88,7 @@ impl References {
     }
 
     /// Does this hold against whichever header the other end has?
+    #[inline]
     pub(super) fn all(&self, holds: impl FnMut(&State) -> bool) -> bool {
         self.states.iter().all(holds)
     }

@@ -184,15 +184,14 @@ struct Known {
 impl Known {
     fn of(new: &State, references: &References) -> Self {
         let (ip, segment) = (&new.ack.ip, &new.ack.segment);
-        let known = |same: fn(&State, &State) -> bool| references.all(|old| same(old, new));
         let stride = new.ack_stride;
         Self {
-            seq: known(|old, new| old.seq() == new.seq()),
-            ack: known(|old, new| old.ack_number() == new.ack_number()),
+            seq: references.all(|old| old.seq() == new.seq()),
+            ack: references.all(|old| old.ack_number() == new.ack_number()),
             ack_scaled: stride != 0 && references.all(|old| stride::reaches(stride, old.ack_number(), segment.ack.0)),
-            window: known(|old, new| old.ack.segment.window == new.ack.segment.window),
-            ttl: known(|old, new| old.ack.ip.time_to_live == new.ack.ip.time_to_live),
-            ecn_used: known(|old, new| old.ecn_used == new.ecn_used),
+            window: references.all(|old| old.ack.segment.window == segment.window),
+            ttl: references.all(|old| old.ack.ip.time_to_live == ip.time_to_live),
+            ecn_used: references.all(|old| old.ecn_used == new.ecn_used),
             rare: references.all(|old| {
                 (old.behavior, old.ack_stride) == (new.behavior, stride)
                     && (old.ack.ip.dscp, old.ack.ip.dont_fragment) == (ip.dscp, ip.dont_fragment)
