@@ -129,7 +129,7 @@ impl<D: Packet> Driver<D> {
         let Some(ack) = packet.ack().filter(|_| self.numbers_left() > 0) else { return Err(packet) };
         let mut octets = Octets::new();
         let Some(msn) = self.compressor.compress(&ack, &mut octets) else { return Err(packet) };
-        self.nic.push(msn, octets, since + self.config.delay);
+        self.nic.push(msn, &octets, since + self.config.delay);
         self.kept.push_back(Kept { msn, endpoints: ack.endpoints, packet, since });
         Ok(())
     }
