@@ -137,6 +137,17 @@ def test_a_failing_study_py_is_named_with_its_line(fake, study, tmp_path):
         run_study(study, tmp_path / "out", quiet=True)
 
 
+def test_a_study_imports_what_lies_beside_it_and_in_another(fake, study, tmp_path):
+    other = study.folder.parent / "other"
+    other.mkdir()
+    (other / "numbers.py").write_text("FOUR, FIVE = 4.0, 5.0\n")
+    (study.folder / "beside.py").write_text("from ..other.numbers import FOUR\n\nSIX = FOUR + 2\n")
+    imports = "from ..other import numbers\nfrom .beside import SIX\n\n"
+    (study.folder / "study.py").write_text(imports + MEASURES.replace("[4.0, 5.0, 6.0]", "[numbers.FOUR, numbers.FIVE, SIX]"))
+    (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
+    assert run_study(find("test"), tmp_path / "out", quiet=True).findings[-1].measured == 5.0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "place"),
     [

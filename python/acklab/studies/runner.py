@@ -24,6 +24,9 @@ from acklab.verdict import Finding, judge
 
 _Key = tuple[str, tuple[str, ...]]
 
+_PACKAGE = "acklab_studies"
+"""Under which the modules of studies are imported."""
+
 
 @dataclass(frozen=True)
 class StudyResult:
@@ -145,13 +148,19 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None) 
 
 
 def load_module(study: Study) -> ModuleType | None:
-    """The `study.py` of a study, if it has one; what lies beside it is imported as from a package: `from .other import …`."""
+    """The `study.py` of a study, if it has one.
+
+    It imports what lies beside it as from a package, `from .other import …`, and what lies in another study by `from ..name import other`.
+    """
     path = study.folder / "study.py"
     if not path.is_file():
         return None
-    name = f"acklab_study_{study.name}"
-    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+    for loaded in [key for key in sys.modules if key.partition(".")[0] == _PACKAGE]:
         del sys.modules[loaded]
+    package = ModuleType(_PACKAGE)
+    package.__path__ = [str(study.folder.parent)]
+    sys.modules[_PACKAGE] = package
+    name = f"{_PACKAGE}.{study.name}"
     spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(study.folder)])
     assert spec is not None
     assert spec.loader is not None
