@@ -14,7 +14,8 @@ model = STUDY.model
 
 
 def scenario(standard, **wifi):
-    return {"wifi": [{"name": "cell", "standard": standard, **wifi}], "flow": [{"traffic": {"write": "1472B"}}]}
+    cell = {"name": "cell", "standard": standard, "ap": {}, **wifi}
+    return {"wifi": [cell], "flow": [{"transport": "udp", "traffic": {"write": "1472B"}}]}
 
 
 def of(standard, **wifi):

@@ -32,7 +32,8 @@ RTS = 20
 BLOCK_ACK = 32  # compressed, of 64 frames (9.3.1.8.2)
 MAC_HEADER, QOS_CONTROL, FCS = 24, 2, 4
 LLC = 8  # LLC and SNAP (RFC 1042)
-IP, UDP = 20, 8
+IP, UDP, TCP = 20, 8, 20
+TIMESTAMPS = 12  # of TCP, with the NOPs that align them (RFC 7323, appendix A)
 DELIMITER = 4  # of an A-MPDU (9.7.1)
 A_MSDU_HEADER = 14  # of each MSDU in an A-MSDU (9.3.2.2.2)
 WINDOW = 64  # frames that a compressed Block ACK tells of (9.3.1.8.2)
@@ -129,7 +130,11 @@ class Cell:
     late: int = 0
     """By how much the answer comes later than SIFS."""
     payload: int = 1472
-    """Octets of a UDP datagram's data."""
+    """Octets of a packet's data."""
+    transport: int = UDP
+    """Octets of the header between those and IP's."""
+    appended: int = 0
+    """Octets that the answer carries besides."""
 
     def air(self, mode: Mode, octets: int) -> int:
         """A PPDU with its extension."""
@@ -228,7 +233,7 @@ def cycle(cell: Cell) -> Cycle:
 
 def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Exchange | None:
     """What a PPDU carries if `left` is left of the transmission opportunity; none if not even one frame fits that must."""
-    block_ack, ack = (cell.air(cell.answer_to(cell.mode), octets) for octets in (BLOCK_ACK, ACK))
+    block_ack, ack = (cell.air(cell.answer_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
     control = 0
     if cell.rts:
         asked = cell.answer_to(cell.mode)
@@ -248,7 +253,7 @@ def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Ex
 def _mpdu(cell: Cell) -> tuple[int, int]:
     """Packets of an MPDU, and its octets."""
     header = MAC_HEADER + (QOS_CONTROL if cell.has_qos else 0) + FCS
-    msdu = LLC + IP + UDP + cell.payload
+    msdu = LLC + IP + cell.transport + cell.payload
     subframe = A_MSDU_HEADER + msdu
     padded = -(-subframe // 4) * 4
     # All subframes but the last are padded to a multiple of four (9.3.2.2.2).
@@ -275,16 +280,18 @@ def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
     return fitting[-1], octets(fitting[-1]), True
 
 
-def of_scenario(scenario: Mapping[str, Any]) -> Cell:
-    """What the first cell and the first flow of a checked scenario come to."""
-    wifi = scenario["wifi"][0]
+def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
+    """What the first cell and the first flow of a checked scenario come to, where the access point sends or the first `station`."""
+    wifi, flow = scenario["wifi"][0], scenario["flow"][0]
     standard, short = wifi["standard"], wifi.get("short_preamble", False)
     is_2ghz = standard in {"802.11b", "802.11g"} or wifi.get("band") == "2.4GHz"
     has_qos = standard in A_MPDU
     protection = wifi.get("protection", "none")
-    category = wifi.get("access", {}).get("best_effort", {})
+    node = wifi["ap"] if sender == "ap" else wifi["station"][0]
+    category = {key: value for of in (wifi, node) for key, value in of.get("access", {}).get("best_effort", {}).items()}
     aggregation = wifi.get("aggregation", {})
     threshold = wifi.get("rts_threshold")
+    is_udp = flow["transport"] == "udp"
     # While protection is needed, stations without short slots are about (18.4.5); 802.11b has slots of 20 µs.
     is_long_slot = is_2ghz and (standard == "802.11b" or wifi.get("long_slot", False) or protection != "none")
     most = A_MPDU.get(standard, 0)
@@ -306,7 +313,8 @@ def of_scenario(scenario: Mapping[str, Any]) -> Cell:
         rts=threshold is not None and _number(threshold, "B") < 1500,
         # 2 Mbps is the highest mandatory rate of DSSS.
         cts_to_self=dsss(2, short) if protection == "cts-to-self" and is_2ghz else None,
-        payload=_number(scenario["flow"][0]["traffic"]["write"], "B"),
+        payload=_number(flow["traffic"]["write"] if is_udp else flow["mss"], "B"),
+        transport=UDP if is_udp else TCP + (TIMESTAMPS if flow["timestamps"] else 0),
     )
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.scenario import overrides
 from acklab.studies import Bench, Measure
 from acklab.sweeps import Point
 
 from . import drawing, model
 from .held import CURVES, SCENARIO, Candidates, Curves, Held, candidates, cells_of, curves, kept, link, run
-from .points import AGGREGATED, SINGLE
+from .points import SINGLE
 from .space import SPACES, A, Space
 
 COMMAND = "acklab study wifi_capacity"
@@ -43,13 +42,7 @@ def sections(bench: Bench) -> list[Section]:
     swept = kept(bench)
     drawn = curves(bench, swept[CURVES])
     spaces = [candidates(bench, space, swept[space.link]) for space in SPACES]
-    return [
-        _capacity(bench, drawn),
-        _time(drawn),
-        _curves_of_hack(bench, drawn),
-        *_published(bench, spaces),
-        _agreement(drawn, spaces),
-    ]
+    return [_capacity(bench, drawn), _time(drawn), *_published(bench, spaces), _agreement(drawn, spaces)]
 
 
 def _goodput(bench: Bench, point: Point) -> float:
@@ -97,30 +90,6 @@ def _time(drawn: Curves) -> Section:
                 [COMMAND],
             )
         ],
-    )
-
-
-def _curves_of_hack(bench: Bench, drawn: Curves) -> Section:
-    """The UDP part of TCP/HACK's Figure 1: the same rates."""
-    source, rows = bench.source(SCENARIO), []
-    for one, point in zip(drawn.held, drawn.points, strict=True):
-        is_a = point.series == "802.11a"
-        is_n = point.panel == AGGREGATED and point.series.startswith("802.11n")
-        if not is_a and (not is_n or (point.series != "802.11n, 1 stream" and "MCS 7" not in point.name)):
-            continue
-        assert one.simulated is not None
-        row = [point.name, f"{one.cycle.mbps:g}", str(one.cycle.frames), _shown(one), f"{one.cycle.goodput:.2f}"]
-        if is_n:
-            cell = dataclasses.replace(model.of_scenario(source.load(overrides(point.set))), max_time=4_000_000)
-            shorter = model.cycle(cell)
-            row += [str(shorter.frames), f"{shorter.goodput:.2f}"]
-        rows.append(row + [""] * (7 - len(row)))
-    head = ["point", "rate", "frames", "simulated", "model", "frames in 4 ms", "model, 4 ms"]
-    return Section(
-        "Capacity without ACKs of TCP",
-        "The rates of TCP/HACK's Figure 1. Its curves of UDP are not drawn there; this is what they would be: the room above its TCP and HACK. "
-        "Its aggregates end after 65,535 octets or 4 ms, ours in the figures above after the standard's 5.484 ms.",
-        items=[Table(head, rows, "UDP in Mbps", commands=[drawn.command])],
     )
 
 
