@@ -109,8 +109,7 @@ def test_the_parts_of_a_cycle_are_all_of_it():
     assert sum(parts) == cycle.total
     assert cycle.control == 258_000
     assert cycle.payload == round(1472 * 8 / 54 * 1000)
-    late = model.cycle(dataclasses.replace(model.of_scenario(scenario("802.11a")), late=37_000))
-    assert late.total == of("802.11a").total + 37_000
+    assert of("802.11a", late_answers="37us").total == of("802.11a").total + 37_000
 
 
 def test_combinations_leave_out_the_defaults():

@@ -313,6 +313,7 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
         rts=threshold is not None and _number(threshold, "B") < 1500,
         # 2 Mbps is the highest mandatory rate of DSSS.
         cts_to_self=dsss(2, short) if protection == "cts-to-self" and is_2ghz else None,
+        late=_time(wifi.get("late_answers", "0s")),
         payload=_number(flow["traffic"]["write"] if is_udp else flow["mss"], "B"),
         transport=UDP if is_udp else TCP + (TIMESTAMPS if flow["timestamps"] else 0),
     )

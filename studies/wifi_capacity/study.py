@@ -24,14 +24,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     alone, batches = (bench.replicas([(SCENARIO, link(bench, name).set)])[0] for name in ("n600", "n150"))
     command, of_batches = [alone[0].command], [batches[0].command]
     (of_a,) = cells_of(bench, A, [()])
-    late = dataclasses.replace(of_a, late=37_000)
     payload = model.cycle(dataclasses.replace(of_a, mode=model.ht(7), payload=1500)).payload
     return {
         "idle": Measure([_idle(bench, point) for point in alone], command),
         "efficiency": Measure([100 * _goodput(bench, point) / 600 for point in alone], command),
         "batch": Measure([_access_point(bench, point, "mean_mpdus_per_ppdu_l2") for point in batches], of_batches),
         "payload": Measure([payload / 1000], [COMMAND]),
-        "late": Measure([model.cycle(late).goodput], [COMMAND]),
         "apart": Measure([max(abs(one.apart) for one in held)], [COMMAND]),
         "apart_in_time": Measure([max(one.apart_in_time for one in held)], [COMMAND]),
     }
