@@ -1,0 +1,49 @@
+"""The rates of the curves: those of 802.11a, and of 802.11n at 40 MHz with the short guard interval."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+A, N = "802.11a", "802.11n"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate of the PHY, and what makes it of a scenario."""
+
+    standard: str
+    mbps: int
+    set: Mapping[str, object] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """As the axis of a sweep has it."""
+        return f"{self.standard} {self.mbps}"
+
+
+def _ofdm(mbps: int) -> Rate:
+    return Rate(A, mbps, {"wifi.0.standard": A, "wifi.0.rate.rate": f"{mbps}Mbps"})
+
+
+def _ht(mbps: int, mcs: int, streams: int) -> Rate:
+    return Rate(N, mbps, {"wifi.0.streams": streams, "wifi.0.rate.mcs": mcs})
+
+
+_ONE_STREAM = (15, 30, 45, 60, 90, 120, 135, 150)
+ALL = (
+    *map(_ofdm, (6, 9, 12, 18, 24, 36, 48, 54)),
+    *(_ht(mbps, mcs, 1) for mcs, mbps in enumerate(_ONE_STREAM)),
+    *(_ht(150 * streams, 7, streams) for streams in (2, 3, 4)),
+)
+SOME = tuple(rate for rate in ALL if rate.mbps in {6, 54, 15, 150, 600})
+"""For a quick look."""
+
+
+def rates(quick: bool) -> tuple[Rate, ...]:
+    """All of them, or some."""
+    return SOME if quick else ALL
+
+
+def named(standard: str, mbps: int) -> Rate:
+    """One of them."""
+    (rate,) = (rate for rate in ALL if (rate.standard, rate.mbps) == (standard, mbps))
+    return rate

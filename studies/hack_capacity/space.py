@@ -1,0 +1,75 @@
+"""What the paper leaves open of its analytic curves, and what each choice makes of the three gains that it prints."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..wifi_capacity.model import Cell, Mode, ofdm
+from . import model
+from .rates import N, named
+
+Gains = tuple[float, float, float]
+"""Mean below 100 Mbps, at 150 and at 600 Mbps, in per cent."""
+
+BELOW_100 = tuple(named(N, mbps) for mbps in (15, 30, 45, 60, 90))
+PRINTED = (8, 7, 20)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice: what it changes of the model's cell, and the octets of a compressed ACK if it is about those."""
+
+    title: str
+    cell: Mapping[str, Any] = field(default_factory=dict)
+    compressed: int | None = None
+
+
+def _basic(*rates: int) -> dict[str, tuple[Mode, ...]]:
+    return {"basic": tuple(ofdm(rate) for rate in rates)}
+
+
+DIMENSIONS: Sequence[Sequence[Choice]] = (
+    (
+        Choice("1460 octets without timestamps"),
+        Choice("1460 octets and timestamps", {"transport": 32}),
+        Choice("1448 octets and timestamps", {"payload": 1448, "transport": 32}),
+    ),
+    (
+        Choice("4 octets a compressed ACK"),
+        Choice("3 octets a compressed ACK", compressed=3),
+        Choice("compressed ACKs at no cost", compressed=0),
+    ),
+    (Choice("PPDUs of at most 4 ms"), Choice("PPDUs of at most 5.484 ms", {"max_time": 5_484_000})),
+    (
+        Choice("answers at 6, 12 and 24 Mbps"),
+        Choice("answers at 6 Mbps", _basic(6)),
+        Choice("answers at up to 54 Mbps", _basic(6, 12, 24, 54)),
+    ),
+    (Choice("7.5 slots of backoff on average"), Choice("7 slots of backoff on average", {"cw_min": 14})),
+)
+"""The first of each is what we take."""
+
+
+def alone() -> Iterator[tuple[Choice, ...]]:
+    """What we take, then each other choice by itself."""
+    yield ()
+    yield from ((choice,) for choices in DIMENSIONS for choice in choices[1:])
+
+
+def combinations() -> Iterator[tuple[Choice, ...]]:
+    """All of them."""
+    yield from itertools.product(*DIMENSIONS)
+
+
+def gains(cells: Mapping[int, Cell], choices: Sequence[Choice]) -> Gains:
+    """The three gains, of the cells of 802.11n by rate."""
+    compressed = next((choice.compressed for choice in choices if choice.compressed is not None), model.COMPRESSED)
+
+    def gain(mbps: int) -> float:
+        cell = cells[mbps]
+        for choice in choices:
+            cell = replace(cell, **choice.cell)
+        return model.gain(cell, compressed)
+
+    return sum(gain(rate.mbps) for rate in BELOW_100) / len(BELOW_100), gain(150), gain(600)
