@@ -1,0 +1,231 @@
+"""What the study measures, and the figures and tables of its report."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from acklab.report import Figure, Section, Table
+from acklab.statistics import mean_interval
+from acklab.studies import Bench, Measure
+
+from . import drawing
+from .envelope import (
+    AS_WRITTEN,
+    HACK,
+    SCENARIO,
+    SOME_RATES,
+    STOCK,
+    WAITING,
+    Best,
+    Measured,
+    Runs,
+    envelope,
+    improvement,
+    kept,
+    measured,
+    run,
+)
+from .space import RATES, distance, lossless
+
+COMMAND = "acklab study hack_snr"
+FAST = 90
+"""Beyond this rate [Mbps] the paper sees the improvement rise to about 14 %."""
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Numbers of claims that no table of one run tells."""
+    found = {name: measured(result) for name, result in run(bench).items()}
+    everywhere = [runs for own in found.values() for runs in own[HACK].values()]
+    more = [
+        new - old for old, new in zip(*(_timeouts(envelope(found[AS_WRITTEN][scheme])) for scheme in (STOCK, HACK)), strict=True)
+    ]
+    return {
+        **_improvements(found[AS_WRITTEN], ""),
+        **_improvements(found[WAITING], f"_{WAITING}"),
+        "failures": Measure([sum(runs.acks["total_decompression_failures_l2"] for runs in everywhere)], [COMMAND]),
+        "timeouts": Measure(more, [COMMAND]),
+    }
+
+
+def _improvements(found: Measured, suffix: str) -> dict[str, Measure]:
+    pairs = _pairs(found)
+    fast = [pair for pair in pairs if RATES[pair[1].place.mcs] > FAST]
+    at_rate = {rate: improvement(old, new) for rate, old, new in _lossless(found)}
+    rise = [float(slow > ninety) for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
+    return {
+        f"improvement{suffix}": Measure(_mean_improvement(pairs), [COMMAND]),
+        f"above_90{suffix}": Measure(_mean_improvement(fast), [COMMAND]),
+        f"at_150{suffix}": Measure(at_rate[RATES[-1]], _commands(found, RATES[-1])),
+        f"rises{suffix}": Measure(rise, _commands(found, RATES[0])),
+    }
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    swept = kept(bench)
+    found = {name: measured(result) for name, result in swept.items()}
+    pairs, waiting = (_pairs(found[name]) for name in (AS_WRITTEN, WAITING))
+    (claim,) = (claim for claim in bench.study.file.claim if claim.id == "improvement")
+    again = [COMMAND, *(f"{result.command} --out {result.directory}" for result in swept.values())]
+    of = f"with intervals of 95 % over {bench.seeds} seeds"
+    by_rate = {"as written": _lossless(found[AS_WRITTEN]), "126 packets wait beside those on the air": _lossless(found[WAITING])}
+    return [
+        Section(
+            "The envelope over rates",
+            "At each ratio of signal to noise, the best mean goodput of 100 MB over the eight rates, as an ideal rate control would choose. A rate is "
+            "run from where hardly a frame of it gets through to where none is lost to noise; from there on it stays what it is.",
+            items=[
+                Figure(
+                    drawing.envelopes(found[AS_WRITTEN], pairs, waiting, claim.published),
+                    f"Goodput, and HACK's improvement below, {of}. Numbers at the right are rates of the PHY in Mbps",
+                    again,
+                ),
+                _along(bench, pairs, waiting),
+            ],
+        ),
+        Section(
+            "Rate by rate, without losses to noise",
+            "The limit of 4 ms is what makes aggregates of slow rates short: 4 packets at 15 Mbps, 38 at 120 and the 42 of 65,535 octets from 135 on.",
+            items=[Figure(drawing.by_rate(by_rate), f"HACK's improvement by rate {of}", again), _by_rate(found[AS_WRITTEN]), _by_setting(bench, found)],
+        ),
+        Section(
+            "What becomes of the ACKs where frames are lost",
+            "All places at which a rate was run, also those that no rate control would choose. Repeated are ACKs that went on one more answer, as "
+            "it was not known whether the last one had arrived; duplicates are those of them that the access point had already.",
+            items=[_acks(found[AS_WRITTEN])],
+        ),
+    ]  # fmt: skip
+
+
+def _pairs(found: Measured) -> list[tuple[Best, Best]]:
+    return list(zip(envelope(found[STOCK]), envelope(found[HACK]), strict=True))
+
+
+def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> list[float]:
+    """Over the ratios of signal to noise, for each seed [%]."""
+    return [fmean(gains) for gains in zip(*(improvement(old.runs, new.runs) for old, new in pairs), strict=True)]
+
+
+def _timeouts(best: Sequence[Best]) -> list[float]:
+    """Of a download, mean over the ratios of signal to noise, for each seed."""
+    return [fmean(counts) for counts in zip(*(one.runs.timeouts for one in best), strict=True)]
+
+
+def _lossless(found: Measured) -> list[tuple[int, Runs, Runs]]:
+    """Each rate that was run where nothing of it is lost to noise: stock and HACK."""
+    tried = [(rate, lossless(mcs)) for mcs, rate in enumerate(RATES)]
+    return [(rate, found[STOCK][place], found[HACK][place]) for rate, place in tried if place in found[HACK]]
+
+
+def _commands(found: Measured, rate: int) -> list[str]:
+    return [runs.command for own, *both in _lossless(found) if own == rate for runs in both]
+
+
+def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
+    channel = bench.source(SCENARIO).load([])["wifi"][0]["reception"]["channel"]
+    rows = []
+    for (old, new), other in zip(pairs, waiting, strict=True):
+        rates = [RATES[one.place.mcs] for one in (old, new)]
+        rows.append(
+            [
+                str(new.snr),
+                f"{distance(channel, new.snr):.1f}",
+                f"{rates[0]}" if rates[0] == rates[1] else f"{rates[0]}, {rates[1]}",
+                _shown(old.runs.goodput),
+                _shown(new.runs.goodput),
+                _shown(improvement(old.runs, new.runs), signed=True),
+                _shown(improvement(*(one.runs for one in other)), signed=True),
+                ", ".join(f"{fmean(one.runs.timeouts):g}" for one in (old, new)),
+            ]
+        )
+    head = [
+        "SNR [dB]",
+        "distance [m]",
+        "best rate",
+        "stock [Mbps]",
+        "HACK [Mbps]",
+        "improvement [%]",
+        "126 waiting [%]",
+        "timeouts",
+    ]
+    return Table(
+        head,
+        rows,
+        "Along the envelope. Pairs are stock, HACK. Timeouts are those of TCP, a download, as written",
+        commands=[COMMAND],
+    )
+
+
+def _by_rate(found: Measured) -> Table:
+    rows = []
+    for rate, old, new in _lossless(found):
+        gain = _shown(improvement(old, new), signed=True)
+        unanswered, again = (
+            _both(old, new, by) for by in (lambda runs: 100 * runs.unanswered, lambda runs: fmean(runs.retransmissions))
+        )
+        frames = _both(old, new, lambda runs: runs.frames)
+        rows.append([str(rate), frames, _shown(old.goodput), _shown(new.goodput), gain, unanswered, again, _plain(new)])
+    head = [
+        "rate", "packets a PPDU", "stock [Mbps]", "HACK [Mbps]", "improvement [%]", "unanswered [%]", "sent again", "plain ACKs [%]",
+    ]  # fmt: skip
+    return Table(
+        head,
+        rows,
+        "Where nothing is lost to noise. Pairs are stock, HACK. Sent again by TCP, a download. Plain ACKs are those of HACK that contended for the medium",
+        commands=[COMMAND],
+    )
+
+
+def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
+    variants = bench.variants("settings.toml").chosen
+    rows = []
+    for name, own in found.items():
+        title = variants[name].title if name in variants else "as written"
+        at_rate = {rate: (old, new) for rate, old, new in _lossless(own)}
+        gains = [_shown(improvement(*at_rate[rate]), signed=True) for rate in SOME_RATES]
+        rows.append([title, *gains, *(_shown(runs.goodput) for runs in at_rate[RATES[-1]]), _plain(at_rate[RATES[-1]][1])])
+    head = [
+        "setting",
+        *(f"{rate} Mbps [%]" for rate in SOME_RATES),
+        "stock at 150 [Mbps]",
+        "HACK at 150",
+        "plain ACKs at 150 [%]",
+    ]
+    return Table(
+        head, rows, "HACK's improvement under other readings of what the paper leaves open, one at a time", commands=[COMMAND]
+    )
+
+
+def _both(stock: Runs, hack: Runs, of: Callable[[Runs], float]) -> str:
+    return ", ".join(f"{of(runs):.1f}" for runs in (stock, hack))
+
+
+def _plain(runs: Runs) -> str:
+    plain, compressed = (runs.acks[f"total_{kind}_acks_l2"] for kind in ("plain", "compressed"))
+    return f"{100 * plain / (plain + compressed):.2f}" if plain + compressed else "–"
+
+
+def _acks(found: Measured) -> Table:
+    rows = []
+    for mcs, rate in enumerate(RATES):
+        own = [runs for place, runs in found[HACK].items() if place.mcs == mcs]
+        sums = {name: sum(runs.acks.get(name, 0) for runs in own) for name in own[0].acks if name.startswith("total_")}
+        rows.append([str(rate), str(len(own)), *(f"{sums[name]:g}" for name, _ in _COLUMNS)])
+    head = ["rate", "places", *(title for _, title in _COLUMNS)]
+    return Table(head, rows, "Sums over places and seeds", commands=[COMMAND])
+
+
+_COLUMNS = (
+    ("total_compressed_acks_l2", "compressed"),
+    ("total_plain_acks_l2", "plain"),
+    ("total_repeated_acks_l2", "repeated"),
+    ("total_decompressed_acks_l2", "decompressed"),
+    ("total_duplicate_acks_l2", "duplicates"),
+    ("total_released_acks_l2", "held too long"),
+    ("total_cleared_acks_l2", "cleared"),
+    ("total_decompression_failures_l2", "CRC failures"),
+)
+
+
+def _shown(values: Sequence[float], *, signed: bool = False) -> str:
+    interval = mean_interval(values)
+    return f"{interval.mean:{'+' if signed else ''}.2f} ± {interval.half_width:.2f}"
