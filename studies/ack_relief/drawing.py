@@ -61,9 +61,11 @@ def relief(runs: pl.DataFrame, titles: Mapping[str, str]) -> go.Figure:
         figure.update_xaxes(
             rangemode="normal" if name in {"goodput", "jain"} else "tozero", nticks=5, tickfont={"size": 10}, col=column
         )
+        if name == "jain":
+            figure.update_xaxes(range=[0.4, 1.03], col=column)
         figure.update_xaxes(title_text=title, title_font={"size": 11}, row=len(cells), col=column)
     # The titles of the columns, which alone have no name of an axis yet, stand clear of that of the first cell.
-    figure.for_each_annotation(lambda title: title.update(yshift=18, font={"size": 11}), selector={"yref": "paper"})
+    figure.for_each_annotation(lambda title: title.update(yshift=24, font={"size": 11}), selector={"yref": "paper"})
     figure.update_layout(
         barmode="stack", bargap=0.3, legend={"y": 1 + 52 / (_ROW * len(cells)), "traceorder": "normal"}, margin={"t": 96}
     )

@@ -23,6 +23,7 @@ Pairs = Sequence[tuple[Best, Best]]
 def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -> go.Figure:
     """Figure 11: the envelopes of goodput with each rate of HACK behind them, and HACK's improvement below."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[0.68, 0.32])
+    ends: list[tuple[float, str]] = []
     for mcs, rate in enumerate(RATES):
         held = [(snr, one) for snr in SNRS if snr >= tried_at(mcs)[0] and (one := at(found[HACK], mcs, snr)) is not None]
         figure.add_scatter(
@@ -30,10 +31,19 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
             name="HACK, each rate", legendgroup="rate", showlegend=mcs == 0, line={"color": faded(INK[HACK], 0.55), "width": 1, "dash": "dash"},
             hovertemplate=f"{rate} Mbps at %{{x}} dB: %{{y:.1f}} Mbps<extra>HACK</extra>", row=1, col=1,
         )  # fmt: skip
+        ends.append((fmean(held[-1][1][1].goodput), f"{rate}"))
+    for goodput, names in _apart(ends):
         figure.add_annotation(
-            x=SNRS[-1], y=fmean(held[-1][1][1].goodput), text=f"{rate}", xanchor="left", xshift=6, showarrow=False,
-            font={"size": 11, "color": MUTED}, row=1, col=1,
-        )  # fmt: skip
+            x=SNRS[-1],
+            y=goodput,
+            text=names,
+            xanchor="left",
+            xshift=6,
+            showarrow=False,
+            font={"size": 11, "color": MUTED},
+            row=1,
+            col=1,
+        )
     for scheme, best in ((STOCK, [old for old, _ in pairs]), (HACK, [new for _, new in pairs])):
         means = [mean_interval(one.runs.goodput) for one in best]
         figure.add_scatter(
@@ -43,8 +53,8 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
             customdata=[[RATES[one.place.mcs]] for one in best],
             hovertemplate="%{x} dB: %{y:.2f} Mbps at %{customdata[0]} Mbps", row=1, col=1,
         )  # fmt: skip
-    _add_gains(figure, waiting, "126 packets wait beside those on the air", COLOURS[4], "dot")
-    _add_gains(figure, pairs, "improvement", COLOURS[2], "solid")
+    _add_gains(figure, waiting, "improvement, 126 packets waiting", COLOURS[4], "dot")
+    _add_gains(figure, pairs, "improvement, as written", COLOURS[2], "solid")
     figure.add_hline(
         published, line={"color": OPTIMUM, "width": 1.2, "dash": "dash"}, row=2, col=1,
         annotation={"text": f"published mean: {published:g} %", "font": {"color": OPTIMUM, "size": 11}}, annotation_position="top left",
@@ -55,6 +65,17 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
     figure.update_xaxes(title_text="signal-to-noise ratio [dB]", range=[SNRS[0] - 0.5, SNRS[-1] + 0.5], row=2, col=1)
     figure.update_layout(margin={"r": 56})
     return finish(figure, 640)
+
+
+def _apart(ends: Sequence[tuple[float, str]], room: float = 4) -> list[tuple[float, str]]:
+    """Names of lines, of which those that end within `room` Mbps share a place."""
+    placed: list[tuple[float, str]] = []
+    for goodput, name in sorted(ends):
+        if placed and goodput - placed[-1][0] < room:
+            placed[-1] = (placed[-1][0], f"{placed[-1][1]}, {name}")
+        else:
+            placed.append((goodput, name))
+    return placed
 
 
 def _add_gains(figure: go.Figure, pairs: Pairs, name: str, ink: str, dash: str) -> None:

@@ -13,7 +13,7 @@ from .space import RATES, SNRS, Place, lossless, places
 
 SCENARIO = "cell.toml"
 STOCK, HACK = "stock", "hack"
-AS_WRITTEN, WAITING = "as_written", "waiting"
+AS_WRITTEN, WAITING, LOSSY = "as_written", "waiting", "lossy"
 SOME_RATES = (15, 90, 150)
 """At which the other settings are tried [Mbps]."""
 
@@ -67,8 +67,8 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def _sweep(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str]) -> SweepResult:
-    channel = bench.source(SCENARIO).load([])["wifi"][0]["reception"]["channel"]
-    at = {place.name: place.set(channel) for place in where}
+    channel = bench.source(SCENARIO).load(list(setting))["wifi"][0]["reception"]["channel"]
+    at = {place.name: place.set(channel) | (place.waiting if name == WAITING else {}) for place in where}
     return bench.sweep(SCENARIO, name, {"scheme": bench.variants("schemes.toml"), "at": at}, set=setting)
 
 

@@ -11,6 +11,7 @@ from . import drawing
 from .envelope import (
     AS_WRITTEN,
     HACK,
+    LOSSY,
     SCENARIO,
     SOME_RATES,
     STOCK,
@@ -89,9 +90,13 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "What becomes of the ACKs where frames are lost",
-            "All places at which a rate was run, also those that no rate control would choose. Repeated are ACKs that went on one more answer, as "
-            "it was not known whether the last one had arrived; duplicates are those of them that the access point had already.",
-            items=[_acks(found[AS_WRITTEN])],
+            "Repeated are ACKs that went on one more answer, as it was not known whether the last one had arrived; duplicates are those of them that the "
+            "access point had already. To noise no answer with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
+            "loses a tenth of all frames, answers as well.",
+            items=[
+                _acks(found[AS_WRITTEN], "Sums over seeds and all places at which a rate was run, also those that no rate control would choose"),
+                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, answers as well"),
+            ],
         ),
     ]  # fmt: skip
 
@@ -204,14 +209,13 @@ def _plain(runs: Runs) -> str:
     return f"{100 * plain / (plain + compressed):.2f}" if plain + compressed else "–"
 
 
-def _acks(found: Measured) -> Table:
+def _acks(found: Measured, caption: str) -> Table:
     rows = []
-    for mcs, rate in enumerate(RATES):
+    for mcs in sorted({place.mcs for place in found[HACK]}):
         own = [runs for place, runs in found[HACK].items() if place.mcs == mcs]
-        sums = {name: sum(runs.acks.get(name, 0) for runs in own) for name in own[0].acks if name.startswith("total_")}
-        rows.append([str(rate), str(len(own)), *(f"{sums[name]:g}" for name, _ in _COLUMNS)])
-    head = ["rate", "places", *(title for _, title in _COLUMNS)]
-    return Table(head, rows, "Sums over places and seeds", commands=[COMMAND])
+        sums = [sum(runs.acks[name] for runs in own) for name, _ in _COLUMNS]
+        rows.append([str(RATES[mcs]), str(len(own)), *(f"{count:g}" if count < 1e6 else f"{count:.0f}" for count in sums)])
+    return Table(["rate", "places", *(title for _, title in _COLUMNS)], rows, caption, commands=[COMMAND])
 
 
 _COLUMNS = (
