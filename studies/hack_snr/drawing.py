@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, faded, finish
 from acklab.statistics import mean_interval
 
-from .envelope import HACK, STOCK, Best, Measured, Runs, at, improvement
+from .downloads import HACK, STOCK, Best, Measured, Runs, at, improvement
 from .space import RATES, SNRS, tried_at
 
 INK = {STOCK: COLOURS[1], HACK: COLOURS[0]}

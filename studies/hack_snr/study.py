@@ -8,7 +8,7 @@ from acklab.statistics import mean_interval
 from acklab.studies import Bench, Measure
 
 from . import drawing
-from .envelope import (
+from .downloads import (
     AS_WRITTEN,
     HACK,
     LOSSY,

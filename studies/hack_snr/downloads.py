@@ -51,13 +51,13 @@ Measured = Mapping[str, Mapping[Place, Runs]]
 
 def run(bench: Bench) -> dict[str, SweepResult]:
     """Runs all places as the scenario stands, then other settings: one along the envelopes, the others at some rates without loss."""
-    swept = {AS_WRITTEN: _sweep(bench, AS_WRITTEN, places(bench.quick), ())}
+    swept = {AS_WRITTEN: sweep_of(bench, AS_WRITTEN, places(bench.quick), ())}
     found = measured(swept[AS_WRITTEN])
     best = {one.place: None for scheme in (STOCK, HACK) for one in envelope(found[scheme])}
     along = [*best, *(place for place in map(lossless, range(len(RATES))) if place not in best)]
     for name, setting in bench.variants("settings.toml").chosen.items():
         at = along if name == WAITING else [lossless(RATES.index(rate)) for rate in SOME_RATES]
-        swept[name] = _sweep(bench, name, at, setting.set)
+        swept[name] = sweep_of(bench, name, at, setting.set)
     return swept
 
 
@@ -66,7 +66,8 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
     return {name: load_sweep(bench.folder / name) for name in (AS_WRITTEN, *bench.variants("settings.toml").chosen)}
 
 
-def _sweep(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str]) -> SweepResult:
+def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str]) -> SweepResult:
+    """Runs both schemes at some places, under a setting."""
     channel = bench.source(SCENARIO).load(list(setting))["wifi"][0]["reception"]["channel"]
     at = {place.name: place.set(channel) | (place.waiting if name == WAITING else {}) for place in where}
     return bench.sweep(SCENARIO, name, {"scheme": bench.variants("schemes.toml"), "at": at}, set=setting)

@@ -1,0 +1,75 @@
+"""The study of TCP/HACK by signal-to-noise ratio: its places, its envelope, and a share of it."""
+
+import pytest
+
+from acklab.report import Figure
+from acklab.studies import Bench, find
+from acklab.studies.runner import load_module
+from conftest import BUILT
+
+STUDY = load_module(find("hack_snr"))
+space, downloads = STUDY.space, STUDY.downloads
+
+CHANNEL = {
+    "model": "snr",
+    "access_point_power": 16.0206,
+    "noise_figure": 7.0,
+    "path_loss": {"exponent": 3.0, "reference_distance": 1.0, "reference_loss": 46.6777},
+}
+
+
+def runs(*goodput):
+    return downloads.Runs(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
+
+
+def test_a_ratio_is_a_distance():
+    # 16.02 dBm, 46.68 dB at 1 m, noise of −90.95 dBm: 60.29 dB at 1 m, and 30 dB less at 10 m.
+    assert space.distance(CHANNEL, 60.29) == pytest.approx(1.0, rel=1e-3)
+    assert space.distance(CHANNEL, 30.29) == pytest.approx(10.0, rel=1e-3)
+
+
+def test_rates_are_tried_around_what_they_need():
+    assert space.tried_at(0) == [0, 1, 2, 3, 4]
+    assert space.tried_at(7) == [19, 20, 21, 22, 23]
+    assert space.lossless(7) == space.Place(7, 23)
+    assert [place.mcs for place in space.places(quick=True)] == list(range(8))
+
+
+def test_frames_of_a_ppdu_fit():
+    for rate, frames in zip(space.RATES, space.FRAMES, strict=True):
+        subframe, preamble, symbol = 1544, 36e-6, 3.6e-6
+        symbols = (4e-3 - preamble) // symbol
+        by_time = int((symbols * rate * 3.6 - 22) // (8 * subframe))
+        assert frames == min(by_time, 65_535 // subframe)
+
+
+def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
+    slow, fast = [space.Place(0, snr) for snr in space.tried_at(0)], [space.Place(1, snr) for snr in space.tried_at(1)]
+    measured = {place: runs(12.0) for place in slow} | {place: runs(8.0, 26.0) for place in fast if place.snr > 3}
+    best = {one.snr: one.place for one in downloads.envelope(measured)}
+    assert best[3] == space.Place(0, 3)
+    assert best[4] == space.Place(1, 4)
+    assert best[20] == space.lossless(1)
+    assert downloads.improvement(runs(10.0, 20.0), runs(11.0, 21.0)) == pytest.approx([10.0, 5.0])
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_share_of_the_study(tmp_path):
+    places = [space.lossless(mcs) for mcs in (4, 7)]
+    bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
+    result = downloads.sweep_of(bench, downloads.WAITING, places, ())
+    found = downloads.measured(result)
+    pairs = [(space.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in places]
+    assert all(8 < gain < 18 for _, stock, hack in pairs for gain in downloads.improvement(stock, hack))
+    assert all(hack.acks["total_decompression_failures_l2"] == 0 for _, _, hack in pairs)
+    assert all(hack.unanswered + 0.03 < stock.unanswered for _, stock, hack in pairs)
+    drawn = STUDY.drawing.by_rate({"as written": pairs, "waiting": pairs})
+    assert Figure(drawn, "").to_dict()["kind"] == "figure"
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_every_setting_is_a_scenario():
+    bench = Bench(find("hack_snr"), find("hack_snr").folder)
+    for file in ("schemes.toml", "settings.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("cell.toml").load(list(variant.set))
