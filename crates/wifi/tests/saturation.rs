@@ -7,9 +7,10 @@ mod durations;
 #[path = "common/saturated.rs"]
 mod saturated;
 
-use acklab_base::{Instant, Machine};
+use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
+use acklab_wifi::airtime::Use;
 use acklab_wifi::ppdu::Frame;
 use durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
 use saturated::{Source, cell_of, run, saturated, wake};
@@ -321,4 +322,7 @@ fn a_beacon_is_sent_once_an_interval() {
     }
     let beacons: Vec<u64> = cell.take_log().map(|ppdu| ppdu.at.as_nanos()).collect();
     assert_eq!(beacons, (1..=97).map(|beacon| beacon * 102_400_000).collect::<Vec<_>>());
+    let airtime = cell.airtime(end);
+    let of_beacons = airtime.total(Use::Control);
+    assert_eq!((airtime.total(Use::Backoff), airtime.total(Use::Idle) + of_beacons), (Duration::ZERO, end.since(Instant::ZERO)));
 }

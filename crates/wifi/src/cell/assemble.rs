@@ -24,7 +24,7 @@ impl<D: Packet> Cell<D> {
         };
         let function = &self.functions[id.0 as usize];
         let (node, space) = (function.node, self.rules.timing.aifs(function.parameters.aifsn));
-        self.book_gap(now, node, space);
+        self.book_gap(now, node, space, self.waiting_since);
         let exchange = self.go_on_air(exchange);
         self.exchanges.push(exchange);
         true

@@ -75,7 +75,10 @@ impl<D: Packet> Cell<D> {
             txop_ends: None,
             arrived: Arrived::default(),
         };
-        self.book_gap(now, ACCESS_POINT, self.rules.timing.aifs(1));
+        // A beacon that nothing holds up waits for nobody.
+        let space = self.rules.timing.aifs(1);
+        let since = if self.waiting > 0 || self.airtime.booked() + space >= now { self.waiting_since } else { now };
+        self.book_gap(now, ACCESS_POINT, space, since);
         let exchange = self.go_on_air(exchange);
         self.exchanges.push(exchange);
     }

@@ -88,9 +88,10 @@ impl<D: Packet> Cell<D> {
         self.leave_medium(now, id, None);
     }
 
-    /// Books the time since the last transmission, now that `node` begins: idle, interframe space, backoff.
-    pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration) {
-        let waits_from = self.airtime.booked().max(self.waiting_since);
+    /// Books the time since the last transmission, now that `node` begins: idle, as long as nobody had waited, interframe space,
+    /// backoff.
+    pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
+        let waits_from = self.airtime.booked().max(since);
         let space_ends = self.airtime.booked() + space;
         self.airtime.book(super::ACCESS_POINT, Use::Idle, waits_from.min(now));
         self.airtime.book(node, Use::Interframe, space_ends.min(now));
