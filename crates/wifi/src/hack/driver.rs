@@ -246,3 +246,6 @@ impl<D: Packet> Driver<D> {
         self.last_answer.carried = self.last_answer.carried.saturating_sub(count);
     }
 }
+
+#[cfg(test)]
+mod tests;
