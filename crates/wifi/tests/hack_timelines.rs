@@ -1,20 +1,13 @@
 //! TCP/HACK frame by frame: the figures of Salameh et al. (ATC '14), as the log of the air tells them.
-//!
-//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before theirs), `more` and `sync` where its
-//! frames say so, the octets that an answer is longer, and what is delivered when it ends. The first segment comes alone, and its ACK
-//! begins the context.
 
 #[path = "common/tcp.rs"]
 mod tcp;
+#[path = "common/timeline.rs"]
+mod timeline;
 
-use acklab_base::{Datagram, Duration, Instant};
-use acklab_wifi::hack::Counters;
-use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
+use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
-use tcp::{Acks, Flow, Packet, drive};
-
-/// Where the segments in question join, after the first one.
-const START: Duration = Duration::from_millis(10);
+use timeline::{play, shows};
 
 fn n_cell(most: u16) -> Value {
     json!({
@@ -35,70 +28,6 @@ fn a_cell() -> Value {
 fn with(mut cell: Value, key: &str, value: Value) -> Value {
     cell[key] = value;
     cell
-}
-
-struct Timeline {
-    lines: Vec<String>,
-    air: Vec<Ppdu<Packet>>,
-    acks: Acks,
-    counters: Vec<Counters>,
-}
-
-/// `segments` after the first one from the access point, or to it, over `cell`. Nobody can read the PPDUs at these places of the
-/// lines: their receiver is away.
-fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
-    let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
-    let mut joins = vec![Instant::ZERO + START; segments];
-    joins.insert(0, Instant::ZERO);
-    let flow = Flow::new(from, to, joins);
-    let mut cell = cell.clone();
-    let mut absences = cell["reception"]["absences"].as_array().cloned().unwrap_or_default();
-    for place in lost {
-        let ppdu = &run(&cell, &flow).air[*place];
-        let (begins, ends) = (ppdu.at.as_nanos(), (ppdu.at + ppdu.duration).as_nanos());
-        let (from, until) = (format!("{}ns", begins + 1), format!("{}ns", ends + 1));
-        absences.push(json!({"node": ppdu.to, "from": from, "until": until}));
-        cell["reception"]["absences"] = json!(absences);
-    }
-    run(&cell, &flow)
-}
-
-fn run(cell: &Value, flow: &Flow) -> Timeline {
-    let (mut cell, mut acks) = drive(cell, std::slice::from_ref(flow), true);
-    let acks = acks.remove(0);
-    let is_new = |ppdu: &Ppdu<Packet>| ppdu.at >= Instant::ZERO + START;
-    let air: Vec<Ppdu<Packet>> = cell.take_log().filter(is_new).collect();
-    let lines = air.iter().map(|ppdu| line(ppdu, &acks)).collect();
-    Timeline { lines, air, acks, counters: cell.hack_counters().to_vec() }
-}
-
-fn line(ppdu: &Ppdu<Packet>, acks: &Acks) -> String {
-    let mut line = format!("{} {}", ["ap", "sta"][ppdu.from], ppdu.frame.name());
-    if let Frame::Data(mpdus) = &ppdu.frame {
-        for mpdu in mpdus {
-            let mark = if mpdu.packets[0].flow().is_data() { "" } else { "a" };
-            line += &format!(" {mark}{}", mpdu.packets[0].number);
-        }
-        line += if mpdus[0].has_more { " more" } else { "" };
-        line += if mpdus[0].is_sync { " sync" } else { "" };
-        assert!(mpdus.iter().all(|mpdu| (mpdu.has_more, mpdu.is_sync) == (mpdus[0].has_more, mpdus[0].is_sync)));
-    }
-    if !ppdu.appended.is_empty() {
-        line += &format!(" +{}", ppdu.appended.len());
-    }
-    line += if ppdu.fate == Fate::Received { "" } else { " lost" };
-    let ends = ppdu.at + ppdu.duration;
-    let delivered: Vec<String> =
-        acks.arrived.iter().filter(|(at, _)| *at == ends).map(|(_, ack)| format!("a{}", ack.number)).collect();
-    if !delivered.is_empty() {
-        line += &format!(" => {}", delivered.join(" "));
-    }
-    line
-}
-
-fn shows(timeline: &Timeline, expected: &[&str]) {
-    assert_eq!(timeline.lines, expected, "\n{:#?}", timeline.lines);
-    assert!(timeline.counters.iter().all(|counters| counters.failures == 0));
 }
 
 /// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it tells the stride; those behind it take three.
