@@ -11,6 +11,7 @@ use arrow_schema::DataType;
 use std::collections::BTreeMap;
 
 /// Every table of a run.
+#[derive(PartialEq)]
 pub(crate) struct Tables(BTreeMap<&'static str, RecordBatch>);
 
 impl Tables {

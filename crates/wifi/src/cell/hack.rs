@@ -60,45 +60,40 @@ impl<D: Packet> Cell<D> {
     pub(super) fn hold(&mut self, now: Instant, id: TxqId, packet: D) -> Option<D> {
         let txq = &mut self.txqs[id.0 as usize];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| end.driver.holds()) else { return Some(packet) };
-        let flow = packet.flow();
-        // It must not overtake those of its flow that go plain.
-        let is_of_flow = |packet: &D| packet.flow() == flow && packet.is_pure_ack();
-        if !packet.is_pure_ack()
-            || txq.originator.must_ask
-            || txq.originator.carries_ack_of(flow)
-            || txq.buffer.any(is_of_flow)
-        {
+        if !packet.is_pure_ack() {
             return Some(packet);
         }
-        match end.driver.compress(now, packet) {
-            Ok(()) => {
-                self.time_held(id);
-                None
-            }
-            Err(packet) => {
-                if end.driver.holds_any_of(flow) {
-                    self.release(now, id);
-                }
-                Some(packet)
-            }
+        let flow = packet.flow();
+        // It must not overtake those of its flow that go plain, nor these those that wait for an answer.
+        let goes_plain = txq.originator.has_gap
+            || txq.originator.carries_ack_of(flow)
+            || txq.buffer.any(|waiting| waiting.flow() == flow && waiting.is_pure_ack());
+        let done = if goes_plain { Err(packet) } else { end.driver.compress(now, packet) };
+        if done.is_err() && end.driver.holds_any_of(flow) {
+            self.release(now, id);
+        } else {
+            self.time_held(id);
         }
+        done.err()
     }
 
     /// ACKs that wait in the queue of `id` wait for an answer instead, now that they may.
     pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
         if self.txqs[id.0 as usize].hack.as_ref().is_some_and(|end| end.driver.holds()) {
-            self.take_back(now, id, |_| true);
+            if self.take_back(now, id, |_| true) {
+                self.release(now, id);
+            }
             self.time_held(id);
         }
     }
 
     /// ACKs that wait in the queue of `id` are compressed instead, if they came in time and their peer has all that was sent of their
-    /// flow.
-    fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) {
+    /// flow. Tells whether there is a flow of which later ones stay.
+    fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
         let txq = &mut self.txqs[id.0 as usize];
-        let Some(end) = txq.hack.as_deref_mut() else { return };
-        if txq.buffer.is_empty() || txq.originator.must_ask {
-            return;
+        let Some(end) = txq.hack.as_deref_mut() else { return false };
+        if txq.buffer.is_empty() || txq.originator.has_gap {
+            return false;
         }
         let (driver, originator) = (&mut end.driver, &txq.originator);
         let mut room = driver.numbers_left();
@@ -118,12 +113,13 @@ impl<D: Packet> Cell<D> {
             }
             goes
         });
-        let packets = taken.len() as u64;
-        let bytes = taken.iter().map(|(_, packet)| packet.wire_len()).fold(Bytes::ZERO, |sum, size| sum + size);
+        let divides = taken.iter().any(|(_, packet)| stay.contains(&packet.flow()));
+        let (packets, bytes) = sum_of(&taken);
         let left: Vec<D> =
             taken.into_iter().filter_map(|(since, packet)| driver.compress(since, packet).err()).collect();
         self.let_go(now, id, packets, bytes);
         left.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        divides
     }
 
     /// From now on somebody watches how long ACKs wait.
@@ -152,12 +148,25 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// What waits for an answer and was on none goes plain. Returns how many ACKs those are.
+    /// What waits for an answer and was on none goes plain, ahead of later ones of its flow. Returns how many ACKs those are.
     fn release(&mut self, now: Instant, id: TxqId) -> u64 {
-        let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { return 0 };
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(end) = txq.hack.as_deref_mut() else { return 0 };
         let released = end.driver.release();
         let count = released.len() as u64;
-        released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        let is_later =
+            |packet: &D| packet.is_pure_ack() && released.iter().any(|earlier| earlier.flow() == packet.flow());
+        if count > 0 && txq.buffer.any(is_later) {
+            let later = txq.buffer.take_out(now, |_, packet| is_later(packet));
+            let (packets, bytes) = sum_of(&later);
+            self.let_go(now, id, packets, bytes);
+            released
+                .into_iter()
+                .chain(later.into_iter().map(|(_, packet)| packet))
+                .for_each(|packet| self.enqueue(now, id, packet));
+        } else {
+            released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        }
         count
     }
 
@@ -165,12 +174,13 @@ impl<D: Packet> Cell<D> {
     pub(super) fn sends_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
         let Some((end, counters)) = self.end(now, id) else { return };
         if packet.is_pure_ack() {
-            let cleared = end.driver.overtakes(packet.flow());
+            let (cleared, released) = end.driver.overtakes(packet.flow());
             if let Some(counters) = counters {
                 counters.plain += 1;
                 counters.plain_bytes += packet.wire_len().get();
                 counters.cleared += cleared as u64;
             }
+            released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
         }
     }
 
@@ -209,22 +219,23 @@ impl<D: Packet> Cell<D> {
 
     /// What has come tells whether the last answer arrived.
     fn learns_from(&mut self, now: Instant, exchange: &Exchange, id: TxqId, alone: Option<u64>) {
+        let txq = &mut self.txqs[id.0 as usize];
+        let Some(end) = txq.hack.as_deref_mut() else { return };
         let is_request = exchange.step == Step::Request;
-        let Some((end, counters)) = self.end(now, id) else { return };
-        if !is_request {
-            end.driver.heard(Heard { alone, is_sync: exchange.data.is_sync });
+        let mut again = if is_request {
+            end.driver.requested()
+        } else {
+            end.driver.heard(Heard { alone, is_sync: exchange.data.is_sync })
+        };
+        // One that waits for the medium says more.
+        again.retain(|old| !txq.buffer.any(|new| new.flow() == old.flow() && new.is_pure_ack()));
+        let config = end.driver.config();
+        if let Some((_, Some(counters))) = self.end(now, id) {
+            counters.reissued += again.len() as u64;
         }
-        if is_request || exchange.data.is_sync {
-            let again: Vec<D> = end.driver.take_aside();
-            if let Some(counters) = counters {
-                counters.reissued += again.len() as u64;
-            }
-            again.into_iter().for_each(|packet| self.enqueue(now, id, packet));
-        }
-        let Some((end, _)) = self.end(now, id) else { return };
-        if !is_request && end.driver.config().variant == Variant::Opportunistic {
-            let delay = end.driver.config().delay;
-            self.take_back(now, id, |arrived| arrived + delay <= exchange.begins);
+        again.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        if !is_request && config.variant == Variant::Opportunistic {
+            self.take_back(now, id, |arrived| arrived + config.delay <= exchange.begins);
         }
     }
 
@@ -240,7 +251,9 @@ impl<D: Packet> Cell<D> {
                     counters.missed += u64::from(is_missed);
                 }
             }
-            Variant::Opportunistic | Variant::Timer => {}
+            // What did not fit onto the answer.
+            Variant::Opportunistic => _ = self.release(now, id),
+            Variant::Timer => {}
         }
     }
 
@@ -279,4 +292,10 @@ impl<D: Packet> Cell<D> {
         }
         self.relay(now);
     }
+}
+
+/// How many packets there are, and their octets.
+fn sum_of<D: Packet>(packets: &[(Instant, D)]) -> (u64, Bytes) {
+    let bytes = packets.iter().map(|(_, packet)| packet.wire_len()).fold(Bytes::ZERO, |sum, size| sum + size);
+    (packets.len() as u64, bytes)
 }

@@ -6,7 +6,7 @@
 //! a repetition tells nothing, and gets the same ACKs again; the peer knows them by their numbers.
 //!
 //! Where a plain ACK overtakes compressed ones whose fate is open, they are cleared: it says all that they said. The paper has one
-//! flow; ACKs of other flows between them are set aside, and go plain if the answer that carried them turns out to be in doubt.
+//! flow; ACKs of other flows between them are set aside, and go plain if the next PPDU leaves doubt of the answer that carried them.
 
 use super::config::{Config, Variant};
 use super::nic::Nic;
@@ -134,25 +134,26 @@ impl<D: Packet> Driver<D> {
         Ok(())
     }
 
-    /// A PPDU has come: what the last answer carried has arrived, unless there is doubt.
-    pub(crate) fn heard(&mut self, heard: Heard) {
+    /// A PPDU has come: what the last answer carried has arrived, unless there is doubt. Returns what was set aside and must go plain,
+    /// as there is.
+    pub(crate) fn heard(&mut self, heard: Heard) -> Vec<D> {
         let is_new = match (self.last_answer.alone, heard.alone) {
             (Some(before), Some(now)) => now > before,
             _ => true,
         };
-        if heard.is_sync || !is_new {
-            return;
+        if is_new && !heard.is_sync {
+            let Answered { carried, end, .. } = std::mem::take(&mut self.last_answer);
+            self.drop_first(carried);
+            if let Some(end) = end {
+                self.first_unknown = end;
+                self.aside.retain(|(msn, _)| end.wrapping_sub(*msn).cast_signed() <= 0);
+            }
         }
-        let Answered { carried, end, .. } = std::mem::take(&mut self.last_answer);
-        self.drop_first(carried);
-        if let Some(end) = end {
-            self.first_unknown = end;
-            self.aside.retain(|(msn, _)| end.wrapping_sub(*msn).cast_signed() <= 0);
-        }
+        self.requested()
     }
 
-    /// What is set aside must go plain, as the answer that carried it is in doubt: the peer asks, or has moved on.
-    pub(crate) fn take_aside(&mut self) -> Vec<D> {
+    /// A request has come, which tells nothing. Returns what was set aside and must go plain.
+    pub(crate) fn requested(&mut self) -> Vec<D> {
         self.aside.drain(..).map(|(_, packet)| packet).collect()
     }
 
@@ -191,12 +192,22 @@ impl<D: Packet> Driver<D> {
         released.collect()
     }
 
-    /// A plain ACK of `flow` is sent: it says all that the kept ones of its flow say. Tells how many are cleared.
-    pub(crate) fn overtakes(&mut self, flow: FlowId) -> usize {
+    /// A plain ACK of `flow` is sent: it says all that the kept ones of its flow say, which are cleared with those before them, and
+    /// with later ones of the same flows, which were compressed against them. Tells how many are cleared, and returns those that must
+    /// go plain instead, as they were on no answer.
+    pub(crate) fn overtakes(&mut self, flow: FlowId) -> (usize, Vec<D>) {
         self.aside.retain(|(_, packet)| packet.flow() != flow);
-        let Some(last) = self.kept.iter().rposition(|kept| kept.packet.flow() == flow) else { return 0 };
+        let last_of = |flow| self.kept.iter().rposition(|kept| kept.packet.flow() == flow);
+        let Some(mut last) = last_of(flow) else { return (0, Vec::new()) };
         debug_assert!(last < self.exposed, "what was on no answer goes plain first, in its order");
-        for kept in self.kept.range(..=last) {
+        let mut place = 0;
+        while place < last {
+            last = last.max(last_of(self.kept[place].packet.flow()).unwrap_or(last));
+            place += 1;
+        }
+        let released = if last < self.exposed { Vec::new() } else { self.release() };
+        let cleared = (last + 1).min(self.kept.len());
+        for kept in self.kept.range(..cleared) {
             self.compressor.discard(kept.endpoints);
             if kept.packet.flow() != flow {
                 let newest = (kept.msn, kept.packet.clone());
@@ -206,8 +217,10 @@ impl<D: Packet> Driver<D> {
                 }
             }
         }
-        self.drop_first(last + 1);
-        last + 1
+        // A later one that goes plain says more.
+        self.aside.retain(|(_, packet)| !released.iter().any(|later| later.flow() == packet.flow()));
+        self.drop_first(cleared);
+        (cleared, released)
     }
 
     /// The peer has this plain ACK.
@@ -233,3 +246,6 @@ impl<D: Packet> Driver<D> {
         self.last_answer.carried = self.last_answer.carried.saturating_sub(count);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,303 @@
+//! A driver, event by event, and a peer that decompresses what it appends.
+
+use super::*;
+use acklab_base::{Datagram, Duration, Ecn};
+use acklab_wire::rohc::{Decompressed, Decompressor};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
+
+impl Packet for Segment {
+    fn ack(&self) -> Option<Ack> {
+        self.is_pure_ack().then(|| Ack::of(*self))
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        ack.segment
+    }
+}
+
+const A: FlowId = FlowId::data(0).reverse();
+const B: FlowId = FlowId::data(1).reverse();
+const NOW: Instant = Instant::ZERO;
+
+fn ack(flow: FlowId, number: u32) -> Segment {
+    Segment {
+        flow,
+        ecn: Ecn::NotEct,
+        seq: SeqNumber(1),
+        ack: SeqNumber(1 + number * 1448),
+        flags: Flags::ACK,
+        window: 512,
+        options: Options::default(),
+        payload: 0,
+    }
+}
+
+/// A frame by itself with this number, after one that was answered.
+fn alone(sequence: u64) -> Heard {
+    Heard { alone: Some(sequence), is_sync: false }
+}
+
+const AGGREGATE: Heard = Heard { alone: None, is_sync: false };
+const SYNC: Heard = Heard { alone: None, is_sync: true };
+
+/// A driver and its peer, which have seen a plain ACK of each flow.
+struct Ends {
+    driver: Driver<Segment>,
+    decompressor: Decompressor,
+}
+
+impl Ends {
+    fn new(config: Config) -> Self {
+        let decompressor = Decompressor::new(config.compression());
+        let mut ends = Self { driver: Driver::new(config), decompressor };
+        [A, B].into_iter().for_each(|flow| ends.goes_plain(ack(flow, 0)));
+        ends
+    }
+
+    fn goes_plain(&mut self, segment: Segment) {
+        let ack = Ack::of(segment);
+        self.driver.arrived(&ack);
+        self.decompressor.observe(&ack);
+    }
+
+    /// These wait for an answer.
+    fn hold(&mut self, acks: &[Segment]) {
+        for ack in acks {
+            assert_eq!(self.driver.compress(NOW, *ack), Ok(()));
+        }
+    }
+
+    fn answer(&mut self, alone: Option<u64>) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.driver.answer(NOW, alone, None, &mut out);
+        out
+    }
+
+    /// Octets of an answer with the first `count` of what is kept.
+    fn octets_of(&self, count: usize) -> Bytes {
+        let mut driver = self.driver.clone();
+        driver.nic.truncate(count);
+        let mut out = Vec::new();
+        driver.nic.append(NOW, None, 0, &mut out);
+        Bytes(out.len() as u64)
+    }
+
+    /// What the peer makes of an answer: the ACKs that are new to it, and how many are not.
+    fn arrives(&mut self, octets: &[u8]) -> (Vec<Segment>, usize) {
+        let mut acks = Vec::new();
+        let done = self.decompressor.decompress(octets, |msn, ack| {
+            assert_eq!(self.driver.kept(msn), Some(&ack.segment));
+            acks.push(ack.segment);
+        });
+        let Decompressed { acks: count, duplicates } = done.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(count, acks.len());
+        (acks, duplicates)
+    }
+}
+
+#[test]
+fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
+    let of = |variant| Driver::<Segment>::new(Config { variant, ..Config::default() });
+    for (variant, expected) in
+        [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
+    {
+        let mut driver = of(variant);
+        let before = driver.holds();
+        let holds = [true, false].map(|has_more| {
+            driver.latch(has_more);
+            driver.holds()
+        });
+        assert_eq!([before, holds[0], holds[1]], expected, "{variant:?}");
+    }
+}
+
+#[test]
+fn a_flow_begins_with_a_plain_ack() {
+    let mut driver: Driver<Segment> = Driver::new(Config::default());
+    assert!(!driver.can_compress(&ack(A, 1)));
+    assert_eq!(driver.compress(NOW, ack(A, 1)), Err(ack(A, 1)));
+    driver.arrived(&Ack::of(ack(A, 1)));
+    assert!(driver.can_compress(&ack(A, 2)) && !driver.can_compress(&ack(B, 2)));
+    let data = Segment { payload: 1448, ..ack(A, 2) };
+    assert_eq!(driver.compress(NOW, data), Err(data));
+}
+
+#[test]
+fn what_an_answer_carried_is_kept_until_a_ppdu_tells_that_it_arrived() {
+    for (answered, heard, is_confirmed) in [
+        (Some(7), alone(7), false),
+        (Some(7), alone(8), true),
+        (Some(7), AGGREGATE, true),
+        (None, AGGREGATE, true),
+        (None, alone(7), true),
+        (None, SYNC, false),
+        (Some(7), Heard { is_sync: true, ..alone(8) }, false),
+    ] {
+        let mut ends = Ends::new(Config::default());
+        ends.hold(&[ack(A, 1), ack(A, 2)]);
+        ends.answer(answered);
+        ends.hold(&[ack(A, 3)]);
+        assert!(ends.driver.heard(heard).is_empty());
+        let octets = ends.answer(None);
+        let expected: &[u32] = if is_confirmed { &[3] } else { &[1, 2, 3] };
+        let kept: Vec<Segment> = expected.iter().map(|number| ack(A, *number)).collect();
+        let numbers = if is_confirmed { 2..3 } else { 0..3 };
+        assert_eq!(numbers.map(|msn| ends.driver.kept(msn).copied()).collect::<Option<Vec<_>>>(), Some(kept));
+        if !is_confirmed {
+            assert_eq!(ends.arrives(&octets).0.len(), 3, "after {answered:?}, {heard:?}");
+        }
+    }
+}
+
+/// The request tells nothing (Figure 6): the peer knows the first two by their numbers.
+#[test]
+fn a_request_gets_all_again() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(A, 1), ack(A, 2)]);
+    let first = ends.answer(None);
+    assert_eq!(ends.arrives(&first), (vec![ack(A, 1), ack(A, 2)], 0));
+    ends.hold(&[ack(A, 3)]);
+    assert!(ends.driver.requested().is_empty());
+    let again = ends.answer(None);
+    assert_eq!(again[..first.len()], first);
+    assert_eq!(ends.arrives(&again), (vec![ack(A, 3)], 2));
+}
+
+#[test]
+fn what_was_on_no_answer_is_released_with_its_numbers() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(A, 1)]);
+    let octets = ends.answer(None);
+    ends.arrives(&octets);
+    ends.hold(&[ack(A, 2), ack(B, 1), ack(A, 3)]);
+    assert!(ends.driver.holds_any_of(A) && ends.driver.holds_any_of(B));
+    assert_eq!(ends.driver.release(), [ack(A, 2), ack(B, 1), ack(A, 3)]);
+    assert!(!ends.driver.holds_any_of(A) && ends.driver.held_since().is_none());
+    assert_eq!(ends.driver.kept(0), Some(&ack(A, 1)), "its fate is open");
+
+    // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not moved.
+    assert!(!ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
+    ends.goes_plain(ack(A, 3));
+    assert!(ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
+    ends.hold(&[ack(A, 4)]);
+    let octets = ends.answer(None);
+    assert_eq!(ends.arrives(&octets), (vec![ack(A, 4)], 1));
+    assert_eq!(ends.driver.kept(1), Some(&ack(A, 4)));
+}
+
+/// Figure 7: what may not have arrived is cleared, and the gap in the numbers does no harm.
+#[test]
+fn a_plain_ack_clears_what_says_less() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(A, 1), ack(A, 2)]);
+    ends.answer(None);
+    assert_eq!(ends.driver.overtakes(A), (2, Vec::new()));
+    assert_eq!(ends.driver.overtakes(A), (0, Vec::new()));
+    assert!(!ends.driver.can_compress(&ack(A, 4)));
+    assert!(ends.answer(None).is_empty());
+    ends.goes_plain(ack(A, 3));
+    ends.hold(&[ack(A, 4)]);
+    let octets = ends.answer(None);
+    assert_eq!(octets[0], 2, "the numbers 0 and 1 are not used again");
+    assert_eq!(ends.arrives(&octets), (vec![ack(A, 4)], 0));
+}
+
+#[test]
+fn an_ack_of_another_flow_is_set_aside_until_it_is_known_to_have_arrived() {
+    let overtaken = || {
+        let mut ends = Ends::new(Config::default());
+        ends.hold(&[ack(B, 1), ack(B, 2), ack(A, 1)]);
+        ends.answer(Some(7));
+        assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+        ends
+    };
+    assert!(overtaken().driver.heard(alone(8)).is_empty(), "it has arrived");
+    // The newest says all.
+    assert_eq!(overtaken().driver.heard(SYNC), [ack(B, 2)]);
+    assert_eq!(overtaken().driver.heard(alone(7)), [ack(B, 2)], "the answer was lost");
+    assert_eq!(overtaken().driver.requested(), [ack(B, 2)]);
+    let mut ends = overtaken();
+    ends.driver.overtakes(B);
+    assert!(ends.driver.requested().is_empty(), "a plain one says more");
+}
+
+#[test]
+fn what_the_last_answer_did_not_carry_again_goes_plain_from_aside() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(A, 1), ack(B, 1), ack(A, 2)]);
+    ends.answer(None);
+    ends.driver.heard(SYNC);
+    // The next answer has room for one ACK.
+    let first = ends.octets_of(1);
+    ends.driver.answer(NOW, None, Some(first), &mut Vec::new());
+    assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+    assert_eq!(ends.driver.heard(AGGREGATE), [ack(B, 1)]);
+}
+
+/// The second of B was compressed against the first, which may not arrive.
+#[test]
+fn what_was_compressed_against_a_cleared_one_is_cleared() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(B, 1), ack(A, 1), ack(B, 2)]);
+    ends.answer(None);
+    assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+    assert_eq!(ends.driver.requested(), [ack(B, 2)]);
+}
+
+#[test]
+fn what_was_compressed_against_a_cleared_one_and_on_no_answer_goes_plain() {
+    let mut ends = Ends::new(Config::default());
+    ends.hold(&[ack(B, 1), ack(A, 1)]);
+    ends.answer(None);
+    ends.hold(&[ack(B, 2)]);
+    assert_eq!(ends.driver.overtakes(A), (2, vec![ack(B, 2)]));
+    assert!(ends.driver.requested().is_empty(), "the second says more than the first");
+}
+
+#[test]
+fn numbers_run_out_at_127_and_come_back() {
+    let mut ends = Ends::new(Config::default());
+    let acks: Vec<Segment> = (1..=127).map(|number| ack(A, number)).collect();
+    ends.hold(&acks);
+    assert_eq!(ends.driver.numbers_left(), 0);
+    assert_eq!(ends.driver.compress(NOW, ack(A, 128)), Err(ack(A, 128)));
+    let octets = ends.answer(None);
+    assert_eq!(ends.arrives(&octets), (acks, 0));
+    assert_eq!(ends.driver.numbers_left(), 0);
+    ends.driver.heard(AGGREGATE);
+    assert_eq!(ends.driver.numbers_left(), 127);
+    for number in 128..600 {
+        ends.hold(&[ack(A, number)]);
+        let octets = ends.answer(None);
+        assert_eq!(ends.arrives(&octets), (vec![ack(A, number)], 0));
+        ends.driver.heard(AGGREGATE);
+    }
+}
+
+#[test]
+fn an_answer_is_cut_where_its_room_ends() {
+    let mut ends = Ends::new(Config { split: true, ..Config::default() });
+    ends.hold(&[ack(A, 1), ack(A, 2), ack(A, 3)]);
+    let two = ends.octets_of(2);
+    let mut out = Vec::new();
+    let carried = ends.driver.answer(NOW, None, Some(two), &mut out);
+    assert_eq!((carried.acks, carried.fresh, Bytes(out.len() as u64)), (2, 2, two));
+    assert_eq!(carried.fresh_octets, out.len() - 1, "a frame begins with an octet of its own");
+    assert_eq!(ends.arrives(&out), (vec![ack(A, 1), ack(A, 2)], 0));
+    ends.driver.heard(AGGREGATE);
+    let octets = ends.answer(None);
+    assert_eq!(ends.arrives(&octets), (vec![ack(A, 3)], 0));
+}
+
+/// §3.3.1: what the NIC does not have when the PPDU begins goes with the next answer.
+#[test]
+fn a_descriptor_that_is_late_waits_for_the_next_answer() {
+    let delay = Duration::from_micros(30);
+    let mut ends = Ends::new(Config { delay, ..Config::default() });
+    ends.hold(&[ack(A, 1)]);
+    assert_eq!(ends.driver.compress(NOW + delay, ack(A, 2)), Ok(()));
+    assert_eq!(ends.driver.held_since(), Some(NOW));
+    let mut carried = |began| ends.driver.answer(began, None, None, &mut Vec::new()).acks;
+    assert_eq!([carried(NOW), carried(NOW + delay), carried(NOW + delay * 2)], [0, 1, 2]);
+    assert_eq!(ends.driver.held_since(), None);
+}

@@ -1,0 +1,167 @@
+//! A cell between ends that acknowledge what they receive: as much of TCP as a driver sees.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+
+use acklab_base::random::Seed;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant, Machine};
+use acklab_wifi::access::Category;
+use acklab_wifi::{Cell, Config};
+use acklab_wire::rohc::Ack;
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+use serde_json::Value;
+
+pub const MSS: u32 = 1448;
+
+/// A segment, and its place among those of its flow, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    pub segment: Segment,
+    pub number: usize,
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        self.segment.wire_len()
+    }
+
+    fn flow(&self) -> FlowId {
+        self.segment.flow
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.segment.set_ecn(ecn);
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.segment.ack_header()
+    }
+
+    fn is_pure_ack(&self) -> bool {
+        self.segment.is_pure_ack()
+    }
+}
+
+impl acklab_wifi::Packet for Packet {
+    fn ack(&self) -> Option<Ack> {
+        self.is_pure_ack().then(|| Ack::of(self.segment))
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        Self { segment: ack.segment, ..*self }
+    }
+}
+
+/// From one node to another, with the segments in the order of their instants.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub from: usize,
+    pub to: usize,
+    pub joins: Vec<Instant>,
+    /// ACKs tell the time, in units of so many microseconds.
+    pub clock: Option<u64>,
+    /// Segments to an ACK.
+    pub every: usize,
+}
+
+impl Flow {
+    pub fn new(from: usize, to: usize, joins: Vec<Instant>) -> Self {
+        Self { from, to, joins, clock: None, every: 1 }
+    }
+}
+
+/// What a flow's receiver has sent and what of it has come to the sender, with the instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Acks {
+    pub data: Vec<(Instant, usize)>,
+    pub sent: Vec<(Instant, Packet)>,
+    pub arrived: Vec<(Instant, Packet)>,
+    /// Told to be dropped inside the cell.
+    pub dropped: u64,
+}
+
+pub fn data(connection: u32, number: usize) -> Packet {
+    let segment = Segment {
+        flow: FlowId::data(connection),
+        ecn: Ecn::NotEct,
+        seq: SeqNumber(1 + (number as u32 - 1) * MSS),
+        ack: SeqNumber(1),
+        flags: Flags::ACK,
+        window: 512,
+        options: Options::default(),
+        payload: MSS,
+    };
+    Packet { segment, number }
+}
+
+/// The ACK with this number of a flow that has received `segments`.
+pub fn ack(connection: u32, number: usize, segments: usize, timestamps: Option<Timestamps>) -> Packet {
+    let segment = Segment {
+        flow: FlowId::data(connection).reverse(),
+        seq: SeqNumber(1),
+        ack: SeqNumber(1 + segments as u32 * MSS),
+        window: 512,
+        options: Options { timestamps, ..Options::default() },
+        payload: 0,
+        ..data(connection, 1).segment
+    };
+    Packet { segment, number }
+}
+
+/// Drives a cell with these flows until it falls silent. Gives it back with what became of the ACKs of each flow.
+///
+/// # Panics
+/// If it does not fall silent, or is none.
+pub fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> (Cell<Packet>, Vec<Acks>) {
+    let config: Config = serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));
+    let mut cell: Cell<Packet> = Cell::new(&config, Seed(3)).unwrap_or_else(|error| panic!("{error}"));
+    let mut joins = Vec::new();
+    for (index, flow) in flows.iter().enumerate() {
+        let id = FlowId::data(index as u32);
+        cell.carry(id, flow.from, flow.to, Category::BestEffort).unwrap_or_else(|error| panic!("{error}"));
+        cell.carry(id.reverse(), flow.to, flow.from, Category::BestEffort).unwrap_or_else(|error| panic!("{error}"));
+        joins.extend(flow.joins.iter().zip(1..).map(|(at, number)| (*at, data(index as u32, number))));
+    }
+    joins.sort_by_key(|(at, packet)| (*at, packet.flow(), packet.number));
+    if keeps_air {
+        cell.log_air();
+    }
+    let mut joins = joins.into_iter().peekable();
+    let mut acks = vec![Acks::default(); flows.len()];
+    for wakes in 0.. {
+        let next = [cell.deadline(), joins.peek().map(|(at, _)| *at)].into_iter().flatten().min();
+        let Some(now) = next.filter(|next| *next < Instant::FAR_FUTURE) else { break };
+        assert!(wakes < 500_000, "the cell does not fall silent");
+        while let Some((_, packet)) = joins.next_if(|(at, _)| *at == now) {
+            cell.accept(now, packet);
+        }
+        if cell.deadline().is_some_and(|due| due <= now) {
+            cell.wake(now);
+        }
+        while let Some(packet) = cell.poll(now) {
+            let connection = packet.flow().connection();
+            let (flow, acks) = (&flows[connection as usize], &mut acks[connection as usize]);
+            if !packet.flow().is_data() {
+                acks.arrived.push((now, packet));
+                continue;
+            }
+            acks.data.push((now, packet.number));
+            if acks.data.len().is_multiple_of(flow.every) || packet.number == flow.joins.len() {
+                let highest = acks.data.iter().map(|(_, number)| *number).max().unwrap_or(0);
+                let value = |clock: u64| (now.as_nanos() / 1_000 / clock) as u32;
+                let timestamps =
+                    flow.clock.map(|clock| Timestamps { value: value(clock), echo: value(clock).wrapping_sub(3) });
+                let ack = ack(connection, acks.sent.len() + 1, highest, timestamps);
+                acks.sent.push((now, ack));
+                cell.accept(now, ack);
+            }
+        }
+        while let Some(flow) = cell.take_drop() {
+            acks[flow.connection() as usize].dropped += u64::from(!flow.is_data());
+        }
+    }
+    (cell, acks)
+}

@@ -1,0 +1,82 @@
+//! What happens in a cell of one station, as lines that can be read.
+//!
+//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before theirs), `more` and `sync` where its
+//! frames say so, the octets that an answer is longer, and the ACKs that are delivered when it ends.
+
+#![allow(unreachable_pub, reason = "others pass it on")]
+
+use super::tcp::{Acks, Flow, Packet, drive};
+use acklab_base::{Datagram, Duration, Instant};
+use acklab_wifi::hack::Counters;
+use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
+use serde_json::{Value, json};
+
+/// Where the segments in question join. One comes before them, whose ACK begins the context.
+const START: Duration = Duration::from_millis(10);
+
+/// What was on the air after the first segment, what came of it, and the counts of the access point and the station.
+pub struct Timeline {
+    pub lines: Vec<String>,
+    pub air: Vec<Ppdu<Packet>>,
+    pub acks: Acks,
+    pub counters: Vec<Counters>,
+}
+
+/// `segments` after the first one from the access point, or to it, over `cell`. Nobody can read the PPDUs at these places of the
+/// lines: their receiver is away.
+pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
+    let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
+    let mut joins = vec![Instant::ZERO + START; segments];
+    joins.insert(0, Instant::ZERO);
+    let flow = Flow::new(from, to, joins);
+    let mut cell = cell.clone();
+    let mut absences = cell["reception"]["absences"].as_array().cloned().unwrap_or_default();
+    for place in lost {
+        let ppdu = &run(&cell, &flow).air[*place];
+        let (begins, ends) = (ppdu.at.as_nanos(), (ppdu.at + ppdu.duration).as_nanos());
+        let (from, until) = (format!("{}ns", begins + 1), format!("{}ns", ends + 1));
+        absences.push(json!({"node": ppdu.to, "from": from, "until": until}));
+        cell["reception"]["absences"] = json!(absences);
+    }
+    run(&cell, &flow)
+}
+
+fn run(cell: &Value, flow: &Flow) -> Timeline {
+    let (mut cell, mut acks) = drive(cell, std::slice::from_ref(flow), true);
+    let acks = acks.remove(0);
+    let is_new = |ppdu: &Ppdu<Packet>| ppdu.at >= Instant::ZERO + START;
+    let air: Vec<Ppdu<Packet>> = cell.take_log().filter(is_new).collect();
+    let lines = air.iter().map(|ppdu| line(ppdu, &acks)).collect();
+    Timeline { lines, air, acks, counters: cell.hack_counters().to_vec() }
+}
+
+fn line(ppdu: &Ppdu<Packet>, acks: &Acks) -> String {
+    let mut line = format!("{} {}", ["ap", "sta"][ppdu.from], ppdu.frame.name());
+    if let Frame::Data(mpdus) = &ppdu.frame {
+        for mpdu in mpdus {
+            let mark = if mpdu.packets[0].flow().is_data() { "" } else { "a" };
+            line += &format!(" {mark}{}", mpdu.packets[0].number);
+        }
+        line += if mpdus[0].has_more { " more" } else { "" };
+        line += if mpdus[0].is_sync { " sync" } else { "" };
+        assert!(mpdus.iter().all(|mpdu| (mpdu.has_more, mpdu.is_sync) == (mpdus[0].has_more, mpdus[0].is_sync)));
+    }
+    if !ppdu.appended.is_empty() {
+        line += &format!(" +{}", ppdu.appended.len());
+    }
+    line += if ppdu.fate == Fate::Received { "" } else { " lost" };
+    let ends = ppdu.at + ppdu.duration;
+    let delivered: Vec<String> =
+        acks.arrived.iter().filter(|(at, _)| *at == ends).map(|(_, ack)| format!("a{}", ack.number)).collect();
+    if !delivered.is_empty() {
+        line += &format!(" => {}", delivered.join(" "));
+    }
+    line
+}
+
+/// # Panics
+/// If it is another, or a frame of compressed ACKs was not understood.
+pub fn shows(timeline: &Timeline, expected: &[&str]) {
+    assert_eq!(timeline.lines, expected, "\n{:#?}", timeline.lines);
+    assert!(timeline.counters.iter().all(|counters| counters.failures == 0));
+}

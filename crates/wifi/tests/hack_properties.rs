@@ -1,0 +1,221 @@
+//! What holds of ACKs that travel in answers, whatever is lost on the way.
+
+#[path = "common/tcp.rs"]
+mod tcp;
+
+use acklab_base::Instant;
+use acklab_wifi::Cell;
+use acklab_wifi::hack::Counters;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tcp::{Acks, Flow, Packet, drive};
+
+const STATIONS: usize = 3;
+/// After which nothing is lost any more where losses stop.
+const CALM: u64 = 60_000;
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+fn hack() -> impl Strategy<Value = Value> {
+    let variant = prop_oneof![3 => Just("more-data"), 1 => Just("opportunistic"), 1 => Just("timer")];
+    let delay = prop_oneof![Just("0us"), Just("30us"), Just("2ms")];
+    let limit = prop_oneof![Just("3ms"), Just("200ms")];
+    let checksum = prop_oneof![Just("elided"), Just("carried")];
+    (variant, delay, limit, checksum, any::<bool>()).prop_map(|(variant, delay, limit, checksum, split)| {
+        json!({"variant": variant, "delay": delay, "hold_limit": limit, "checksum": checksum, "split": split})
+    })
+}
+
+/// A cell, without what it may lose.
+fn cell() -> impl Strategy<Value = Value> {
+    let standard = prop_oneof![Just("802.11a"), Just("802.11n")];
+    let limit = || prop_oneof![2 => Just(Value::Null), 1 => (1..4_u8).prop_map(|most| json!(most))];
+    let frames = prop_oneof![Just(Value::Null), (1..6_u16).prop_map(|frames| json!(frames))];
+    let settings = (
+        prop_oneof![Just("0B"), Just("3839B")],
+        prop_oneof![Just("request"), Just("retransmit")],
+        prop_oneof![2 => Just(Value::Null), 1 => Just(json!("0B"))],
+        prop_oneof![Just("standard"), Just("ns3")],
+        prop_oneof![Just("0ms"), Just("3ms")],
+        prop_oneof![3 => Just(Value::Null), 1 => Just(json!("20ms"))],
+        prop_oneof![3 => Just(Value::Null), 1 => (2..12_u8).prop_map(|packets| json!(format!("{packets}packets")))],
+    );
+    (standard, 1..7_u8, limit(), limit(), frames, settings, hack()).prop_map(
+        |(standard, short, aggregated, requests, frames, settings, hack)| {
+            let (a_msdu, after, rts, dialect, txop, lifetime, limit) = settings;
+            json!({
+                "name": "cell",
+                "standard": standard,
+                "dialect": dialect,
+                "rts_threshold": rts,
+                "lifetime": lifetime,
+                "retries": {"short": short, "aggregated": aggregated, "requests": requests},
+                "aggregation": {"a_msdu": a_msdu, "after_missed": after, "max_frames": frames},
+                "access": {"best_effort": {"txop_limit": txop}},
+                "hack": hack,
+                "ap": {"name": "ap"},
+                "station": [{"name": "sta", "count": STATIONS, "queue": {"discipline": "fifo", "limit": limit}}],
+            })
+        },
+    )
+}
+
+/// Bursts of segments of one flow.
+fn flow() -> impl Strategy<Value = Flow> {
+    let ends = prop_oneof![
+        3 => (1..=STATIONS).prop_map(|to| (0, to)),
+        2 => (1..=STATIONS).prop_map(|from| (from, 0)),
+        1 => (1..=STATIONS).prop_map(|from| (from, from % STATIONS + 1)),
+    ];
+    let bursts = prop::collection::vec((0..CALM, 1..40_usize), 1..6);
+    let clock = prop_oneof![Just(None), Just(Some(1)), Just(Some(1_000))];
+    (ends, bursts, clock, 1..3_usize).prop_map(|((from, to), bursts, clock, every)| {
+        let mut joins: Vec<Instant> =
+            bursts.iter().flat_map(|(micros, size)| std::iter::repeat_n(at(*micros), *size)).collect();
+        joins.sort_unstable();
+        Flow { clock, every, ..Flow::new(from, to, joins) }
+    })
+}
+
+/// Some flows, with a few segments each at the end, so far apart that what is held has been released and nobody meets another.
+fn flows() -> impl Strategy<Value = Vec<Flow>> {
+    prop::collection::vec(flow(), 1..6).prop_map(|mut flows| {
+        for (flow, place) in flows.iter_mut().zip(1..) {
+            flow.joins.extend((1..4).map(|late| at(CALM + 400_000 * late + 30_000 * place)));
+        }
+        flows
+    })
+}
+
+fn losses() -> impl Strategy<Value = Value> {
+    (0.0..0.4, 0.0..0.4).prop_map(|(data, control)| {
+        json!({"channel": {"model": "fixed", "frame_error_rate": data, "control_error_rate": control}})
+    })
+}
+
+/// Nodes are deaf for moments, until they are not any more.
+fn moments() -> impl Strategy<Value = Value> {
+    let moment = (0..=STATIONS, 0..CALM - 1_000, 1..600_u64);
+    prop::collection::vec(moment, 0..80).prop_map(|moments| {
+        let absences = moments.into_iter().map(
+            |(node, from, long)| json!({"node": node, "from": format!("{from}us"), "until": format!("{}us", from + long)}),
+        );
+        json!({"absences": absences.collect::<Vec<_>>()})
+    })
+}
+
+/// Counts of all nodes.
+fn sum(cell: &Cell<Packet>, of: fn(&Counters) -> u64) -> u64 {
+    cell.hack_counters().iter().map(of).sum()
+}
+
+/// No ACK is made up, changed, overtaken or, but for those that were sent once more knowingly, delivered twice.
+fn acks_arrive_as_they_were_sent(cell: &Cell<Packet>, flows: &[Flow], acks: &[Acks]) -> Result<(), TestCaseError> {
+    let mut twice = 0;
+    for acks in acks {
+        let mut last = 0;
+        for (at, packet) in &acks.arrived {
+            let sent = acks.sent[packet.number - 1].1;
+            prop_assert_eq!(packet, &sent, "at {:?}", at);
+            let octets = |packet: &Packet| acklab_wifi::Packet::ack(packet).and_then(|ack| ack.headers().ok());
+            prop_assert_eq!(octets(packet), octets(&sent));
+            prop_assert!(packet.number >= last, "{} after {} at {:?}", packet.number, last, at);
+            twice += u64::from(packet.number == last);
+            last = packet.number;
+        }
+    }
+    prop_assert!(twice <= sum(cell, |counters| counters.reissued), "{twice} twice");
+    let mut ends = BTreeSet::new();
+    let has_one_a_peer = flows.iter().all(|flow| ends.insert((flow.from, flow.to)) && (flow.from == 0 || flow.to == 0));
+    if has_one_a_peer {
+        prop_assert_eq!(twice, 0);
+    }
+    prop_assert_eq!(sum(cell, |counters| counters.failures), 0);
+    // What was appended has arrived, or has been cleared, or waits for an answer once more.
+    let (compressed, decompressed) =
+        (sum(cell, |counters| counters.compressed), sum(cell, |counters| counters.decompressed));
+    prop_assert!(decompressed <= compressed, "{decompressed} of {compressed}");
+    prop_assert!(sum(cell, |counters| counters.duplicates) <= sum(cell, |counters| counters.repeated));
+    prop_assert!(sum(cell, |counters| counters.answers_within_aifs) <= sum(cell, |counters| counters.answers));
+    Ok(())
+}
+
+/// The last ACK of each flow has come, and of the others none is missing without a reason.
+fn nothing_is_lost_for_good(cell: &Cell<Packet>, acks: &[Acks]) -> Result<(), TestCaseError> {
+    let mut missing = 0;
+    for acks in acks {
+        let (sent, arrived) = (acks.sent.last(), acks.arrived.last());
+        prop_assert_eq!(arrived.map(|(_, ack)| ack.number), sent.map(|(_, ack)| ack.number));
+        let numbers: BTreeSet<usize> = acks.arrived.iter().map(|(_, ack)| ack.number).collect();
+        missing += (acks.sent.len() - numbers.len()) as u64 - acks.dropped.min(acks.sent.len() as u64);
+    }
+    let cleared = sum(cell, |counters| counters.cleared);
+    prop_assert!(missing <= cleared, "{missing} are missing, {cleared} cleared");
+    let (compressed, decompressed) =
+        (sum(cell, |counters| counters.compressed), sum(cell, |counters| counters.decompressed));
+    prop_assert!(compressed <= decompressed + cleared, "{compressed}: {decompressed}, {cleared}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn acks_arrive_once_in_order_and_unchanged(
+        mut settings in cell(),
+        flows in flows(),
+        losses in losses(),
+    ) {
+        settings["reception"] = losses;
+        let (cell, acks) = drive(&settings, &flows, false);
+        acks_arrive_as_they_were_sent(&cell, &flows, &acks)?;
+    }
+
+    #[test]
+    fn no_ack_is_lost_for_good(
+        mut settings in cell(),
+        flows in flows(),
+        moments in moments(),
+    ) {
+        settings["reception"] = moments;
+        let (cell, acks) = drive(&settings, &flows, false);
+        acks_arrive_as_they_were_sent(&cell, &flows, &acks)?;
+        nothing_is_lost_for_good(&cell, &acks)?;
+    }
+}
+
+/// The properties would be idle if nothing befell what they are about.
+#[test]
+fn all_that_can_befall_an_ack_does() {
+    let settings = json!({
+        "name": "cell",
+        "standard": "802.11n",
+        "retries": {"short": 3, "requests": 2},
+        "reception": {"channel": {"model": "fixed", "frame_error_rate": 0.2, "control_error_rate": 0.3}},
+        "aggregation": {"max_frames": 5},
+        "hack": {"hold_limit": "10ms", "delay": "200us", "split": true},
+        "ap": {"name": "ap"},
+        "station": [{"name": "sta", "count": STATIONS}],
+    });
+    let bursts = |from: u64| (0..400).map(move |number| at(from + number / 8 * 12_000)).collect();
+    let ends = [(0, 1, 0), (0, 1, 300), (2, 0, 600), (2, 0, 900), (1, 2, 1_200)];
+    let flows: Vec<Flow> = ends.into_iter().map(|(from, to, late)| Flow::new(from, to, bursts(late))).collect();
+    let (cell, acks) = drive(&settings, &flows, false);
+    acks_arrive_as_they_were_sent(&cell, &flows, &acks).unwrap_or_else(|error| panic!("{error}"));
+    let counts: [fn(&Counters) -> u64; 9] = [
+        |counters| counters.compressed,
+        |counters| counters.repeated,
+        |counters| counters.plain,
+        |counters| counters.released,
+        |counters| counters.missed,
+        |counters| counters.cleared,
+        |counters| counters.reissued,
+        |counters| counters.decompressed,
+        |counters| counters.duplicates,
+    ];
+    let counts = counts.map(|of| sum(&cell, of));
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+}
