@@ -324,5 +324,8 @@ fn a_beacon_is_sent_once_an_interval() {
     assert_eq!(beacons, (1..=97).map(|beacon| beacon * 102_400_000).collect::<Vec<_>>());
     let airtime = cell.airtime(end);
     let of_beacons = airtime.total(Use::Control);
-    assert_eq!((airtime.total(Use::Backoff), airtime.total(Use::Idle) + of_beacons), (Duration::ZERO, end.since(Instant::ZERO)));
+    assert_eq!(
+        (airtime.total(Use::Backoff), airtime.total(Use::Idle) + of_beacons),
+        (Duration::ZERO, end.since(Instant::ZERO))
+    );
 }

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 /// Numbers that may be under way at a time: the eight bits of the first one in an answer tell it from 128 before and behind
 /// (§3.4).
-const MOST_UNKNOWN: u16 = 127;
+const MOST_UNKNOWN: u16 = 128;
 
 /// One direction of ACKs between two nodes.
 #[derive(Clone, Debug)]
