@@ -119,6 +119,11 @@ impl Rules {
         self.timing.duration(mode, self.answer_octets(answer))
     }
 
+    /// Do answers come later than after SIFS?
+    pub(super) fn answers_late(&self) -> bool {
+        self.answer_space > self.timing.sifs
+    }
+
     /// After which time without the beginning of an answer in this mode there will be none.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
         self.timing.response_timeout(mode) + (self.answer_space - self.timing.sifs)

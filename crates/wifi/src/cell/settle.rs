@@ -223,11 +223,13 @@ impl<D: Packet> Cell<D> {
             return;
         }
         let originator = &mut self.txqs[id.0 as usize].originator;
-        let asks_on = self.rules.retries.requests.is_none_or(|most| originator.requests < most);
+        let gives_up = self.rules.retries.requests.is_some_and(|most| originator.requests >= most);
+        if gives_up {
+            (originator.must_ask, originator.requests) = (false, 0);
+        }
         match self.rules.after_missed {
-            AfterMissed::Request if asks_on => originator.must_ask = true,
+            AfterMissed::Request if !gives_up => originator.must_ask = true,
             AfterMissed::Request | AfterMissed::Retransmit => {
-                (originator.must_ask, originator.requests) = (false, 0);
                 let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
                 sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
                 self.answered(id, sent);

@@ -207,6 +207,9 @@ impl<D: Packet> Cell<D> {
             let takes_part = view == exchange.sender || Some(view) == exchange.receiver;
             if !takes_part {
                 self.contention.reserve(view, reserved_until);
+            } else if self.rules.answers_late() && reserved_until > now {
+                // Both know that the answer is yet to come, where nobody else could begin within SIFS.
+                self.contention.reserve(view, now + self.rules.answer_space);
             }
             self.contention.idle(view, now, if view == exchange.sender { Duration::ZERO } else { extra });
         }
