@@ -255,18 +255,18 @@ fn what_was_compressed_against_a_cleared_one_and_on_no_answer_goes_plain() {
 }
 
 #[test]
-fn numbers_run_out_at_127_and_come_back() {
+fn numbers_run_out_at_128_and_come_back() {
     let mut ends = Ends::new(Config::default());
-    let acks: Vec<Segment> = (1..=127).map(|number| ack(A, number)).collect();
+    let acks: Vec<Segment> = (1..=128).map(|number| ack(A, number)).collect();
     ends.hold(&acks);
     assert_eq!(ends.driver.numbers_left(), 0);
-    assert_eq!(ends.driver.compress(NOW, ack(A, 128)), Err(ack(A, 128)));
+    assert_eq!(ends.driver.compress(NOW, ack(A, 129)), Err(ack(A, 129)));
     let octets = ends.answer(None);
     assert_eq!(ends.arrives(&octets), (acks, 0));
     assert_eq!(ends.driver.numbers_left(), 0);
     ends.driver.heard(AGGREGATE);
-    assert_eq!(ends.driver.numbers_left(), 127);
-    for number in 128..600 {
+    assert_eq!(ends.driver.numbers_left(), 128);
+    for number in 129..600 {
         ends.hold(&[ack(A, number)]);
         let octets = ends.answer(None);
         assert_eq!(ends.arrives(&octets), (vec![ack(A, number)], 0));
