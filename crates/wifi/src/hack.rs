@@ -19,6 +19,7 @@ pub(crate) mod nic;
 pub use config::{Config, Variant};
 pub use counters::Counters;
 
+use crate::originator::Mpdu;
 use crate::packet::Packet;
 use acklab_wire::rohc::Decompressor;
 use driver::Driver;
@@ -53,13 +54,14 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// These packets have come so, as their sender now knows.
-    pub(crate) fn has_sent_plain(&mut self, packets: &[D]) {
-        packets.iter().filter_map(Packet::ack).for_each(|ack| self.driver.arrived(&ack));
-    }
-
-    /// Their sender will never know.
-    pub(crate) fn loses_plain(&mut self, packets: &[D]) {
-        packets.iter().filter_map(Packet::ack).for_each(|ack| self.driver.lost(ack.endpoints));
+    /// The packets of this frame have come so, as their sender now knows, or it has given them up and will never know.
+    pub(crate) fn leaves_window(&mut self, frame: &Mpdu<D>) {
+        for ack in frame.packets.as_slice().iter().filter_map(Packet::ack) {
+            if frame.is_given_up {
+                self.driver.lost(ack.endpoints);
+            } else {
+                self.driver.arrived(&ack);
+            }
+        }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Mpdu<D> {
     pub(crate) is_received: bool,
     /// It was acknowledged, or given up.
     pub(crate) is_settled: bool,
+    pub(crate) is_given_up: bool,
     /// Octets of pure TCP ACKs in it.
     pub(crate) pure_ack_octets: u32,
     pub(crate) packet_count: u16,
@@ -113,13 +114,13 @@ impl<D> Originator<D> {
     }
 
     /// Moves the window past all that is settled, and shows what leaves it. Returns how many packets that are, and their octets.
-    pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Payload<D>)) -> (u64, Bytes) {
+    pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Mpdu<D>)) -> (u64, Bytes) {
         let (mut packets, mut bytes) = (0, Bytes::ZERO);
         while let Some(frame) = self.frames.pop_front_if(|frame| frame.is_settled) {
             packets += u64::from(frame.packet_count);
             bytes += frame.bytes;
             self.start += 1;
-            leaves(&frame.packets);
+            leaves(&frame);
         }
         (packets, bytes)
     }

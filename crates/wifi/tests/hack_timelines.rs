@@ -5,9 +5,11 @@ mod tcp;
 #[path = "common/timeline.rs"]
 mod timeline;
 
+use acklab_base::{Duration, Instant};
 use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
-use timeline::{play, shows};
+use tcp::Flow;
+use timeline::{START, play, run, shows};
 
 fn n_cell(most: u16) -> Value {
     json!({
@@ -228,6 +230,49 @@ fn sync_behind_a_frame_that_was_given_up() {
             "sta ack +9 => a2 a3",
             "sta data a4 => a4",
             "ap ack",
+        ],
+    );
+}
+
+/// The Block ACK for a3, a5 and a6 does not come before they are too old, while a4 is known to have arrived. Their peer has all of
+/// them: had the station gone on from a4, the last it knows of, it would not be understood.
+#[test]
+fn acks_that_were_given_up_are_no_context() {
+    let cell = with(with(n_cell(3), "dialect", json!("ns3")), "lifetime", json!("20ms"));
+    let mut cell = with(cell, "hack", json!({"delay": "1ms"}));
+    let at = |millis| Instant::ZERO + START + Duration::from_millis(millis);
+    let joins = [0; 6].into_iter().chain([50; 5]).map(at);
+    let flow = Flow::new(0, 1, std::iter::once(Instant::ZERO).chain(joins).collect());
+    let away = |node: usize, from: u64, until: u64| json!({"node": node, "from": format!("{from}ns"), "until": format!("{until}ns")});
+    let batch = &run(&cell, &flow).air[4];
+    let ends = (batch.at + batch.duration).as_nanos();
+    // The second of three frames of 80 octets at 150 Mbps.
+    let away_from_batch = away(0, ends - 6_000, ends - 2_000);
+    cell["reception"] = json!({"absences": [away_from_batch]});
+    let again = &run(&cell, &flow).air[6];
+    let ends = (again.at + again.duration).as_nanos();
+    cell["reception"] = json!({"absences": [away_from_batch, away(1, ends + 1, ends + 30_000_000)]});
+    shows(
+        &run(&cell, &flow),
+        &[
+            "ap data 2 3 4 more",
+            "sta block_ack",
+            "ap data 5 6 7",
+            "sta block_ack",
+            "sta data a2 a3 a4 more",
+            "ap block_ack",
+            "sta data a3 a5 a6 more => a6",
+            "ap block_ack lost",
+            "sta block_ack_request",
+            "ap block_ack",
+            "ap data 8 9 10 more",
+            "sta block_ack",
+            "sta data a8 a9 a10 => a10",
+            "ap block_ack",
+            "ap data 11 12",
+            "sta block_ack",
+            "sta data a11 a12 => a12",
+            "ap block_ack",
         ],
     );
 }

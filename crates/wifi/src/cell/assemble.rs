@@ -282,6 +282,7 @@ impl<D: Packet> Cell<D> {
             failures: 0,
             is_received: false,
             is_settled: false,
+            is_given_up: false,
         };
         if self.rules.a_msdu > Bytes::ZERO {
             self.fill_a_msdu(now, id, &mut frame);

@@ -123,13 +123,8 @@ impl<D: Packet> Cell<D> {
         let txq = &mut self.txqs[id.0 as usize];
         let originator = &mut txq.originator;
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
-        frame.is_settled = true;
-        let packets = u64::from(frame.packet_count);
-        let (is_received, payload) = (frame.is_received, std::mem::take(&mut frame.packets));
-        if let Some(end) = &mut txq.hack {
-            end.loses_plain(payload.as_slice());
-        }
-        if is_received {
+        (frame.is_settled, frame.is_given_up) = (true, true);
+        if frame.is_received {
             return 0;
         }
         // The peer waits for it: its window must be moved (10.25.6.6.3).
@@ -138,16 +133,16 @@ impl<D: Packet> Cell<D> {
         if !is_measured {
             return 0;
         }
-        self.turned_away.extend(payload.as_slice().iter().map(Datagram::flow));
-        packets
+        self.turned_away.extend(frame.packets.as_slice().iter().map(Datagram::flow));
+        u64::from(frame.packet_count)
     }
 
     /// The window moves past what is settled.
     pub(super) fn advance(&mut self, now: Instant, id: TxqId) {
         let Txq { originator, hack, .. } = &mut self.txqs[id.0 as usize];
-        let (packets, bytes) = originator.advance(|payload| {
+        let (packets, bytes) = originator.advance(|frame| {
             if let Some(end) = hack {
-                end.has_sent_plain(payload.as_slice());
+                end.leaves_window(frame);
             }
         });
         self.let_go(now, id, packets, bytes);

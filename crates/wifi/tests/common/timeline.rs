@@ -12,7 +12,7 @@ use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
 use serde_json::{Value, json};
 
 /// Where the segments in question join. One comes before them, whose ACK begins the context.
-const START: Duration = Duration::from_millis(10);
+pub const START: Duration = Duration::from_millis(10);
 
 /// What was on the air after the first segment, what came of it, and the counts of the access point and the station.
 pub struct Timeline {
@@ -26,9 +26,8 @@ pub struct Timeline {
 /// lines: their receiver is away.
 pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
     let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
-    let mut joins = vec![Instant::ZERO + START; segments];
-    joins.insert(0, Instant::ZERO);
-    let flow = Flow::new(from, to, joins);
+    let mut flow = Flow::new(from, to, vec![Instant::ZERO]);
+    flow.joins.extend(std::iter::repeat_n(Instant::ZERO + START, segments));
     let mut cell = cell.clone();
     let mut absences = cell["reception"]["absences"].as_array().cloned().unwrap_or_default();
     for place in lost {
@@ -41,7 +40,8 @@ pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> T
     run(&cell, &flow)
 }
 
-fn run(cell: &Value, flow: &Flow) -> Timeline {
+/// What comes of a flow.
+pub fn run(cell: &Value, flow: &Flow) -> Timeline {
     let (mut cell, mut acks) = drive(cell, std::slice::from_ref(flow), true);
     let acks = acks.remove(0);
     let is_new = |ppdu: &Ppdu<Packet>| ppdu.at >= Instant::ZERO + START;
