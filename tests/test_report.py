@@ -105,6 +105,18 @@ def air(exchanges: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def test_bars_stand_in_groups_with_stars_where_a_number_was_published():
+    rows = [("one", "stock", 19.0, 18.5, 19.5), ("one", "HACK", 25.0, None, None), ("both", "stock", 19.2, 18.9, 19.5)]
+    cells = pl.DataFrame(rows, schema=["clients", "scheme", "mean", "low", "high"], orient="row")
+    drawn = figures.bars(cells, "clients", "scheme", "Mbps", published={("one", "HACK"): 25.5, ("both", "HACK"): 26.0})
+    bars, stars = ([trace for trace in drawn.data if trace.type == kind] for kind in ("bar", "scatter"))
+    assert [(trace.name, list(trace.x), list(trace.error_y.array)) for trace in bars] == [
+        ("stock", ["one", "both"], [0.5, pytest.approx(0.3)]),
+        ("HACK", ["one"], [0.0]),
+    ]
+    assert [(trace.offsetgroup, list(trace.x), list(trace.y)) for trace in stars] == [("HACK", ["one"], [25.5])]
+
+
 def test_the_air_has_a_lane_a_node_and_a_bar_a_ppdu():
     drawn = figures.air_timeline(air(10))
     bars = {trace.name: trace for trace in drawn.data}

@@ -10,9 +10,11 @@ air              who sends what on the air of a cell, and when
 sweep            a value over two keys of a grid
 ratio            ratios to a baseline over the axes of a grid
 comparison       ours beside what was published
+bars             means in groups, with intervals, beside what was published
 """
 
 from acklab.figures.air import air_timeline
+from acklab.figures.bars import bars
 from acklab.figures.comparison import comparison
 from acklab.figures.distribution import distribution
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
@@ -22,6 +24,7 @@ from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
     "air_timeline",
+    "bars",
     "comparison",
     "distribution",
     "heat_map",

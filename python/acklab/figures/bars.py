@@ -1,0 +1,50 @@
+"""Bars with intervals, beside what was published."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import polars as pl
+
+from acklab.figures.theme import COLOURS, OPTIMUM, finish
+
+
+def bars(
+    cells: pl.DataFrame,
+    x: str,
+    series: str,
+    title: str,
+    *,
+    published: Mapping[tuple[str, str], float] | None = None,
+    inks: Mapping[str, str] | None = None,
+) -> go.Figure:
+    """The means of `cells`, as `acklab.statistics.intervals` gives them, in groups along the column `x`, a bar for each value of `series`.
+
+    `published` gives numbers by group and series: they are stars. `inks` gives colours by series.
+    """
+    figure = go.Figure()
+    stars = published or {}
+    shown = [
+        name
+        for group in cells[x].unique(maintain_order=True)
+        for name in cells[series].unique(maintain_order=True)
+        if (group, name) in stars
+    ]
+    for order, name in enumerate(cells[series].unique(maintain_order=True)):
+        part = cells.filter(pl.col(series) == name)
+        half = [0.0 if high is None else high - mean for mean, high in zip(part["mean"], part["high"], strict=True)]
+        figure.add_bar(
+            x=part[x], y=part["mean"], name=name, offsetgroup=name, marker={"color": (inks or {}).get(name, COLOURS[order % len(COLOURS)])},
+            error_y={"type": "data", "array": half, "thickness": 1.4, "width": 4, "color": "#5B6577"},
+            hovertemplate="%{x}<br>%{y:.4~g} ± %{error_y.array:.2~g}",
+        )  # fmt: skip
+        own = [(group, stars[group, name]) for group in part[x] if (group, name) in stars]
+        if own:
+            figure.add_scatter(
+                x=[group for group, _ in own], y=[value for _, value in own], mode="markers", offsetgroup=name, name="published",
+                legendgroup="published", legendrank=2000, showlegend=name == shown[0], marker={"symbol": "star", "size": 13, "color": OPTIMUM, "line": {"width": 1, "color": "white"}},
+                hovertemplate=f"{name}, published: %{{y:.4~g}}<extra></extra>",
+            )  # fmt: skip
+    figure.update_layout(barmode="group", scattermode="group", bargap=0.25, bargroupgap=0.08)
+    figure.update_xaxes(type="category", showgrid=False)
+    figure.update_yaxes(title_text=title)
+    return finish(figure, 400)

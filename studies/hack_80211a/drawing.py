@@ -1,0 +1,72 @@
+"""The figures that only this study has."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from acklab.figures.theme import COLOURS, MUTED, finish
+
+LOSSES = {"hack": "HACK, 2 % lost", "all": "stock, 12 % lost with collisions", "stock": "stock, 12 % lost beside collisions"}
+"""The bars of the cross-check by the ends of the names of their claims."""
+
+INKS = {
+    "UDP": COLOURS[7],
+    "stock": COLOURS[1],
+    "HACK": COLOURS[0],
+    LOSSES["hack"]: COLOURS[0],
+    LOSSES["all"]: COLOURS[4],
+    LOSSES["stock"]: COLOURS[1],
+}
+
+# Uses of the air in the order of a bar, with what a reader calls them.
+_USES = (
+    ("data", "data", COLOURS[0]),
+    ("transport_ack", "TCP ACKs", COLOURS[1]),
+    ("link_ack", "link-layer ACKs", COLOURS[2]),
+    ("compressed_ack", "compressed ACKs on them", COLOURS[4]),
+    ("interframe_space", "interframe spaces", COLOURS[5]),
+    ("backoff", "backoff", "#B4BAC4"),
+    ("collision", "collisions", COLOURS[3]),
+    ("lost", "frames lost otherwise", COLOURS[6]),
+    ("idle", "idle", MUTED),
+)
+
+
+def air(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
+    """What the time went into, a bar a name."""
+    names = list(reversed(shares))
+    figure = go.Figure()
+    for use, title, ink in _USES:
+        parts = [100 * shares[name].get(use, 0.0) for name in names]
+        if any(parts):
+            figure.add_bar(y=names, x=parts, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.2f} %")
+    figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"})
+    figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
+    figure.update_yaxes(showgrid=False)
+    return finish(figure, 150 + 44 * len(names))
+
+
+def late(throughput: pl.DataFrame, gain: pl.DataFrame, known: Mapping[float, str]) -> go.Figure:
+    """Throughput by scheme, and the gain, along the lateness of link-layer ACKs [µs]."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.09, subplot_titles=("throughput [Mbps]", "HACK over stock"))
+    parts = [(name, throughput.filter(pl.col("scheme") == name), 1) for name in throughput["scheme"].unique(maintain_order=True)]
+    for name, part, column in [*parts, ("HACK over stock", gain, 2)]:
+        half = [high - mean for mean, high in zip(part["mean"], part["high"].fill_null(strategy="zero"), strict=True)]
+        ink = INKS.get(name, COLOURS[2])
+        figure.add_scatter(
+            x=part["late"], y=part["mean"], name=name, mode="lines+markers", showlegend=column == 1, line={"color": ink, "width": 2},
+            error_y={"type": "data", "array": half, "thickness": 1.4, "width": 4, "color": ink},
+            hovertemplate="%{x} µs<br>%{y:.4~g} ± %{error_y.array:.2~g}", row=1, col=column,
+        )  # fmt: skip
+    for place, name in known.items():
+        figure.add_vline(
+            place, line={"color": MUTED, "width": 1, "dash": "dot"}, annotation={"text": name, "textangle": -90, "font": {"size": 10, "color": MUTED}},
+            annotation_position="bottom right", row=1, col=1,
+        )  # fmt: skip
+    figure.update_xaxes(title_text="later than SIFS [µs]", rangemode="tozero")
+    figure.update_yaxes(range=[0, 32], row=1, col=1)
+    finish(figure, 430)
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
+    return figure

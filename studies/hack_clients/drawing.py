@@ -1,0 +1,79 @@
+"""The figures that only this study has."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import polars as pl
+
+from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
+from acklab.sweeps import Variant
+
+INKS = {"UDP": COLOURS[7], "stock": COLOURS[1], "opportunistic": COLOURS[4], "MORE DATA": COLOURS[0]}
+_DASHES = {"MORE DATA": "dash", "opportunistic": "dot"}
+_OF_CLIENTS = (COLOURS[0], COLOURS[1])
+
+
+def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.Figure:
+    """The gain along the timer, a line for each number of clients, beside that of the other variants."""
+    figure = go.Figure()
+    for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
+        part = means.filter(pl.col("clients") == name)
+        figure.add_scatter(
+            x=part["limit"], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
+            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+        )  # fmt: skip
+        for variant, gain in others.items():
+            figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
+    figure.add_hline(1, line={"color": MUTED, "width": 1})
+    figure.update_xaxes(title_text="held for", type="category")
+    figure.update_yaxes(title_text="goodput ÷ that of stock", rangemode="tozero")
+    return finish(figure, 420)
+
+
+def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mapping[str, str]) -> go.Figure:
+    """The gain along the column `x`, a line for each value of `line`, beside the published ones."""
+    figure = go.Figure()
+    for order, name in enumerate(frame["line"].unique(maintain_order=True)):
+        part = frame.filter(pl.col("line") == name)
+        ink = _OF_CLIENTS[0 if order == 0 else 1]
+        figure.add_scatter(
+            x=part[x], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2, "dash": "solid" if order < 2 else "dot"},
+            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+        )  # fmt: skip
+    for (count, gain), ink in zip(published.items(), _OF_CLIENTS, strict=True):
+        label = {"text": f"published, {of[count]}", "font": {"size": 11, "color": ink}}
+        figure.add_hline(
+            gain, line={"color": ink, "width": 1.2, "dash": "dash"}, annotation=label, annotation_position="top left"
+        )
+    figure.add_hline(1, line={"color": MUTED, "width": 1})
+    figure.update_xaxes(title_text="packets of the access point's queue, a client", type="category")
+    figure.update_yaxes(title_text="MORE DATA ÷ stock")
+    return finish(figure, 420)
+
+
+def _half(frame: pl.DataFrame) -> list[float]:
+    """Half the width of each interval."""
+    return [0.0 if high is None else high - mean for mean, high in zip(frame["mean"], frame["high"], strict=True)]
+
+
+def settings(
+    found: Mapping[str, pl.DataFrame], titles: Mapping[str, Variant], published: Mapping[str, float], of: Mapping[str, str]
+) -> go.Figure:
+    """The gain by setting, for each number of clients, beside the published one."""
+    figure = go.Figure()
+    names = [variant.title for variant in titles.values()]
+    for order, (count, frame) in enumerate(found.items()):
+        ink = _OF_CLIENTS[order]
+        figure.add_vline(published[count], line={"color": ink, "width": 1.2, "dash": "dash"})
+        figure.add_scatter(
+            x=frame["mean"], y=[titles[name].title for name in frame["setting"]], name=of[count], mode="markers", marker={"size": 9, "color": ink},
+            error_x={"type": "data", "array": _half(frame), "thickness": 1.4, "width": 4, "color": ink},
+            hovertemplate="%{y}<br>%{x:.3f}",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[published[count] for count in found], y=[names[0]] * len(found), mode="markers", name="published",
+        marker={"symbol": "star", "size": 13, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}, hovertemplate="%{x}<extra>published</extra>",
+    )  # fmt: skip
+    figure.update_xaxes(title_text="MORE DATA ÷ stock")
+    figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(names)), showgrid=False)
+    return finish(figure, 150 + 28 * len(names))

@@ -1,0 +1,58 @@
+"""The study of TCP/HACK over 802.11a: what ACKs cost, counted by hand, and a share of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from acklab.report import Figure
+from acklab.statistics import Interval
+from acklab.studies import Bench, find
+from acklab.studies.runner import load_module
+from conftest import BUILT
+
+STUDY = load_module(find("hack_80211a"))
+transfer, runs = STUDY.transfer, STUDY.runs
+
+# The paper's stock TCP: 9060 ACKs of 52 octets; an eighth of them sent twice, backoffs of 8.2 slots on average.
+STOCK = transfer.Cost(9060, 471_120, 0, 0, frames=10_147, answered=9060, backoff=8.2, late=37.0)
+
+
+def test_times_of_acks_are_those_of_table_3():
+    assert pytest.approx(69.8, abs=0.05) == STOCK.ack_time
+    # (34 + 8.2 · 9) µs for each transmission, (16 + 37) µs for each ACK that was answered.
+    assert pytest.approx(1093.8, abs=0.05) == STOCK.access_time
+    assert pytest.approx(480.2, abs=0.05) == STOCK.answer_time
+    hack = replace(STOCK, acks=10, octets=520, compressed=9050, compressed_octets=39_478)
+    assert hack.rohc_time == pytest.approx(13.16, abs=0.005)
+    assert hack.compressed_mean == pytest.approx(4.362, abs=0.0005)
+
+
+def test_an_octet_begins_what_an_answer_carries():
+    assert transfer.on_answers({"total_compressed_bytes_l2": 90, "total_augmented_answers_l2": 20}) == 110
+
+
+def test_a_number_that_is_none_is_a_dash():
+    assert runs.shown(Interval(float("nan"), float("nan"), float("nan"), 0)) == "–"
+    assert runs.within({"mean": 1.5, "low": None, "high": None}, 1) == "1.5"
+    assert runs.within({"mean": 1.5, "low": 1.25, "high": 1.75}, 2) == "1.50 ± 0.25"
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_share_of_the_study(tmp_path):
+    bench = Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True)
+    done = runs.run(bench, {name: (runs.SCENARIO, [STUDY.TRANSFER, f"schemes.toml:{name}"]) for name in runs.SCHEMES})
+    stock, hack = (STUDY._costs(bench, done[name])[0] for name in runs.SCHEMES)
+    assert stock.acks == hack.frames + hack.compressed
+    assert hack.acks < 20
+    assert hack.compressed_mean == pytest.approx(4.0, abs=0.01)
+    assert hack.access_time < stock.access_time / 100
+    assert all(runs.failures(result) == 0 for result in done["HACK"].results)
+    assert Figure(STUDY.drawing.air({name: own.uses for name, own in done.items()}), "").to_dict()["kind"] == "figure"
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_every_setting_is_a_scenario():
+    bench = Bench(find("hack_80211a"), find("hack_80211a").folder)
+    for file in ("schemes.toml", "clients.toml", "settings.toml", "traffic.toml", "crosscheck.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("testbed.toml").load(list(variant.set))
