@@ -66,7 +66,8 @@ class Claim(_Strict):
     unit: str = ""
     published: float
     tolerance: str
-    """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way."""
+    """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way;
+    "at least" or "at most" where a bound was published."""
     scenario: str = ""
     """The file that is run; none where `study.py` measures."""
     variants: tuple[str, ...] = ()
