@@ -1,0 +1,111 @@
+"""Which claims survive which of the settings that the paper does not say."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from acklab.figures.comparison import VERDICT_COLOURS
+from acklab.figures.theme import finish
+from acklab.report import Figure, Section, Table
+from acklab.statistics import mean_interval
+from acklab.studies import Bench
+from acklab.studies.definition import Claim
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
+
+from .arms import OVER_ALL, OVER_MANY
+from .numbers import numbers
+from .runs import BASE, MANY, MOST, Runs, collect, command, summary, sweep_arms
+
+FILE = "settings.toml"
+QUICK = f"{FILE}:window 20,window 100,RTS"
+SEEDS = 2
+
+
+def survey(bench: Bench, base: Runs) -> Section:
+    """Every claim under every setting."""
+    settings = bench.variants(QUICK if bench.quick else FILE)
+    few = sweep_arms(bench, "settings", OVER_ALL, [2, 5, 10, 15, 20, 30], settings, SEEDS)
+    many = sweep_arms(bench, "settings-many", OVER_MANY, [MANY, MOST], settings, SEEDS)
+    frames = [summary(result) for result in (few, many)]
+    found = {BASE: numbers(base)}
+    for name in settings.chosen:
+        found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
+    claims, titles = (
+        bench.study.file.claim,
+        {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()},
+    )
+    verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
+    commands = [command(few), command(many)]
+    return Section(
+        "What the paper does not say",
+        f"Each column changes one setting of the base and runs everything again ({SEEDS} seeds, {MANY} and {MOST} stations where a claim is about many). "
+        "Numbers are ours; hovering tells what was published.",
+        [
+            Figure(_matrix(claims, found, verdicts, titles), "Claims by setting, with their verdicts", commands),
+            _tally(verdicts, titles),
+            _fragile(claims, verdicts, titles),
+        ],
+    )
+
+
+def _matrix(
+    claims: Sequence[Claim],
+    found: Mapping[str, Mapping[str, Sequence[float]]],
+    verdicts: Mapping[str, Sequence[str]],
+    titles: Mapping[str, str],
+) -> go.Figure:
+    names = [f"{claim.title} ({claim.group.partition(':')[0]})" for claim in claims]
+    means = [[mean_interval(values[claim.id]).mean for values in found.values()] for claim in claims]
+    figure = go.Figure()
+    steps = len(VERDICTS)
+    scale = [[edge / steps, VERDICT_COLOURS[verdict]] for place, verdict in enumerate(VERDICTS) for edge in (place, place + 1)]
+    hover = [
+        [f"{titles[name]}<br>ours {value:.3g}, published {claim.published:g} ({claim.tolerance})<br>{verdicts[name][row]}" for name, value in zip(found, means[row], strict=True)]
+        for row, claim in enumerate(claims)
+    ]  # fmt: skip
+    figure.add_heatmap(
+        x=list(found), y=names, z=[[VERDICTS.index(verdicts[name][row]) + 0.5 for name in found] for row in range(len(claims))], zmin=0, zmax=steps,
+        colorscale=scale, showscale=False, opacity=0.62, xgap=1, ygap=1, text=[[_short(value) for value in row] for row in means], texttemplate="%{text}",
+        textfont={"size": 9}, customdata=hover, hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
+    )  # fmt: skip
+    for verdict in VERDICTS:
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=verdict,
+            marker={"symbol": "square", "size": 11, "color": VERDICT_COLOURS[verdict], "opacity": 0.62},
+        )
+    figure.update_xaxes(side="bottom", tickangle=-45, showgrid=False, ticks="")
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", tickfont={"size": 10})
+    return finish(figure, 190 + 21 * len(claims))
+
+
+def _short(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}" if abs(value) >= 2 else f"{value:.2f}"
+
+
+def _tally(verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Table:
+    rows = [[name, titles[name], *(str(list(own).count(verdict)) for verdict in VERDICTS)] for name, own in verdicts.items()]
+    return Table(["setting", "what it changes", *VERDICTS], rows, "How many claims come out under each setting", numeric_from=2)
+
+
+def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Table:
+    """Claims by what they depend on."""
+    rows = []
+    for row, claim in enumerate(claims):
+        own = {name: kinds[row] for name, kinds in verdicts.items()}
+        good = [name for name, verdict in own.items() if verdict == REPRODUCED]
+        bad = [name for name, verdict in own.items() if verdict == NOT_REPRODUCED]
+        rows.append([claim.id, claim.title, str(len(good)), _named(good, len(own)), str(len(bad)), _named(bad, len(own))])
+    return Table(
+        ["claim", "what it says", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, that they survive", numeric_from=9
+    )  # fmt: skip
+
+
+def _named(names: Sequence[str], total: int) -> str:
+    return "all" if len(names) == total else "–" if not names else ", ".join(names) if len(names) <= 7 else "most"
