@@ -10,9 +10,9 @@ from acklab.statistics import ratios
 from acklab.studies import Bench
 
 from .arms import LARGE, RELAXED, SMALL, Arm
+from .claimed import crossover
 from .drawing import FILTER, PLAIN, Series, leads, over_stations, star
-from .numbers import crossover
-from .runs import COMMAND, MOST, SCENARIO, STATIONS, command, counts, summary
+from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, command, counts, summary
 
 GOODPUT = "goodput of all [Mbps]"
 PUBLISHED_CROSSOVER = 13
@@ -39,11 +39,14 @@ def lead(frame: pl.DataFrame, arm: Arm) -> pl.DataFrame:
 
 def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     figure = over_stations(frame, {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)}, "mbps", GOODPUT)
+    acks = over_stations(
+        frame, {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)}, "acks", METRICS["acks"], from_zero=True
+    )
     near = frame.filter(pl.col("arm").is_in([LARGE.name, LARGE.filtered.name]), pl.col("stations").is_between(10, 16))["mbps"]
-    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: they cross", 2, "bottom right")
+    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: they cross", side="bottom right", row=1, col=2)
     chosen = [20, 44, 100] if bench.quick else list(PACKETS)
     axes = {
-        "window": {str(packets): _window(packets) for packets in chosen},
+        "window": {str(packets): tcp_window(packets) for packets in chosen},
         "arm": {arm.name: arm.set for arm in (LARGE, LARGE.filtered)},
     }
     result = bench.sweep(
@@ -61,19 +64,21 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
     drawn = leads(
         {f"{packets} packets": (points, shade) for (packets, points), shade in zip(by_window.items(), shades, strict=True)}
     )
-    star(drawn, PUBLISHED_CROSSOVER, 0, "published", 1, "top right")
+    star(drawn, PUBLISHED_CROSSOVER, 0, "published", side="top right")
     return Section(
         "Throughput",
         text,
         [
             Figure(figure, f"Goodput by number of stations: {of} (the paper's Figure 6)", commands),
+            Figure(acks, f"ACKs that reach their senders for each data packet sent: {of}", commands),
             Figure(drawn, "Lead of the filter with q = 250, by the window of TCP", [COMMAND, command(result)]),
             _crossings(by_window, command(result)),
         ],
     )  # fmt: skip
 
 
-def _window(packets: int) -> dict[str, object]:
+def tcp_window(packets: int) -> dict[str, object]:
+    """The most that a connection may have outstanding, in packets of 1460 octets of payload."""
     octets = f"{1460 * packets}B"
     return {"flow.0.receive_buffer": octets, "flow.0.send_buffer": octets, "flow.0.window_scaling": 1460 * packets > 65_535}
 

@@ -45,6 +45,7 @@ METRICS = {
     "collisions": "collisions a second",
     "queue": "mean queue of the access point [packets]",
     "longest": "longest queue of the access point [packets]",
+    "acks": "ACKs that arrive a data packet",
 }
 
 
@@ -57,8 +58,10 @@ def summary(result: SweepResult) -> pl.DataFrame:
     nodes = result.table("stations")
     air = nodes.group_by("point").agg(collisions=pl.col("total_collisions_l1").sum() / SECONDS)
     ap = nodes.filter(pl.col("node") == "ap").select("point", queue="mean_queue_length_l2", longest="max_queue_length_l2")
-    fair = result.network.select("point", jain="jain_throughput_l4")
-    joined = flows.join(air, on="point").join(ap, on="point").join(fair, on="point").sort("point")
+    ends = result.network.select(
+        "point", jain="jain_throughput_l4", acks=pl.col("agg_acks_delivered_l4") / pl.col("agg_data_packets_l4")
+    )
+    joined = flows.join(air, on="point").join(ap, on="point").join(ends, on="point").sort("point")
     return joined.rename({result.columns[STATIONS]: "stations"}).with_columns(pl.col("stations").cast(pl.Int64))
 
 

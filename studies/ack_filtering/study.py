@@ -6,15 +6,14 @@ from acklab.report import Section
 from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
-from . import contention, reach, settings, thinning, traces
-from .numbers import numbers
+from . import claimed, contention, reach, settings, thinning, traces
 from .runs import BASE, COMMAND, base, collect, command, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims: each is read from many runs."""
     result = base(bench)
-    found = numbers(collect([summary(result)]))
+    found = claimed.numbers(collect([summary(result)]))
     return {name: Measure(values, [command(result)]) for name, values in found.items()}
 
 

@@ -8,7 +8,7 @@ from acklab.studies import Bench
 
 from .arms import DELAYED, RELAXED
 from .contention import GOODPUT
-from .drawing import FILTER, FILTER_DELAYED, PLAIN, PLAIN_DELAYED, Series, over_stations
+from .drawing import FILTER, FILTER_DELAYED, PLAIN, PLAIN_DELAYED, Series, metrics_over_stations, over_stations
 from .runs import COMMAND, METRICS, SCENARIO, STATIONS, TEN, command, summary
 
 FILTERS = "filters.toml"
@@ -51,14 +51,12 @@ def _filters(bench: Bench) -> Section:
     result = bench.sweep(SCENARIO, "filters", {"filter": filters, STATIONS: [2, 5, TEN, 20, 30]}, seeds=seeds)
     frame = summary(result)
     series = [Series(name, name, *_INKS[name]) for name in filters.chosen]
-    figures = [
-        Figure(
-            over_stations(frame, {"": series}, metric, METRICS[metric], axis="filter", from_zero=metric != "mbps", height=380),
-            f"{METRICS[metric].partition(' [')[0].capitalize()} by number of stations and filter, q = 250: mean over {seeds} seeds with its interval of 95 %",
-            [COMMAND, command(result)],
-        )
-        for metric in ("mbps", "jain", "queue")
-    ]
+    shown = {metric: METRICS[metric].replace(" of the access point", "") for metric in ("mbps", "jain", "queue")}
+    figure = Figure(
+        metrics_over_stations(frame, "filter", series, shown),
+        f"What filters make of the cell, q = 250: mean over {seeds} seeds with its interval of 95 %",
+        [COMMAND, command(result)],
+    )
     rows = []
     for name, variant in filters.chosen.items():
         own = frame.filter(pl.col("filter") == name, pl.col("stations") == TEN)
@@ -71,4 +69,4 @@ def _filters(bench: Bench) -> Section:
         numeric_from=2,
     )
     text = "The paper's filter keeps duplicates, so that fast retransmission works as without it. A queue that keeps none of them stays shorter still, and CAKE's keeps two ACKs of a flow."
-    return Section("Other filters", text, [*figures, table])
+    return Section("Other filters", text, [figure, table])

@@ -7,13 +7,13 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from acklab.figures.theme import MUTED, colour, finish, thin
+from acklab.figures.theme import MUTED, OPTIMUM, colour, finish, thin
 from acklab.report import Figure, Section
 from acklab.result import Result
 from acklab.studies import Bench
 
 from .arms import LARGE, SMALL, SMALL_DELAYED, Arm
-from .drawing import FILTER, PLAIN, published_line
+from .drawing import FILTER, PLAIN
 from .runs import COMMAND, SCENARIO, STATIONS, TEN
 
 _QUEUE = "cell_ap_best-effort"
@@ -42,7 +42,14 @@ def _queues(bench: Bench) -> Section:
                 hovertemplate="%{x:.2f} s · %{y} packets",
             )  # fmt: skip
             commands.append(result.provenance.command)
-    published_line(figure, TEN, "ten connections")
+    figure.add_scatter(
+        x=[0, 40],
+        y=[TEN, TEN],
+        name="published: at most ten with the filter",
+        mode="lines",
+        line={"color": OPTIMUM, "width": 1.4, "dash": "dash"},
+        hoverinfo="skip",
+    )
     figure.update_xaxes(title_text="time [s]")
     figure.update_yaxes(title_text="queue of the access point [packets]", type="log", dtick=1)
     text = (
@@ -66,7 +73,8 @@ def _progress(bench: Bench) -> Section:
         commands.append(result.provenance.command)
         figure.update_xaxes(title_text="time [s]", row=2, col=column)
     figure.update_yaxes(title_text="sequence number [packets]", row=1, col=1)
-    figure.update_yaxes(title_text="timeouts of flow", dtick=1, row=2, col=1)
+    figure.update_yaxes(title_text="timeouts of flow", row=2, col=1)
+    figure.update_yaxes(dtick=1, range=[0.2, TEN + 0.8], row=2)
     finish(figure, 640).update_layout(showlegend=False)
     text = (
         "Above, what each of ten connections has got acknowledged; below, its timeouts, larger the more followed each other. A connection that times out while "

@@ -81,7 +81,7 @@ def _throughput(runs: Runs) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, most=FEW)
         yield f"most_{arm.slots}", _lead(runs, arm, MOST)
-    stations = runs.stations(LARGE, LARGE.filtered)
+    stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     yield "crossover", [crossover(stations, [_mean(_lead(runs, LARGE, count)) for count in stations])]
     for count in (TEN, MOST):
         pairs = zip(runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions"), strict=True)
