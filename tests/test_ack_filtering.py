@@ -36,7 +36,7 @@ def test_gains_are_taken_seed_by_seed():
 
 
 def test_arms_have_names_and_settings_of_their_own():
-    every = [*arms.OVER_ALL, *arms.OVER_MANY]
+    every = arms.EVERY
     assert len({arm.name for arm in every}) == len({str(arm.set) for arm in every}) == len(every)
     arm = arms.Arm(50, is_filtered=True, window="MIMD", is_delayed=True)
     assert arm.name == "q 50 filter delayed MIMD"
@@ -56,7 +56,7 @@ def made_up(mbps):
     other = {"jain": 1.0, "timeouts": 3.0, "collisions": 50.0, "queue": 11.0, "longest": 12.0, "acks": 0.5}
     values = {
         (arm.name, count): {"mbps": [mbps(arm, count)] * 2} | {name: [value] * 2 for name, value in other.items()}
-        for arm in (*arms.OVER_ALL, *arms.OVER_MANY)
+        for arm in arms.EVERY
         for count in (1, 2, 5, 10, 20, 30, 50)
     }
     return runs.Runs(values)

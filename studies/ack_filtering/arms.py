@@ -65,8 +65,13 @@ RELAXED = {window: Arm(window=window) for window in ("CW 31", "CW 63", "CW 127")
 DELAYED = {window: Arm(window=window, is_delayed=True) for window in RELAXED}
 SMALL_DELAYED = Arm(50, is_delayed=True)
 
-OVER_ALL = with_filter((SMALL, LARGE, MIMD))
-"""Those whose claims go over all numbers of stations."""
+CROSSING = with_filter([LARGE])
+"""Those whose claims need many numbers of stations."""
 
-OVER_MANY = [*with_filter((RELAXED["CW 63"], RELAXED["CW 127"], *DELAYED.values())), SMALL_DELAYED]
-"""Those whose claims are about many stations, or ten."""
+OVER_ALL = with_filter([SMALL, MIMD])
+"""Those whose claims are about few and many."""
+
+OVER_MANY = [*with_filter([RELAXED["CW 63"], RELAXED["CW 127"], *DELAYED.values()]), SMALL_DELAYED]
+"""Those whose claims are about many, or ten."""
+
+EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY]

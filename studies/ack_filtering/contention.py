@@ -3,6 +3,7 @@
 import math
 
 import polars as pl
+from plotly.colors import sample_colorscale
 
 from acklab.figures.theme import SEQUENTIAL
 from acklab.report import Figure, Section, Table
@@ -16,7 +17,7 @@ from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, command, counts, s
 
 GOODPUT = "goodput of all [Mbps]"
 PUBLISHED_CROSSOVER = 13
-PACKETS = (20, 30, 44, 60, 80, 100, 150, 250)
+PACKETS = (20, 44, 60, 80, 100, 150, 250)
 """Windows of TCP, in packets of 1460 octets; 44 are those of upload.toml, and 20 are ns-2's."""
 
 
@@ -60,7 +61,8 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         "timeouts hold it back, while the filter's own falls with the collisions of more stations. Where they meet follows from the window of TCP, which the paper "
         "does not tell."
     )
-    shades = [SEQUENTIAL[-1 - round(index * 3 / max(1, len(chosen) - 1))][1] for index in range(len(chosen))]
+    places = [1 - 0.75 * index / max(1, len(chosen) - 1) for index in range(len(chosen))]
+    shades = sample_colorscale(SEQUENTIAL, places)
     drawn = leads(
         {f"{packets} packets": (points, shade) for (packets, points), shade in zip(by_window.items(), shades, strict=True)}
     )

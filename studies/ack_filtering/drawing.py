@@ -43,7 +43,7 @@ def metrics_over_stations(frame: pl.DataFrame, axis: str, series: Sequence[Serie
     for column, metric in enumerate(metrics, start=1):
         for one in series:
             _add_means(figure, frame, axis, one, metric, column, column == 1)
-    return _finished(figure, True, has_titles=True)
+    return _finished(figure, False, has_titles=True)
 
 
 def _add_means(

@@ -8,7 +8,7 @@ import polars as pl
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
 
-from .arms import OVER_ALL, OVER_MANY, Arm
+from .arms import EVERY, Arm
 
 COMMAND = "acklab study ack_filtering"
 BASE = "base"
@@ -94,7 +94,7 @@ def sweep_arms(
 
 def base(bench: Bench) -> SweepResult:
     """All arms as upload.toml has the rest."""
-    return sweep_arms(bench, BASE, [*OVER_ALL, *OVER_MANY], counts(bench))
+    return sweep_arms(bench, BASE, EVERY, counts(bench))
 
 
 def command(result: SweepResult) -> str:

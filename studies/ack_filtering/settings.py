@@ -14,9 +14,9 @@ from acklab.studies import Bench
 from acklab.studies.definition import Claim
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
-from .arms import OVER_ALL, OVER_MANY
+from .arms import CROSSING, OVER_ALL, OVER_MANY
 from .claimed import numbers
-from .runs import BASE, MANY, MOST, Runs, collect, command, summary, sweep_arms
+from .runs import BASE, COMMAND, FEW, MANY, MOST, Runs, collect, command, summary, sweep_arms
 
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
@@ -28,9 +28,13 @@ def survey(bench: Bench, base: Runs) -> Section:
     """Every claim under every setting."""
     settings = bench.variants(QUICK if bench.quick else FILE)
     seeds = min(SEEDS, bench.seeds)
-    few = sweep_arms(bench, "settings", OVER_ALL, [2, 5, 10, 15, 20, 30], settings, seeds)
-    many = sweep_arms(bench, "settings-many", OVER_MANY, [MANY, MOST], settings, seeds)
-    frames = [summary(result) for result in (few, many)]
+    wanted = {
+        "settings-crossing": (CROSSING, [2, FEW, MANY, 15, 20, MOST]),
+        "settings": (OVER_ALL, [2, MANY, MOST]),
+        "settings-many": (OVER_MANY, [MANY, MOST]),
+    }
+    results = [sweep_arms(bench, name, arms, stations, settings, seeds) for name, (arms, stations) in wanted.items()]
+    frames = [summary(result) for result in results]
     found = {BASE: numbers(base)}
     for name in settings.chosen:
         found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
@@ -39,10 +43,10 @@ def survey(bench: Bench, base: Runs) -> Section:
         {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()},
     )
     verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
-    commands = [command(few), command(many)]
+    commands = [COMMAND, *map(command, results)]
     return Section(
         "What the paper does not say",
-        f"Each column changes one setting of the base and runs everything again ({seeds} seeds, {MANY} and {MOST} stations where a claim is about many). "
+        f"Each column changes one setting of the base and runs everything again ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "
         "Numbers are ours; hovering tells what was published.",
         [
             Figure(_matrix(claims, found, verdicts, titles), "Claims by setting, with their verdicts", commands),
@@ -70,7 +74,7 @@ def _matrix(
     figure.add_heatmap(
         x=list(found), y=names, z=[[VERDICTS.index(verdicts[name][row]) + 0.5 for name in found] for row in range(len(claims))], zmin=0, zmax=steps,
         colorscale=scale, showscale=False, opacity=0.62, xgap=1, ygap=1, text=[[_short(value) for value in row] for row in means], texttemplate="%{text}",
-        textfont={"size": 9}, customdata=hover, hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
+        textfont={"size": 9, "color": "#1F2933"}, customdata=hover, hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
     )  # fmt: skip
     for verdict in VERDICTS:
         figure.add_scatter(
@@ -103,11 +107,15 @@ def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], tit
         own = {name: kinds[row] for name, kinds in verdicts.items()}
         good = [name for name, verdict in own.items() if verdict == REPRODUCED]
         bad = [name for name, verdict in own.items() if verdict == NOT_REPRODUCED]
-        rows.append([claim.id, claim.title, str(len(good)), _named(good, len(own)), str(len(bad)), _named(bad, len(own))])
+        rows.append([claim.id, claim.title, str(len(good)), _named(good, list(own)), str(len(bad)), _named(bad, list(own))])
     return Table(
         ["claim", "what it says", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, that they survive", numeric_from=9
     )  # fmt: skip
 
 
-def _named(names: Sequence[str], total: int) -> str:
-    return "all" if len(names) == total else "–" if not names else ", ".join(names) if len(names) <= 7 else "most"
+def _named(names: Sequence[str], every: Sequence[str]) -> str:
+    """By names, or by those that are missing if these are fewer."""
+    missing = [name for name in every if name not in names]
+    if not names or not missing:
+        return "all" if names else "–"
+    return ", ".join(names) if len(names) <= len(missing) else f"all but {', '.join(missing)}"
