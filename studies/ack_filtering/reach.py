@@ -46,8 +46,8 @@ def _mimd(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     drawn = leads({"MIMD": (lead(frame, MIMD), COLOURS[0]), "CWmin 31": (lead(frame, LARGE), PLAIN_DELAYED)})
     published_line(drawn, LEAD, f"published: above {LEAD} %")
     text = (
-        "A window that is doubled by a failure and halved by a success wanders between its least value and a few times that. It is larger than one that a success "
-        "resets, but it does not settle where the throughput is best."
+        "A window that is doubled by a failure and halved by a success is larger than one that a success resets. But as long as more frames succeed than fail it drifts "
+        "down to its least value, which is far from where the throughput of many stations is best."
     )
     return Section(
         "MIMD contention windows",
