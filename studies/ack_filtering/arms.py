@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 WINDOWS: Mapping[str, Mapping[str, object]] = {
-    "CW 31": {},
-    "CW 63": {"wifi.0.access.best_effort.cw_min": 63},
-    "CW 127": {"wifi.0.access.best_effort.cw_min": 127},
+    "CWmin 31": {},
+    "CWmin 63": {"wifi.0.access.best_effort.cw_min": 63},
+    "CWmin 127": {"wifi.0.access.best_effort.cw_min": 127},
     "MIMD": {"wifi.0.access.best_effort.cw_control": "mimd"},
 }
 """Of contention, of all nodes."""
 
-FIRST = "CW 31"
+FIRST = "CWmin 31"
 """802.11b's own."""
 
 
@@ -61,7 +61,7 @@ def with_filter(arms: Iterable[Arm]) -> list[Arm]:
 
 SMALL, LARGE = Arm(50), Arm(250)
 MIMD = Arm(window="MIMD")
-RELAXED = {window: Arm(window=window) for window in ("CW 31", "CW 63", "CW 127")}
+RELAXED = {window: Arm(window=window) for window in ("CWmin 31", "CWmin 63", "CWmin 127")}
 DELAYED = {window: Arm(window=window, is_delayed=True) for window in RELAXED}
 SMALL_DELAYED = Arm(50, is_delayed=True)
 
@@ -71,7 +71,7 @@ CROSSING = with_filter([LARGE])
 OVER_ALL = with_filter([SMALL, MIMD])
 """Those whose claims are about few and many."""
 
-OVER_MANY = [*with_filter([RELAXED["CW 63"], RELAXED["CW 127"], *DELAYED.values()]), SMALL_DELAYED]
+OVER_MANY = [*with_filter([RELAXED["CWmin 63"], RELAXED["CWmin 127"], *DELAYED.values()]), SMALL_DELAYED]
 """Those whose claims are about many, or ten."""
 
 EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY]

@@ -92,7 +92,7 @@ def _relaxed(runs: Runs) -> Numbers:
     """Figure 8."""
     for window, arm in RELAXED.items():
         if arm != LARGE:
-            name = window.removeprefix("CW ")
+            name = window.removeprefix("CWmin ")
             yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, least=MANY)
 
 
@@ -115,21 +115,21 @@ def _delayed(runs: Runs) -> Numbers:
 
     def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
         """What a larger window gains, over many stations."""
-        pair = [arms[window], arms["CW 31"]]
+        pair = [arms[window], arms["CWmin 31"]]
         return _over(runs, pair, lambda n: gain(*(runs.of(arm, n, "mbps") for arm in pair)), _mean, least=MANY)
 
     filtered = {window: arm.filtered for window, arm in RELAXED.items()}
-    yield "delayed_63", relaxed(DELAYED, "CW 63")
-    yield "delayed_127", relaxed(DELAYED, "CW 127")
-    yield "delayed_more_63", _less(relaxed(DELAYED, "CW 63"), relaxed(RELAXED, "CW 63"))
-    yield "delayed_less_127", _less(relaxed(filtered, "CW 127"), relaxed(DELAYED, "CW 127"))
+    yield "delayed_63", relaxed(DELAYED, "CWmin 63")
+    yield "delayed_127", relaxed(DELAYED, "CWmin 127")
+    yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
+    yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
     apart = [
         _over(runs, [arm, filtered[window]], lambda n, pair=(arm, filtered[window]): gain(*(runs.of(one, n, "mbps") for one in pair)), _farthest, least=MANY)
         for window, arm in ((window, arm.filtered) for window, arm in DELAYED.items())
     ]  # fmt: skip
     yield "both_alike", [_farthest(row) for row in zip(*apart, strict=True)]
     yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
-    yield "delayed_unfair_250", runs.of(DELAYED["CW 31"], TEN, "jain")
+    yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
 
 
 def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:

@@ -91,16 +91,8 @@ def _crossings(by_window: dict[int, pl.DataFrame], repeat: str) -> Table:
         stations, means = points["stations"].to_list(), points["mean"].to_list()
         undecided = points.filter(pl.col("low") <= 0, pl.col("high") >= 0)["stations"].to_list()
         at = crossover(stations, means)
-        last = f"{means[-1]:+.1f}"
-        rows.append(
-            [
-                str(packets),
-                "nowhere" if math.isnan(at) else f"{at:.1f}",
-                ", ".join(map(str, undecided)) or "–",
-                f"{means[0]:+.1f}",
-                last,
-            ]
-        )
+        crosses = "nowhere" if math.isnan(at) else f"{at:.1f}"
+        rows.append([str(packets), crosses, ", ".join(map(str, undecided)) or "–", f"{means[0]:+.1f}", f"{means[-1]:+.1f}"])
     head = [
         "window [packets]",
         "crosses at",
@@ -128,12 +120,9 @@ def _collisions(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
 
 
 def _relaxed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
-    figure = over_stations(
-        frame, {window.replace("CW ", "CWmin "): pair(arm) for window, arm in RELAXED.items()}, "mbps", GOODPUT
-    )
+    figure = over_stations(frame, {window: pair(arm) for window, arm in RELAXED.items()}, "mbps", GOODPUT)
     shown = {
-        window.replace("CW ", "CWmin "): (lead(frame, arm), ink)
-        for (window, arm), ink in zip(RELAXED.items(), (PLAIN, "#8C6BB1", FILTER), strict=True)
+        window: (lead(frame, arm), ink) for (window, arm), ink in zip(RELAXED.items(), (PLAIN, "#8C6BB1", FILTER), strict=True)
     }
     text = "Larger contention windows cost a lone sender time and save a crowd collisions. The filter has the crowd."
     return Section(

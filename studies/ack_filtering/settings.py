@@ -38,10 +38,8 @@ def survey(bench: Bench, base: Runs) -> Section:
     found = {BASE: numbers(base)}
     for name in settings.chosen:
         found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
-    claims, titles = (
-        bench.study.file.claim,
-        {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()},
-    )
+    claims = bench.study.file.claim
+    titles = {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()}
     verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
     commands = [COMMAND, *map(command, results)]
     return Section(
@@ -77,13 +75,8 @@ def _matrix(
         textfont={"size": 9, "color": "#1F2933"}, customdata=hover, hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
     )  # fmt: skip
     for verdict in VERDICTS:
-        figure.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name=verdict,
-            marker={"symbol": "square", "size": 11, "color": VERDICT_COLOURS[verdict], "opacity": 0.62},
-        )
+        marker = {"symbol": "square", "size": 11, "color": VERDICT_COLOURS[verdict], "opacity": 0.62}
+        figure.add_scatter(x=[None], y=[None], mode="markers", name=verdict, marker=marker)
     figure.update_xaxes(side="bottom", tickangle=-45, showgrid=False, ticks="")
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", tickfont={"size": 10})
     return finish(figure, 190 + 21 * len(claims))

@@ -30,7 +30,7 @@ def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) ->
 
 def _delayed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     panels = {
-        window.replace("CW ", "CWmin "): [
+        window: [
             Series("an ACK for each segment", RELAXED[window].name, PLAIN),
             Series("delayed ACKs", DELAYED[window].name, PLAIN_DELAYED),
             Series("filter", RELAXED[window].filtered.name, FILTER),
