@@ -1,6 +1,7 @@
 """A report is one file that holds everything it needs, and its figures draw."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ import acklab
 from acklab import figures
 from acklab.errors import StoreError
 from acklab.report import Document, Figure, Section, Table, render, write_report
-from acklab.verdict import Finding
+from acklab.verdict import BOUNDS, Finding
 
 CLAIM = Finding(
     "s.a",
@@ -88,6 +89,12 @@ def test_comparison_leaves_out_what_has_no_ratio():
     zero = Finding("s.z", "zero", "", "", 0.0, 0.0, 0.0, 0.0, "1", "reproduced", 0.0, 3, "flows.x", "")
     drawn = figures.comparison([CLAIM, zero])
     assert list(drawn.data[0].y) == ["a <title>"]
+
+
+def test_the_bar_of_a_bound_ends_with_the_farthest_number():
+    bound = replace(CLAIM, title="bound", tolerance="at least", measured=21.0)
+    bars = figures.comparison([CLAIM, bound]).data[0]
+    assert dict(zip(bars.y, zip(bars.base, bars.x, strict=True), strict=True))["bound"] == (0, 50)
 
 
 def air(exchanges: int) -> pl.DataFrame:
@@ -208,5 +215,12 @@ def test_a_click_on_a_cell_tells_its_command(tmp_path: Path):
 
 
 def test_gauges_are_well_formed():
-    for picture in re.findall(r"<svg class=\"gauge.*?</svg>", render([DOCUMENT])):
-        ET.fromstring(picture)
+    bounds = [
+        replace(CLAIM, tolerance=bound, measured=measured) for bound in BOUNDS for measured in (CLAIM.published, math.nan, 1e3)
+    ]
+    page = render([DOCUMENT, replace(DOCUMENT, findings=bounds)])
+    pictures = re.findall(r"<svg class=\"gauge.*?</svg>", page)
+    assert len(pictures) == len(DOCUMENT.findings) + len(bounds)
+    for picture in pictures:
+        assert all(math.isfinite(float(part.get("width", 0))) for part in ET.fromstring(picture))
+    assert "<i>at least</i>" in page

@@ -179,6 +179,12 @@ def test_claims_are_read_strictly(tmp_path, before, after, place):
         (0, 1, "1", None, "reproduced"),
         (0, 1.1, "1", None, "not reproduced"),
         (1, math.nan, "3%", None, "not reproduced"),
+        (6, 7, "at least", None, "reproduced"),
+        (6, 6, "at least", None, "reproduced"),
+        (6, 5.9, "at least", True, "same direction"),
+        (0, 0, "at most", None, "reproduced"),
+        (0, 0.1, "at most", False, "not reproduced"),
+        (0, math.nan, "at most", None, "not reproduced"),
     ],
 )
 def test_verdicts(published, measured, tolerance, direction, verdict):
@@ -190,6 +196,8 @@ def test_tolerances():
     assert tolerated("3%", -200) == (-206, -194)
     assert tolerated("0.05", 1) == (0.95, 1.05)
     assert tolerated("factor 2", 10) == (5, 20)
+    assert tolerated("at least", 6) == (6, math.inf)
+    assert tolerated("at most", 6) == (-math.inf, 6)
     for nonsense in ("-1", "factor 0.5", "factor 3%", "a lot"):
         with pytest.raises(UsageError):
             tolerated(nonsense, 1)

@@ -12,6 +12,9 @@ SAME_DIRECTION = "same direction"
 NOT_REPRODUCED = "not reproduced"
 VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED)
 
+AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")
+"""Tolerances of claims that are bounds."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -64,11 +67,16 @@ class Finding:
 def tolerated(tolerance: str, published: float) -> tuple[float, float]:
     """The lowest and the highest number that counts as reproduced. Raises UsageError.
 
-    A tolerance is a share of the published number ("3%"), a number in its unit ("0.05"), or a factor either way ("factor 1.5").
+    A tolerance is a share of the published number ("3%"), a number in its unit ("0.05"), or a factor either way ("factor 1.5"). Where
+    a bound was published, it is "at least" or "at most".
     """
+    if (bound := tolerance.strip()) in BOUNDS:
+        return (published, math.inf) if bound == AT_LEAST else (-math.inf, published)
     match = re.fullmatch(r"\s*(factor)?\s*(\d+(?:\.\d+)?)\s*(%)?\s*", tolerance)
     if match is None or (match[1] and (match[3] or float(match[2]) < 1)):
-        expected = 'a share such as "3%", a number such as "0.05", or a factor from 1 on such as "factor 1.5"'
+        expected = (
+            'a share such as "3%", a number such as "0.05", a factor from 1 on such as "factor 1.5", "at least" or "at most"'
+        )
         raise UsageError(f"tolerance {tolerance!r}: expected {expected}")
     value = float(match[2])
     if match[1]:
@@ -84,7 +92,7 @@ def judge(published: float, measured: float, tolerance: str, direction_holds: bo
     The mean over seeds is held against the tolerance. A little room for rounding keeps a number that sits exactly on the edge inside.
     """
     low, high = tolerated(tolerance, published)
-    room = (high - low) * 1e-9
+    room = (high - low if math.isfinite(high - low) else abs(published)) * 1e-9
     if low - room <= measured <= high + room:
         return REPRODUCED
     return SAME_DIRECTION if direction_holds else NOT_REPRODUCED

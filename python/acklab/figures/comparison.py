@@ -14,14 +14,18 @@ VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRO
 def comparison(claims: Sequence[Finding]) -> go.Figure:
     """How far each number of ours is from the published one [%], with its interval; the grey bar is the tolerance.
 
-    Numbers published as zero have no ratio and are left out.
+    Numbers published as zero have no ratio and are left out. The bar of a bound ends with the farthest number.
     """
     shown = [claim for claim in reversed(claims) if claim.published and not math.isnan(claim.measured)]
     names = [claim.title for claim in shown]
+    farthest = max((abs(_off(claim, claim.measured)) for claim in shown), default=0.0)
+    bars = [
+        [_off(claim, edge) if math.isfinite(edge) else math.copysign(farthest, edge) for edge in claim.tolerated]
+        for claim in shown
+    ]
     figure = go.Figure()
     figure.add_bar(
-        y=names, x=[_off(claim, claim.tolerated[1]) - _off(claim, claim.tolerated[0]) for claim in shown],
-        base=[_off(claim, claim.tolerated[0]) for claim in shown],
+        y=names, x=[high - low for low, high in bars], base=[low for low, _ in bars],
         orientation="h", marker={"color": MUTED, "opacity": 0.28}, width=0.62, name="tolerance", hoverinfo="skip",
     )  # fmt: skip
     for verdict, ink in VERDICT_COLOURS.items():

@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 
 from acklab.metrics import written
 from acklab.report.document import Document
-from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, VERDICTS, Finding
+from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, VERDICTS, Finding
 
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad"}
 
@@ -22,7 +22,9 @@ def render(documents: Sequence[Document]) -> str:
     """The report of one or more documents: scorecard first, then each with its text, tables and figures."""
     page = resources.files("acklab.report") / "page"
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(markdown=_markdown, written=written, number=_number, gauge=_gauge, plain=_without_heading)
+    environment.filters.update(
+        markdown=_markdown, written=written, number=_number, gauge=_gauge, tolerance=_tolerance, plain=_without_heading
+    )
     environment.globals.update(verdicts=VERDICTS, classes=_CLASSES)
     template = environment.from_string((page / "report.html.j2").read_text(encoding="utf-8"))
     views = [_view(document, index) for index, document in enumerate(documents)]
@@ -89,10 +91,18 @@ def _number(value: float) -> str:
     )
 
 
+def _tolerance(finding: Finding) -> str:
+    """As it is written beside a claim."""
+    return finding.tolerance if finding.tolerance in BOUNDS else f"±{finding.tolerance}"
+
+
 def _gauge(finding: Finding) -> Markup:
     """A small picture of a claim: the tolerance as a band around the published number, ours as a dot with its interval."""
     lowest, highest = finding.tolerated
-    span = 3.0 * (max(highest - finding.published, finding.published - lowest) or abs(finding.published) * 0.01 or 1.0)
+    room = max(edge for edge in (highest - finding.published, finding.published - lowest) if math.isfinite(edge))
+    if finding.tolerance in BOUNDS and not math.isnan(finding.measured):
+        room = abs(finding.measured - finding.published) / 2
+    span = 3.0 * (room or abs(finding.published) * 0.01 or 1.0)
 
     def place(value: float) -> float:
         return 80 + 72 * max(-1.0, min(1.0, (value - finding.published) / span))

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from acklab.errors import StoreError, UsageError
 from acklab.studies.metric import Metric
-from acklab.verdict import tolerated
+from acklab.verdict import judge, tolerated
 
 CLAIMS_FILE = "claims.toml"
 MEASURES = "study"
@@ -41,6 +41,10 @@ class Direction(_Strict):
         """The number, or the scenario file whose value of the same metric is the bound."""
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
 
+    def holds(self, measured: float, limit: float) -> bool:
+        """Whether a number lies on the claimed side of the bound, whose value is `limit`."""
+        return measured < limit if self.lower_than is not None else measured > limit
+
     def model_post_init(self, _context: Any) -> None:
         """Refuses a direction with both sides or none."""
         if (self.lower_than is None) == (self.higher_than is None):
@@ -66,7 +70,8 @@ class Claim(_Strict):
     unit: str = ""
     published: float
     tolerance: str
-    """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way."""
+    """What we hold ourselves to: a share such as "3%", a number in the unit of the claim such as "0.05", or "factor 1.5" either way;
+    "at least" or "at most" where a bound was published."""
     scenario: str = ""
     """The file that is run; none where `study.py` measures."""
     variants: tuple[str, ...] = ()
@@ -84,6 +89,13 @@ class Claim(_Strict):
         """The measure of `study.py` that is meant, if the number is in no table of a run: `study.name`."""
         metric = Metric.parse(self.metric)
         return metric.column if metric.table == MEASURES else None
+
+    def verdict(self, measured: float, limit: float | None = None) -> str:
+        """How a number of ours stands to the published one; `limit` is the value of the scenario that the direction names, if it does."""
+        if self.direction is not None and isinstance(self.direction.bound, float):
+            limit = self.direction.bound
+        holds = None if self.direction is None or limit is None else self.direction.holds(measured, limit)
+        return judge(self.published, measured, self.tolerance, holds)
 
     def model_post_init(self, _context: Any) -> None:
         """Refuses to hold a ratio against what is none, and a scenario beside a measure of the study."""

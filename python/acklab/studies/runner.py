@@ -20,7 +20,7 @@ from acklab.studies.definition import Claim, Study
 from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.sweeps import Point
-from acklab.verdict import Finding, judge
+from acklab.verdict import Finding
 
 _Key = tuple[str, tuple[str, ...]]
 
@@ -108,9 +108,8 @@ def _finding(
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
         commands.append(points[others[0]][0].command)
     limit = None
-    if claim.direction is not None:
-        bound = claim.direction.bound
-        limit = mean_interval(measure(others[0], metric)).mean if isinstance(bound, str) else bound
+    if claim.direction is not None and isinstance(claim.direction.bound, str):
+        limit = mean_interval(measure(others[0], metric)).mean
     return _judged(bench, claim, Measure(values, commands), limit)
 
 
@@ -118,15 +117,11 @@ def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Findi
     name = claim.measured_by_study or ""
     if name not in measures:
         raise UsageError(f"{bench.study.name}: found no measure {name!r} of study.py, it has {', '.join(measures) or 'none'}")
-    bound = None if claim.direction is None else claim.direction.bound
-    return _judged(bench, claim, measures[name], bound if isinstance(bound, float) else None)
+    return _judged(bench, claim, measures[name])
 
 
-def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None) -> Finding:
+def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None = None) -> Finding:
     interval = mean_interval(measured.values)
-    holds: bool | None = None
-    if claim.direction is not None and limit is not None:
-        holds = interval.mean < limit if claim.direction.lower_than is not None else interval.mean > limit
     return Finding(
         id=f"{bench.study.name}.{claim.id}",
         title=claim.title,
@@ -137,7 +132,7 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None) 
         low=interval.low,
         high=interval.high,
         tolerance=claim.tolerance,
-        verdict=judge(claim.published, interval.mean, claim.tolerance, holds),
+        verdict=claim.verdict(interval.mean, limit),
         as_written=measured.values[0],
         seeds=interval.count,
         metric=claim.metric,

@@ -1,0 +1,141 @@
+"""What the claims are about, worked out from runs: the same for upload.toml as it stands and for every other setting."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
+from .runs import FEW, MANY, MOST, TEN, Runs
+
+
+def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
+    """Where a lead is lost for good: the zero of the line between the last number of stations with a lead and the next.
+
+    Not a number if there is a lead at the end, or none at all.
+    """
+    ahead = [index for index, lead in enumerate(leads) if lead > 0]
+    if not ahead or ahead[-1] == len(leads) - 1:
+        return math.nan
+    last = ahead[-1]
+    return stations[last] + (stations[last + 1] - stations[last]) * leads[last] / (leads[last] - leads[last + 1])
+
+
+def gain(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """By how much one exceeds the other [%], seed by seed; not a number where the other is zero."""
+    return [100 * (one / other - 1) if other else math.nan for one, other in zip(above, below, strict=True)]
+
+
+def numbers(runs: Runs) -> dict[str, list[float]]:
+    """The number of each claim, by its id, seed by seed."""
+    return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
+
+
+Numbers = Iterator[tuple[str, list[float]]]
+
+
+def _lead(runs: Runs, arm: Arm, stations: int) -> list[float]:
+    """Of the filter over none, in the goodput of all [%]."""
+    return gain(runs.of(arm.filtered, stations, "mbps"), runs.of(arm, stations, "mbps"))
+
+
+def _over(
+    runs: Runs,
+    arms: Sequence[Arm],
+    value: Callable[[int], Sequence[float]],
+    fold: Callable[[Sequence[float]], float],
+    least: int = 2,
+    most: int = MOST,
+) -> list[float]:
+    """A value of each number of stations, folded into one, seed by seed."""
+    return [
+        fold(row) for row in zip(*(value(stations) for stations in runs.stations(*arms, least=least, most=most)), strict=True)
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _queues(runs: Runs) -> Numbers:
+    """Figure 4."""
+    for arm in (SMALL, LARGE):
+        yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
+    for arm in (SMALL, LARGE):
+        # The frame that the MAC has taken is in our length of the queue, and not in ns-2's.
+        yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
+        yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
+    small, large = (runs.of(arm.filtered, TEN, "queue") for arm in (SMALL, LARGE))
+    yield "queue_alike", [one / other for one, other in zip(large, small, strict=True)]
+
+
+def _stability(runs: Runs) -> Numbers:
+    """Figure 5."""
+    for arm in (SMALL, LARGE):
+        yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
+        yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
+        pairs = zip(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"), strict=True)
+        yield f"timeouts_{arm.slots}", [one / other if other else math.nan for one, other in pairs]
+
+
+def _throughput(runs: Runs) -> Numbers:
+    """Figures 6 and 7."""
+    for arm in (SMALL, LARGE):
+        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, most=FEW)
+        yield f"most_{arm.slots}", _lead(runs, arm, MOST)
+    stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
+    yield "crossover", [crossover(stations, [_mean(_lead(runs, LARGE, count)) for count in stations])]
+    for count in (TEN, MOST):
+        pairs = zip(runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions"), strict=True)
+        yield f"collisions_{count}", [one / other for one, other in pairs]
+
+
+def _relaxed(runs: Runs) -> Numbers:
+    """Figure 8."""
+    for window, arm in RELAXED.items():
+        if arm != LARGE:
+            name = window.removeprefix("CWmin ")
+            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, least=MANY)
+
+
+def _mimd(runs: Runs) -> Numbers:
+    """Figure 9."""
+    both = [MIMD, MIMD.filtered]
+
+    def ahead(stations: int) -> list[float]:
+        pairs = zip(runs.of(MIMD.filtered, stations, "mbps"), runs.of(MIMD, stations, "mbps"), strict=True)
+        return [one - other for one, other in pairs]
+
+    yield "mimd_mbps", _over(runs, both, lambda n: runs.of(MIMD.filtered, n, "mbps"), min)
+    yield "mimd_ahead", _over(runs, both, ahead, min)
+    yield "mimd_lead", _over(runs, both, lambda n: _lead(runs, MIMD, n), min)
+    yield "mimd_unfiltered", gain(runs.of(MIMD, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
+
+
+def _delayed(runs: Runs) -> Numbers:
+    """Figure 10."""
+
+    def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
+        """What a larger window gains, over many stations."""
+        pair = [arms[window], arms["CWmin 31"]]
+        return _over(runs, pair, lambda n: gain(*(runs.of(arm, n, "mbps") for arm in pair)), _mean, least=MANY)
+
+    filtered = {window: arm.filtered for window, arm in RELAXED.items()}
+    yield "delayed_63", relaxed(DELAYED, "CWmin 63")
+    yield "delayed_127", relaxed(DELAYED, "CWmin 127")
+    yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
+    yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
+    apart = [
+        _over(runs, [arm, filtered[window]], lambda n, pair=(arm, filtered[window]): gain(*(runs.of(one, n, "mbps") for one in pair)), _farthest, least=MANY)
+        for window, arm in ((window, arm.filtered) for window, arm in DELAYED.items())
+    ]  # fmt: skip
+    yield "both_alike", [_farthest(row) for row in zip(*apart, strict=True)]
+    yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
+    yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
+
+
+def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    return [one - other for one, other in zip(above, below, strict=True)]
+
+
+def _farthest(values: Sequence[float]) -> float:
+    """The one farthest from zero."""
+    return max(values, key=abs)

@@ -1,0 +1,102 @@
+"""The sweeps, and what a run of them comes to."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult, Variants
+
+from .arms import EVERY, Arm
+
+COMMAND = "acklab study ack_filtering"
+BASE = "base"
+"""The runs with upload.toml as it stands, but for the arms."""
+SCENARIO = "upload.toml"
+STATIONS = "wifi.0.station.0.count"
+SECONDS = 30.0
+"""Length of the window of measurement in upload.toml."""
+
+FEW, MANY, TEN, MOST = 5, 10, 10, 30
+"""What the paper calls a few stations, many of them, the number of its Figure 5, and the most that claims go to."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one setting: the values of each metric, seed by seed, by arm and number of stations."""
+
+    values: Mapping[tuple[str, int], Mapping[str, Sequence[float]]]
+
+    def of(self, arm: Arm, stations: int, metric: str) -> list[float]:
+        """The values of a metric, in the order of the seeds."""
+        return list(self.values[arm.name, stations][metric])
+
+    def stations(self, *arms: Arm, least: int = 2, most: int = MOST) -> list[int]:
+        """Numbers of stations that all these arms were run with. One station contends with nobody but the access point."""
+        common = set.intersection(*({count for name, count in self.values if name == arm.name} for arm in arms))
+        return sorted(count for count in common if least <= count <= most)
+
+
+METRICS = {
+    "mbps": "goodput [Mbps]",
+    "jain": "Jain's index",
+    "timeouts": "timeouts",
+    "collisions": "collisions a second",
+    "queue": "mean queue of the access point [packets]",
+    "longest": "longest queue of the access point [packets]",
+    "acks": "ACKs that arrive a data packet",
+}
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row a run: the columns of the grid, the seed and `METRICS`."""
+    keys = ["point", *result.columns.values(), "seed"]
+    flows = result.flows.group_by(keys, maintain_order=True).agg(
+        mbps=pl.col("mean_throughput_l7").sum(), timeouts=pl.col("total_rtos_l4").sum()
+    )
+    nodes = result.table("stations")
+    air = nodes.group_by("point").agg(collisions=pl.col("total_collisions_l1").sum() / SECONDS)
+    ap = nodes.filter(pl.col("node") == "ap").select("point", queue="mean_queue_length_l2", longest="max_queue_length_l2")
+    ends = result.network.select(
+        "point", jain="jain_throughput_l4", acks=pl.col("agg_acks_delivered_l4") / pl.col("agg_data_packets_l4")
+    )
+    joined = flows.join(air, on="point").join(ap, on="point").join(ends, on="point").sort("point")
+    return joined.rename({result.columns[STATIONS]: "stations"}).with_columns(pl.col("stations").cast(pl.Int64))
+
+
+def collect(frames: Iterable[pl.DataFrame]) -> Runs:
+    """The runs of one setting, from summaries of sweeps over arms and numbers of stations."""
+    values = {}
+    for frame in frames:
+        for (arm, stations), part in frame.group_by(["arm", "stations"], maintain_order=True):
+            values[str(arm), int(str(stations))] = {name: part[name].cast(pl.Float64).to_list() for name in METRICS}
+    return Runs(values)
+
+
+def counts(bench: Bench) -> list[int]:
+    """Numbers of stations of the curves."""
+    return [2, 5, 10, 15, 20, 30] if bench.quick else [1, 2, 3, 5, 8, 10, 13, 16, 20, 25, 30, 40, 50]
+
+
+def sweep_arms(
+    bench: Bench,
+    name: str,
+    arms: Sequence[Arm],
+    stations: Sequence[int],
+    settings: Variants | None = None,
+    seeds: int | None = None,
+) -> SweepResult:
+    """Arms by numbers of stations, under other settings if some are given."""
+    axes = {} if settings is None else {"setting": settings}
+    return bench.sweep(SCENARIO, name, {**axes, "arm": {arm.name: arm.set for arm in arms}, STATIONS: stations}, seeds=seeds)
+
+
+def base(bench: Bench) -> SweepResult:
+    """All arms as upload.toml has the rest."""
+    return sweep_arms(bench, BASE, EVERY, counts(bench))
+
+
+def command(result: SweepResult) -> str:
+    """What repeats a sweep."""
+    return f"{result.command} --out {result.directory}"

@@ -1,0 +1,110 @@
+"""The study of ACK filtering: its numbers from made-up runs, and a share of it that takes seconds."""
+
+import dataclasses
+import math
+
+import pytest
+
+from acklab.report import Figure, Table
+from acklab.scenario import overrides
+from acklab.studies import Bench, find
+from acklab.studies.runner import load_module
+from conftest import BUILT
+
+STUDY = load_module(find("ack_filtering"))
+arms, claimed, runs = STUDY.arms, STUDY.claimed, STUDY.runs
+
+
+@pytest.mark.parametrize(
+    ("leads", "at"),
+    [
+        ([20, 5, -5, -1], 15),
+        ([20, 10, -10, 0], 15),
+        ([4, -1, 2, -2], 25),  # what counts is where it is lost for good
+        ([20, 5, 2, 1], math.nan),
+        ([-1, -2, -3, -4], math.nan),
+        ([3, 0, -1, -2], 10),
+    ],
+)
+def test_where_a_lead_is_lost(leads, at):
+    assert claimed.crossover([2, 10, 20, 30], leads) == pytest.approx(at, nan_ok=True)
+
+
+def test_gains_are_taken_seed_by_seed():
+    assert claimed.gain([6.0, 5.0], [5.0, 4.0]) == pytest.approx([20, 25])
+    assert math.isnan(claimed.gain([1.0], [0.0])[0])
+
+
+def test_arms_have_names_and_settings_of_their_own():
+    every = arms.EVERY
+    assert len({arm.name for arm in every}) == len({str(arm.set) for arm in every}) == len(every)
+    arm = arms.Arm(50, is_filtered=True, window="MIMD", is_delayed=True)
+    assert arm.name == "q 50 filter delayed MIMD"
+    assert arm.set["wifi.0.ap.queue"] == {
+        "discipline": "ack-filter",
+        "keeps": "duplicates",
+        "place": "in-place",
+        "limit": "50packets",
+    }
+    bench = Bench(find("ack_filtering"), find("ack_filtering").folder)
+    for arm in every:
+        bench.source("upload.toml").load(overrides(arm.set))
+
+
+def made_up(mbps):
+    """Runs of two seeds in which the goodput is a function of the arm and the number of stations."""
+    other = {"jain": 1.0, "timeouts": 3.0, "collisions": 50.0, "queue": 11.0, "longest": 12.0, "acks": 0.5}
+    values = {
+        (arm.name, count): {"mbps": [mbps(arm, count)] * 2} | {name: [value] * 2 for name, value in other.items()}
+        for arm in arms.EVERY
+        for count in (1, 2, 5, 10, 20, 30, 50)
+    }
+    return runs.Runs(values)
+
+
+def test_numbers_of_claims():
+    found = claimed.numbers(made_up(lambda arm, count: 5.0 * (1 + (0.21 - 0.01 * count) * arm.is_filtered)))
+    assert set(found) == {claim.measured_by_study for claim in find("ack_filtering").file.claim}
+    assert found["crossover"] == pytest.approx([21])
+    assert found["few_250"] == pytest.approx([17.5] * 2)  # of 2 and 5 stations
+    assert found["most_250"] == pytest.approx([-9] * 2)
+    assert found["mimd_ahead"] == pytest.approx([-0.45] * 2)
+    assert found["queue_most_50"] == pytest.approx([1.1] * 2)
+    assert found["timeouts_50"] == [1, 1]
+    assert found["both_alike"] == pytest.approx([0, 0])
+
+
+def test_one_station_and_more_than_thirty_are_in_no_claim():
+    far = made_up(lambda arm, count: 5.0 if count in (1, 50) else 6.0)
+    assert claimed.numbers(far)["mimd_mbps"] == [6, 6]
+
+
+def test_every_setting_is_a_scenario():
+    bench = Bench(find("ack_filtering"), find("ack_filtering").folder)
+    for file in ("settings.toml", "filters.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("upload.toml").load(list(variant.set))
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_share_of_the_study(tmp_path, monkeypatch):
+    module = load_module(find("ack_filtering"))
+    for part in (module.runs, module.contention):
+        monkeypatch.setattr(part, "counts", lambda _: [2, 10, 30])
+    monkeypatch.setattr(module.settings, "QUICK", "settings.toml:window 20")
+    monkeypatch.setattr(module.reach, "PHYS", dict(list(module.reach.PHYS.items())[:1]))
+    monkeypatch.setattr(module.reach, "CW_MINS", (31,))
+    monkeypatch.setattr(module.thinning, "FILTERS", "filters.toml:none,CAKE")
+    bench = Bench(find("ack_filtering"), tmp_path, quick=True, quiet=True)
+    bench = dataclasses.replace(
+        bench, study=dataclasses.replace(bench.study, file=bench.study.file.model_copy(update={"quick_seeds": 1}))
+    )
+    found = module.measures(bench)
+    assert found["queue_full_250"].values == pytest.approx([1.0], abs=0.05)
+    assert found["few_250"].values[0] > 10
+    sections = module.sections(bench)
+    drawn = [item for section in sections for item in section.items if isinstance(item, Figure)]
+    assert all(figure.commands for figure in drawn)
+    tally = next(item for item in sections[-1].items if isinstance(item, Table))
+    assert [row[0] for row in tally.rows] == ["base", "window 20"]
+    assert {sum(map(int, row[2:])) for row in tally.rows} == {len(bench.study.file.claim)}
