@@ -26,7 +26,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
             figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
     figure.add_hline(1, line={"color": MUTED, "width": 1})
     figure.update_xaxes(title_text="held for", type="category")
-    figure.update_yaxes(title_text="goodput ÷ that of stock", rangemode="tozero")
+    figure.update_yaxes(title_text="goodput ÷ that of stock")
     return finish(figure, 420)
 
 
