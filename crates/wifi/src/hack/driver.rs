@@ -114,9 +114,13 @@ impl<D: Packet> Driver<D> {
         self.kept.get(self.exposed).map(|kept| kept.since)
     }
 
-    /// ACKs that can be compressed before the peer must have some.
-    pub(crate) const fn numbers_left(&self) -> u16 {
-        MOST_UNKNOWN.saturating_sub(self.compressor.next_msn().wrapping_sub(self.first_unknown))
+    /// ACKs that can be compressed before the peer must have some. Where numbers were cleared and no PPDU has told of their answers
+    /// since, half of the others at most: were all cleared, none could be compressed any more.
+    pub(crate) fn numbers_left(&self) -> u16 {
+        let kept = self.kept.len() as u16;
+        let cleared = self.compressor.next_msn().wrapping_sub(self.first_unknown) - kept;
+        let room = MOST_UNKNOWN.saturating_sub(cleared);
+        if cleared == 0 { room - kept } else { room.div_ceil(2).saturating_sub(kept) }
     }
 
     /// Can this packet be compressed, if there are numbers left?

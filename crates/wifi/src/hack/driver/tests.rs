@@ -275,6 +275,29 @@ fn numbers_run_out_at_128_and_come_back() {
 }
 
 #[test]
+fn the_more_is_cleared_in_doubt_the_less_is_risked() {
+    let mut ends = Ends::new(Config::default());
+    let left: Vec<u16> = (0..4)
+        .map(|_| {
+            let left = ends.driver.numbers_left();
+            let acks: Vec<Segment> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
+            ends.hold(&acks);
+            ends.answer(None);
+            ends.driver.overtakes(A);
+            ends.driver.heard(SYNC);
+            ends.goes_plain(ack(A, 65));
+            left
+        })
+        .collect();
+    assert_eq!(left, [128, 32, 16, 8]);
+    ends.hold(&[ack(A, 66)]);
+    let octets = ends.answer(None);
+    assert_eq!(ends.arrives(&octets), (vec![ack(A, 66)], 0));
+    ends.driver.heard(AGGREGATE);
+    assert_eq!(ends.driver.numbers_left(), 128);
+}
+
+#[test]
 fn an_answer_is_cut_where_its_room_ends() {
     let mut ends = Ends::new(Config { split: true, ..Config::default() });
     ends.hold(&[ack(A, 1), ack(A, 2), ack(A, 3)]);
