@@ -3,6 +3,7 @@
 import _thread
 import itertools
 import threading
+import time
 
 import pytest
 
@@ -57,8 +58,14 @@ def test_a_point_that_makes_no_sense_is_refused_before_anything_runs(fake, scena
 def test_ctrl_c_keeps_what_is_done_and_the_next_sweep_resumes(fake, scenario, tmp_path):
     out = tmp_path / "out"
     grid = {"sleep": [0, 0.01, 60, 61]}
-    timer = threading.Timer(0.6, _thread.interrupt_main)
-    timer.start()
+
+    def interrupt_after_two() -> None:
+        while len(list(out.glob("points/*/flows.parquet"))) < 2:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt_after_two, daemon=True).start()
     with pytest.raises(acklab.Cancelled, match="2 of 4 points are done"):
         acklab.sweep(scenario, grid=grid, out=out, jobs=2, quiet=True)
     assert len(list((out / "points").iterdir())) == 2
