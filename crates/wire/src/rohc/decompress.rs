@@ -201,13 +201,13 @@ impl Context {
         let carried = if checksum == Checksum::Carried { Some(reader.u16()?) } else { None };
         options::read_irregular(ack, last, listed.as_deref(), &mut next.ack.segment.options, reader)?;
 
-        let wrong_order =
-            Error::Options { what: "order of options, beginning with", found: reader.0.first().copied().unwrap_or(0) };
-        let headers = next.ack.headers().map_err(|_| wrong_order.clone())?;
-        next.list = List::of(&headers).ok_or_else(|| wrong_order.clone())?;
+        let behind = reader.0.first().copied();
+        let wrong_order = || Error::Options { what: "order of options, beginning with", found: behind.unwrap_or(0) };
+        let headers = next.ack.headers().map_err(|_| wrong_order())?;
+        next.list = List::of(&headers).ok_or_else(wrong_order)?;
         let is_as_told = listed.map_or(next.list == last.list, |listed| next.list.is(&listed));
         if !is_as_told {
-            return Err(wrong_order);
+            return Err(wrong_order());
         }
         let computed = kind.of(&headers);
         if computed != crc {

@@ -4,7 +4,6 @@ use super::options::Layout;
 use crate::Endpoints;
 use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::tcp::{Options, Segment, TCP_HEADER};
-use acklab_base::Datagram;
 use arrayvec::ArrayVec;
 use etherparse::IpNumber;
 
@@ -63,7 +62,8 @@ pub fn encode(
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
-    let wire_len = segment.wire_len().get();
+    let end = FIXED + options.len();
+    let wire_len = end as u64 + u64::from(segment.payload);
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
     // Moves of known size: a compressed ACK needs its headers at both ends.
@@ -71,7 +71,6 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     octets[..IP_OCTETS].copy_from_slice(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
     octets[IP_OCTETS..FIXED].copy_from_slice(&tcp_header(segment, endpoints, options.len() as u8));
     octets[FIXED..].copy_from_slice(options.padded());
-    let end = FIXED + options.len();
     let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &octets[IP_OCTETS..end], total_len - IP_OCTETS as u16);
     octets[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
     let mut headers = Headers::from(octets);
