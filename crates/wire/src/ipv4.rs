@@ -106,20 +106,17 @@ pub(crate) fn header(
     fields: Ipv4Fields,
     total_len: u16,
 ) -> [u8; IPV4_HEADER as usize] {
-    let mut header = [0; IPV4_HEADER as usize];
-    let words = header.len() as u8 / 4;
-    header[0] = 4 << 4 | words;
-    header[1] = fields.dscp << 2 | ecn.bits();
-    header[2..4].copy_from_slice(&total_len.to_be_bytes());
-    header[4..6].copy_from_slice(&fields.identification.to_be_bytes());
-    header[6] = u8::from(fields.dont_fragment) << 6;
-    header[8] = fields.time_to_live;
-    header[9] = protocol.0;
-    header[12..16].copy_from_slice(&endpoints.source.ip().octets());
-    header[16..20].copy_from_slice(&endpoints.destination.ip().octets());
-    let checksum = ones_complement(sum(&header));
-    header[10..12].copy_from_slice(&checksum.to_be_bytes());
-    header
+    let words = IPV4_HEADER as u8 / 4;
+    let [high, low] = total_len.to_be_bytes();
+    let mut header = [
+        u32::from_be_bytes([4 << 4 | words, fields.dscp << 2 | ecn.bits(), high, low]),
+        u32::from(fields.identification) << 16 | u32::from(fields.dont_fragment) << 14,
+        u32::from(fields.time_to_live) << 24 | u32::from(protocol.0) << 16,
+        endpoints.source.ip().to_bits(),
+        endpoints.destination.ip().to_bits(),
+    ];
+    header[2] |= u32::from(ones_complement(sum_of(&header)));
+    octets_of(header)
 }
 
 /// The packet that `octets` start with: its header, what of its payload is there, and how long that would be. Octets after the
@@ -158,17 +155,34 @@ pub(crate) fn all_there(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize)
 /// The checksum (RFC 1071) of `octets` of a transport, of which those up to `len` that are not there are zero, and of the
 /// pseudo-header before them (RFC 768; RFC 9293, §3.1). Taken over octets that carry their checksum, it is zero if that is right.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
+    checksum_of(protocol, endpoints, sum(octets), len)
+}
+
+/// The same of octets that have this sum.
+pub(crate) fn checksum_of(protocol: IpNumber, endpoints: Endpoints, sum: u64, len: u16) -> u16 {
     let addresses = u64::from(endpoints.source.ip().to_bits()) + u64::from(endpoints.destination.ip().to_bits());
-    ones_complement(addresses + u64::from(protocol.0) + u64::from(len) + sum(octets))
+    ones_complement(addresses + u64::from(protocol.0) + u64::from(len) + sum)
 }
 
 /// The sum of these octets as words of 32 bits, which in ones' complement is that of words of 16 (RFC 1071, §2 (C)). Both ends of each
 /// compressed ACK take it, so that it must not cost much.
-fn sum(octets: &[u8]) -> u64 {
+pub(crate) fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks();
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
     words.iter().chain([&last]).map(|word| u64::from(u32::from_be_bytes(*word))).sum()
+}
+
+/// The same of words, before they are octets.
+pub(crate) fn sum_of(words: &[u32]) -> u64 {
+    words.iter().map(|word| u64::from(*word)).sum()
+}
+
+/// The octets of a header of five words.
+pub(crate) fn octets_of(words: [u32; 5]) -> [u8; 20] {
+    let mut octets = [0; 20];
+    octets.as_chunks_mut().0.iter_mut().zip(words).for_each(|(octets, word)| *octets = word.to_be_bytes());
+    octets
 }
 
 /// The complement of a sum, its carries folded in.

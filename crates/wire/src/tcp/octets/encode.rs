@@ -14,9 +14,6 @@ const TCP_OCTETS: usize = TCP_HEADER as usize;
 const FIXED: usize = IP_OCTETS + TCP_OCTETS;
 const MOST: usize = FIXED + Options::ROOM as usize;
 
-/// Where the TCP checksum stands in a TCP header.
-const CHECKSUM: std::ops::Range<usize> = 16..18;
-
 /// The octets of an IPv4 and a TCP header.
 pub type Headers = ArrayVec<u8, MOST>;
 
@@ -66,27 +63,28 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let wire_len = end as u64 + u64::from(segment.payload);
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
+    let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
+    let sum = ipv4::sum_of(&tcp) + ipv4::sum(options.as_slice());
+    let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
+    tcp[4] |= u32::from(checksum) << 16;
     // Moves of known size: a compressed ACK needs its headers at both ends.
     let mut octets = [0; MOST];
     octets[..IP_OCTETS].copy_from_slice(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
-    octets[IP_OCTETS..FIXED].copy_from_slice(&tcp_header(segment, endpoints, options.len() as u8));
+    octets[IP_OCTETS..FIXED].copy_from_slice(&ipv4::octets_of(tcp));
     octets[FIXED..].copy_from_slice(options.padded());
-    let checksum = ipv4::checksum(IpNumber::TCP, endpoints, &octets[IP_OCTETS..end], total_len - IP_OCTETS as u16);
-    octets[IP_OCTETS..][CHECKSUM].copy_from_slice(&checksum.to_be_bytes());
     let mut headers = Headers::from(octets);
     headers.truncate(end);
     Ok(headers)
 }
 
-/// A TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
-fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u8; TCP_OCTETS] {
-    let mut header = [0; TCP_OCTETS];
+/// The words of a TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
+fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u32; TCP_OCTETS / 4] {
     let words = (TCP_OCTETS as u8 + options) / 4;
-    header[0..2].copy_from_slice(&endpoints.source.port().to_be_bytes());
-    header[2..4].copy_from_slice(&endpoints.destination.port().to_be_bytes());
-    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
-    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
-    header[12..14].copy_from_slice(&(u16::from(words) << 12 | segment.flags.bits()).to_be_bytes());
-    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
-    header
+    [
+        u32::from(endpoints.source.port()) << 16 | u32::from(endpoints.destination.port()),
+        segment.seq.0,
+        segment.ack.0,
+        u32::from(words) << 28 | u32::from(segment.flags.bits()) << 16 | u32::from(segment.window),
+        0,
+    ]
 }

@@ -97,6 +97,10 @@ impl Layout {
         self.len
     }
 
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.octets[..self.len]
+    }
+
     /// Those, and zeros up to all that there is room for.
     pub(super) const fn padded(&self) -> &[u8; ROOM] {
         &self.octets
@@ -186,7 +190,7 @@ mod tests {
     const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };
 
     fn laid_out(options: &Options) -> Vec<u8> {
-        Layout::of(options).map(|layout| layout.padded()[..layout.len()].to_vec()).expect("these options fit")
+        Layout::of(options).map(|layout| layout.as_slice().to_vec()).expect("these options fit")
     }
 
     fn block(start: u32, end: u32) -> SackBlock {
