@@ -26,11 +26,7 @@ pub(super) fn stations(world: &World, plan: &Plan) -> Table {
         .collect();
     let count = |of: fn(&Counters) -> u64| rows.iter().map(|row| of(row.counters)).collect::<Vec<_>>();
     let share = |part: fn(&Counters) -> u64, whole: fn(&Counters) -> u64| {
-        let of = move |counters: &Counters| {
-            let whole = whole(counters);
-            (whole > 0).then(|| part(counters) as f64 / whole as f64)
-        };
-        rows.iter().map(|row| of(row.counters)).collect::<Vec<_>>()
+        rows.iter().map(|row| ratio(part(row.counters), whole(row.counters))).collect::<Vec<_>>()
     };
     Table::new("stations")
         .text("cell", rows.iter().map(|row| row.cell.name.clone()))
@@ -79,10 +75,8 @@ pub(super) fn hack(world: &World, plan: &Plan) -> Option<Table> {
         })
         .collect();
     let count = |of: fn(&hack::Counters) -> u64| rows.iter().map(|(.., counters)| of(counters)).collect::<Vec<_>>();
-    let ratio = |part: fn(&hack::Counters) -> u64, whole: fn(&hack::Counters) -> u64| {
-        let of =
-            |counters: &hack::Counters| (whole(counters) > 0).then(|| part(counters) as f64 / whole(counters) as f64);
-        rows.iter().map(|(.., counters)| of(counters)).collect::<Vec<_>>()
+    let share = |part: fn(&hack::Counters) -> u64, whole: fn(&hack::Counters) -> u64| {
+        rows.iter().map(|(.., counters)| ratio(part(counters), whole(counters))).collect::<Vec<_>>()
     };
     let table = Table::new("hack")
         .text("cell", rows.iter().map(|(cell, ..)| (*cell).to_owned()))
@@ -92,11 +86,11 @@ pub(super) fn hack(world: &World, plan: &Plan) -> Option<Table> {
         .number(
             "mean_compressed_ack_l2",
             "B",
-            ratio(|counters| counters.compressed_bytes, |counters| counters.compressed),
+            share(|counters| counters.compressed_bytes, |counters| counters.compressed),
         )
         .count("total_repeated_acks_l2", "packets", count(|counters| counters.repeated))
         .count("total_augmented_answers_l2", "packets", count(|counters| counters.answers))
-        .number("share_within_aifs_l2", "", ratio(|counters| counters.answers_within_aifs, |counters| counters.answers))
+        .number("share_within_aifs_l2", "", share(|counters| counters.answers_within_aifs, |counters| counters.answers))
         .count("total_plain_acks_l2", "packets", count(|counters| counters.plain))
         .count("total_plain_ack_bytes_l2", "B", count(|counters| counters.plain_bytes))
         .count("total_released_acks_l2", "packets", count(|counters| counters.released))
@@ -107,6 +101,11 @@ pub(super) fn hack(world: &World, plan: &Plan) -> Option<Table> {
         .count("total_duplicate_acks_l2", "packets", count(|counters| counters.duplicates))
         .count("total_decompression_failures_l2", "packets", count(|counters| counters.failures));
     (!rows.is_empty()).then_some(table)
+}
+
+/// None of nothing.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 struct Row<'a> {

@@ -1,6 +1,7 @@
 //! Packets are at the end of a hop. There they leave the cell, or go on to another station.
 
 use super::{Cell, Route, TxqId};
+use crate::hack::End;
 use crate::packet::Packet;
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
@@ -35,6 +36,21 @@ impl<D: Datagram> Arrivals<D> {
 
     pub(super) fn take(&mut self) -> Option<D> {
         self.delivered.pop_front()
+    }
+}
+
+/// Takes what goes up at the end of `hop`. A plain ACK is shown to what receives compressed ones.
+pub(super) fn goes_up<D: Packet>(
+    arrivals: &mut Arrivals<D>,
+    routes: &[Option<Route>],
+    hop: TxqId,
+    hack: &mut Option<Box<End<D>>>,
+) -> impl FnMut(D) {
+    move |packet| {
+        if let Some(end) = hack {
+            end.receives_plain(&packet);
+        }
+        arrivals.add(packet, routes, hop);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was on the air ends: it is read or not, and answered or not.
 
+use super::arrivals::goes_up;
 use super::rules::Answer;
 use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, TxqId};
@@ -158,14 +159,8 @@ impl<D: Packet> Cell<D> {
         // Of a pure ACK the sender's own compressor is told, once it is acknowledged.
         let keeps = keeps || (txq.hack.is_some() && frame.pure_ack_octets > 0);
         let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
-        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
-        let (relays, hack) = (txq.relays, &mut txq.hack);
-        let mut up = |packet: D| {
-            if let Some(end) = hack {
-                end.receives_plain(&packet);
-            }
-            arrivals.add(packet, if relays { routes } else { &[] }, id);
-        };
+        let routes: &[_] = if txq.relays { &self.routes } else { &[] };
+        let mut up = goes_up(&mut self.arrivals, routes, id, &mut txq.hack);
         if has_agreement {
             txq.recipient.receive(sequence, packets, &mut up);
         } else {

@@ -1,5 +1,6 @@
 //! An answer ends, or does not come.
 
+use super::arrivals::goes_up;
 use super::rules::Answer;
 use super::transmit::{Exchange, Phase, Step};
 use super::{Cell, Txq, TxqId};
@@ -151,13 +152,7 @@ impl<D: Packet> Cell<D> {
     /// A Block ACK request has arrived: what lies before the originator's window will not come.
     pub(super) fn moves_window(&mut self, now: Instant, id: TxqId) {
         let txq = &mut self.txqs[id.0 as usize];
-        let (routes, arrivals, hack) = (&self.routes, &mut self.arrivals, &mut txq.hack);
-        txq.recipient.advance(txq.originator.start, &mut |packet: D| {
-            if let Some(end) = hack {
-                end.receives_plain(&packet);
-            }
-            arrivals.add(packet, routes, id);
-        });
+        txq.recipient.advance(txq.originator.start, &mut goes_up(&mut self.arrivals, &self.routes, id, &mut txq.hack));
         self.relay(now);
     }
 

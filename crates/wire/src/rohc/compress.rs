@@ -188,23 +188,22 @@ impl Compressor {
     /// flow's ACKs go uncompressed until one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to
     /// ordinary ACKs in the paper, §3.4).
     pub fn discard(&mut self, endpoints: Endpoints) {
-        if let Some(&cid) = self.cids.get(&endpoints)
-            && let Some(context) = self.contexts.get(cid)
-            && context.references.newest().ack.endpoints == endpoints
-        {
-            context.is_lost = self.config.profile == Profile::Hack;
+        let is_lost = self.config.profile == Profile::Hack;
+        if let Some(context) = self.context_of(endpoints) {
+            context.is_lost = is_lost;
         }
+    }
+
+    /// The context of a flow that holds its CID.
+    fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
+        let cid = *self.cids.get(&endpoints)?;
+        self.contexts.get(cid).filter(|context| context.references.newest().ack.endpoints == endpoints)
     }
 
     /// Would [`compress`](Self::compress) take this ACK in [`Profile::Hack`]?
     #[must_use]
     pub fn takes(&mut self, ack: &Ack) -> bool {
-        let has_context = self
-            .cids
-            .get(&ack.endpoints)
-            .copied()
-            .and_then(|cid| self.contexts.get(cid))
-            .is_some_and(|context| !context.is_lost && context.references.newest().ack.endpoints == ack.endpoints);
+        let has_context = self.context_of(ack.endpoints).is_some_and(|context| !context.is_lost);
         has_context && ack.segment.is_pure_ack() && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
     }
 
