@@ -1,6 +1,6 @@
 //! What a path needs to know of a packet, and nothing more.
 
-use crate::{Bytes, Ecn, FlowId};
+use crate::{Bytes, Ecn, FlowKey, NodeId};
 
 /// A packet as the boxes on a wire see it.
 ///
@@ -10,7 +10,13 @@ pub trait Datagram {
     /// Octets of the IP packet, headers included.
     fn wire_len(&self) -> Bytes;
     /// The direction of the connection that it belongs to.
-    fn flow(&self) -> FlowId;
+    fn flow(&self) -> FlowKey;
+    /// The node that it goes to, or [`NodeId::NOWHERE`] if its address belongs to none.
+    fn destination(&self) -> NodeId;
+    /// Its differentiated services codepoint (RFC 2474, §3): six bits.
+    fn dscp(&self) -> u8 {
+        0
+    }
     /// Its ECN field (RFC 3168, §5).
     fn ecn(&self) -> Ecn;
     /// Set its ECN field, as a box does that marks it.

@@ -1,6 +1,6 @@
 //! The contract of everything that happens in time.
 
-use crate::{Datagram, Instant};
+use crate::Instant;
 
 /// A protocol endpoint or a box on a path: a state machine without clock, socket, file, thread or global.
 ///
@@ -15,8 +15,9 @@ use crate::{Datagram, Instant};
 /// `now` never runs backwards. Several inputs may share one instant; each is followed by steps 2 and 3. To wake a machine
 /// before its deadline is allowed and does nothing.
 pub trait Machine {
-    /// What it takes in and gives out.
-    type Datagram: Datagram;
+    /// What it takes in and gives out: for an endpoint its transport's protocol data unit, for a box on a path a
+    /// [`Datagram`](crate::Datagram).
+    type Datagram;
 
     /// Take a datagram that arrives now.
     fn accept(&mut self, now: Instant, datagram: Self::Datagram);

@@ -1,6 +1,6 @@
 //! What a link has done in the window of measurement.
 
-use acklab_base::{Bytes, Duration, FlowId, Instant};
+use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::ops::Range;
 
 /// Counts and sums of one link direction. Octets are those of IP packets unless said otherwise.
@@ -50,7 +50,7 @@ pub(crate) struct Tally {
     pub(crate) counters: Counters,
     pub(crate) window: Range<Instant>,
     /// Whose packets were turned away, until somebody asks.
-    pub(crate) turned_away: Vec<FlowId>,
+    pub(crate) turned_away: Vec<FlowKey>,
     /// Every change of the queue's length, for those who ask.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
     /// The owner counts who comes, waits and goes: here it is only told whose packets were turned away.
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    pub(crate) fn drops(&mut self, at: Instant, flow: FlowId, size: Bytes) {
+    pub(crate) fn drops(&mut self, at: Instant, flow: FlowKey, size: Bytes) {
         if let Some(counters) = self.at(at) {
             counters.dropped += 1;
             counters.bytes_dropped += size;

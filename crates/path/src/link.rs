@@ -8,7 +8,7 @@ use crate::loss::{self, Loss};
 use crate::queue::{self, Queue, Waiting, mark};
 use crate::server::{Server, Step};
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Datagram, Duration, FlowId, Instant, Machine, Rate};
+use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -187,7 +187,7 @@ impl<D: Datagram + Clone> Link<D> {
     }
 
     /// The flow of a packet that the queue has turned away inside the window and that this has not told yet.
-    pub fn take_drop(&mut self) -> Option<FlowId> {
+    pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.tally.turned_away.pop()
     }
 

@@ -8,7 +8,6 @@
 //! | [`pacing`] | when the next segment may leave, if not at once |
 //! | [`recovery`] | what a sender believes lost, and what it does about it |
 //! | [`source`] | what the application wants sent, and when |
-//! | [`event`] | what endpoints tell of themselves |
 //! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
@@ -18,7 +17,6 @@
 pub mod ack;
 pub mod cc;
 pub mod custom;
-pub mod event;
 pub mod pacing;
 pub mod recovery;
 pub mod source;

@@ -11,6 +11,7 @@
 //! | `assemble` | a PPDU is put together |
 //! | `transmit` | it goes on the air, others overlap with it |
 //! | `receive` | it ends, and is answered or not |
+//! | `distribution` | a packet enters the cell, and goes by the queue that leads to where it leaves |
 //! | `arrivals` | a packet is at the end of a hop, and leaves the cell or goes on |
 //! | `settle` | the answer ends, or does not come |
 //! | `hack` | ACKs wait for an answer, go with it, and arrive with it |
@@ -22,6 +23,7 @@ mod arrivals;
 mod assemble;
 mod beacon;
 mod contend;
+mod distribution;
 mod hack;
 mod line_up;
 mod observe;
@@ -45,13 +47,14 @@ use crate::reception::{Other, Reception};
 use crate::recipient::Recipient;
 use crate::{phy, rate, reception};
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Bytes, FlowId, Instant, Machine};
+use acklab_base::{Bytes, FlowKey, Instant, Machine};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 pub use observe::QueueView;
 
 use arrivals::Arrivals;
 use beacon::Beacons;
+use distribution::Distribution;
 use hack::HoldLimits;
 use queue::Ready;
 use rules::Rules;
@@ -80,8 +83,6 @@ struct Txq<D> {
     attempt: u32,
     /// It stands in its function's line.
     is_ready: bool,
-    /// There are flows that go on from its receiver to another.
-    relays: bool,
     /// Its sender is away, or its receiver is and has said so.
     rests: bool,
     /// Packets that wait or are unacknowledged, and their octets.
@@ -131,13 +132,6 @@ enum Status {
     Sending,
 }
 
-/// The way of a flow's packets through the cell: one hop, or two by way of the access point.
-#[derive(Clone, Copy, Debug)]
-struct Route {
-    first: TxqId,
-    second: Option<TxqId>,
-}
-
 /// An access point and its stations.
 #[derive(Clone, Debug)]
 pub struct Cell<D> {
@@ -146,8 +140,7 @@ pub struct Cell<D> {
     seed: Seed,
     functions: Vec<Function>,
     txqs: Vec<Txq<D>>,
-    /// By flow id.
-    routes: Vec<Option<Route>>,
+    distribution: Distribution,
     contention: Contention,
     exchanges: Vec<Exchange>,
     beacons: Option<Beacons>,
@@ -171,7 +164,7 @@ pub struct Cell<D> {
     airtime: Airtime,
     counters: Vec<Counters>,
     measured: Range<Instant>,
-    turned_away: Vec<FlowId>,
+    turned_away: Vec<FlowKey>,
     hold_limits: HoldLimits,
     hack_counters: Vec<crate::hack::Counters>,
     log: Option<Vec<Ppdu<D>>>,
@@ -234,7 +227,7 @@ impl<D: Packet> Cell<D> {
             contention,
             functions: Vec::new(),
             txqs: Vec::new(),
-            routes: Vec::new(),
+            distribution: Distribution::default(),
             exchanges: Vec::new(),
             beacons: config.beacon_interval.map(Beacons::new),
             overlaps: Vec::new(),
@@ -282,27 +275,6 @@ impl<D: Packet> Cell<D> {
         self.arrivals.has_delivered()
     }
 
-    /// Carry `flow` from one node to another, in one category. Without QoS, all are best effort.
-    ///
-    /// # Errors
-    /// If the sender's mode is none of the standard.
-    pub fn carry(&mut self, flow: FlowId, from: usize, to: usize, category: Category) -> Result<(), Error> {
-        let category = if self.config.standard.has_qos() { category } else { Category::BestEffort };
-        let route = if from == ACCESS_POINT || to == ACCESS_POINT {
-            Route { first: self.txq(from, to, category)?, second: None }
-        } else {
-            let first = self.txq(from, ACCESS_POINT, category)?;
-            self.txqs[first.0 as usize].relays = true;
-            Route { first, second: Some(self.txq(ACCESS_POINT, to, category)?) }
-        };
-        let index = flow.0 as usize;
-        if self.routes.len() <= index {
-            self.routes.resize(index + 1, None);
-        }
-        self.routes[index] = Some(route);
-        Ok(())
-    }
-
     /// The fastest rate at which `node` sends data, in bits per second.
     #[must_use]
     pub fn nominal_rate(&self, node: usize) -> Option<u64> {
@@ -312,11 +284,11 @@ impl<D: Packet> Cell<D> {
     }
 
     fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {
+        if let Some(id) = self.distribution.queue(from, to, category) {
+            return Ok(id);
+        }
         let function = self.function(from, category);
         let of_function = &self.functions[function.0 as usize];
-        if let Some(id) = of_function.txqs.iter().find(|id| self.txqs[id.0 as usize].to == to) {
-            return Ok(*id);
-        }
         let id = TxqId(self.txqs.len() as u32);
         let txq = Txq {
             from,
@@ -328,7 +300,6 @@ impl<D: Packet> Cell<D> {
             rate: self.rate_control(from, to)?,
             attempt: 0,
             is_ready: false,
-            relays: false,
             rests: false,
             held: Held::default(),
             hack: None,
@@ -336,6 +307,7 @@ impl<D: Packet> Cell<D> {
         };
         self.txqs.push(txq);
         self.functions[function.0 as usize].txqs.push(id);
+        self.distribution.add_queue(from, to, category, id);
         self.pair_for_hack(id);
         Ok(id)
     }
@@ -414,13 +386,11 @@ impl<D: Packet> Cell<D> {
 }
 
 impl<D: Packet> Machine for Cell<D> {
-    type Datagram = D;
+    /// A packet, with the node at which it enters or leaves the cell.
+    type Datagram = (usize, D);
 
-    fn accept(&mut self, now: Instant, packet: D) {
-        let route = self.routes.get(packet.flow().0 as usize).copied().flatten();
-        if let Some(route) = route {
-            self.admit(now, route.first, packet);
-        }
+    fn accept(&mut self, now: Instant, (node, packet): (usize, D)) {
+        self.enter(now, node, packet);
     }
 
     fn wake(&mut self, now: Instant) {
@@ -443,7 +413,7 @@ impl<D: Packet> Machine for Cell<D> {
         self.next
     }
 
-    fn poll(&mut self, _now: Instant) -> Option<D> {
+    fn poll(&mut self, _now: Instant) -> Option<(usize, D)> {
         self.arrivals.take()
     }
 }

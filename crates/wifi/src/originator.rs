@@ -3,7 +3,7 @@
 //! Without an agreement it holds one frame, the one that is being sent.
 
 use crate::payload::Payload;
-use acklab_base::{Bytes, Datagram, FlowId, Instant};
+use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::collections::VecDeque;
 
 /// A frame that has a sequence number.
@@ -128,7 +128,7 @@ impl<D> Originator<D> {
 
 impl<D: Datagram> Originator<D> {
     /// Is a pure ACK of this flow in the window?
-    pub(crate) fn carries_ack_of(&self, flow: FlowId) -> bool {
+    pub(crate) fn carries_ack_of(&self, flow: FlowKey) -> bool {
         let with_acks = self.frames.iter().filter(|frame| frame.pure_ack_octets > 0);
         with_acks.flat_map(|frame| frame.packets.as_slice()).any(|packet| packet.flow() == flow && packet.is_pure_ack())
     }

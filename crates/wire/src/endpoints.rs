@@ -1,6 +1,6 @@
 //! Addresses and ports of simulated connections.
 
-use acklab_base::FlowId;
+use acklab_base::FlowKey;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -25,30 +25,23 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The addresses and ports that `flow` stands for.
+    /// The addresses and ports of the simulated connection of this number, from its client to its server.
     ///
     /// Connection 0 runs from 10.0.0.1:49152 to 10.128.0.1:9, connection 1 from 10.0.0.2:49152 to 10.128.0.2:9, and so on;
     /// where the addresses end, the client's port moves on by one. Every connection has addresses of its own.
     #[must_use]
-    pub const fn of(flow: FlowId) -> Self {
-        let (round, host) = (flow.connection() / HOSTS, flow.connection() % HOSTS + 1);
-        let client = SocketAddrV4::new(Ipv4Addr::from_bits(CLIENTS + host), CLIENT_PORT + round as u16);
-        let server = SocketAddrV4::new(Ipv4Addr::from_bits(SERVERS + host), SERVER_PORT);
-        let data = Self { source: client, destination: server };
-        if flow.is_data() { data } else { data.reverse() }
+    pub const fn of_connection(number: u32) -> Self {
+        let (round, host) = (number / HOSTS, number % HOSTS + 1);
+        let source = SocketAddrV4::new(Ipv4Addr::from_bits(CLIENTS + host), CLIENT_PORT + round as u16);
+        let destination = SocketAddrV4::new(Ipv4Addr::from_bits(SERVERS + host), SERVER_PORT);
+        Self { source, destination }
     }
 
-    /// The flow that has these addresses and ports by the rule of [`of`](Self::of), if there is one.
+    /// The key of the flow of this IP protocol that runs between them.
     #[must_use]
-    pub fn flow(self) -> Option<FlowId> {
-        let is_data = self.destination.port() == SERVER_PORT;
-        let client = if is_data { self.source } else { self.destination };
-        let host = client.ip().to_bits().checked_sub(CLIENTS + 1)?;
-        let round = u32::from(client.port().checked_sub(CLIENT_PORT)?);
-        let connection = round.checked_mul(HOSTS)?.checked_add(host)?;
-        let data = FlowId(connection.checked_mul(2)?);
-        let flow = if is_data { data } else { data.reverse() };
-        (Self::of(flow) == self).then_some(flow)
+    pub fn flow_key(self, protocol: u8) -> FlowKey {
+        let addresses = u64::from(self.source.ip().to_bits()) << 32 | u64::from(self.destination.ip().to_bits());
+        FlowKey::of_words(&[addresses, ports_and_protocol(self.source.port(), self.destination.port(), protocol)])
     }
 
     /// The other direction.
@@ -56,6 +49,11 @@ impl Endpoints {
     pub const fn reverse(self) -> Self {
         Self { source: self.destination, destination: self.source }
     }
+}
+
+/// The last word of a five-tuple.
+pub(crate) fn ports_and_protocol(source: u16, destination: u16, protocol: u8) -> u64 {
+    u64::from(source) << 32 | u64::from(destination) << 16 | u64::from(protocol)
 }
 
 impl fmt::Display for Endpoints {
@@ -73,55 +71,35 @@ impl fmt::Debug for Endpoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     #[test]
     fn the_first_connections_read_easily() {
-        assert_eq!(Endpoints::of(FlowId::data(0)).to_string(), "10.0.0.1:49152 → 10.128.0.1:9");
-        assert_eq!(Endpoints::of(FlowId::data(0).reverse()).to_string(), "10.128.0.1:9 → 10.0.0.1:49152");
-        assert_eq!(Endpoints::of(FlowId::data(256)).to_string(), "10.0.1.1:49152 → 10.128.1.1:9");
+        assert_eq!(Endpoints::of_connection(0).to_string(), "10.0.0.1:49152 → 10.128.0.1:9");
+        assert_eq!(Endpoints::of_connection(0).reverse().to_string(), "10.128.0.1:9 → 10.0.0.1:49152");
+        assert_eq!(Endpoints::of_connection(256).to_string(), "10.0.1.1:49152 → 10.128.1.1:9");
     }
 
     #[test]
-    fn a_million_connections_are_distinct() {
-        let flows = 0..1u32 << 21;
-        let distinct: BTreeSet<Endpoints> = flows.clone().map(|flow| Endpoints::of(FlowId(flow))).collect();
-        assert_eq!(distinct.len(), flows.len());
+    fn a_million_connections_are_distinct_both_ways() {
+        let both = |number| [Endpoints::of_connection(number), Endpoints::of_connection(number).reverse()];
+        let distinct: BTreeSet<Endpoints> = (0..1 << 20).flat_map(both).collect();
+        let keys: BTreeSet<FlowKey> = distinct.iter().map(|endpoints| endpoints.flow_key(6)).collect();
+        assert_eq!((distinct.len(), keys.len()), (1 << 21, 1 << 21));
     }
 
     #[test]
     fn clients_and_servers_stay_in_their_networks() {
         for connection in [0, HOSTS - 1, HOSTS, u32::MAX / 2] {
-            let Endpoints { source, destination } = Endpoints::of(FlowId::data(connection));
+            let Endpoints { source, destination } = Endpoints::of_connection(connection);
             assert_eq!((source.ip().octets()[0], source.ip().octets()[1] >> 7), (10, 0));
             assert_eq!((destination.ip().octets()[0], destination.ip().octets()[1] >> 7), (10, 1));
         }
     }
 
     #[test]
-    fn other_addresses_are_no_flow() {
-        let Endpoints { source, destination } = Endpoints::of(FlowId::data(7));
-        let elsewhere = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 80);
-        for pair in [(source, elsewhere), (elsewhere, destination), (destination, destination), (source, source)] {
-            assert_eq!(Endpoints { source: pair.0, destination: pair.1 }.flow(), None);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_flow_is_found_by_its_endpoints(flow in any::<u32>()) {
-            prop_assert_eq!(Endpoints::of(FlowId(flow)).flow(), Some(FlowId(flow)));
-            prop_assert_eq!(Endpoints::of(FlowId(flow).reverse()), Endpoints::of(FlowId(flow)).reverse());
-        }
-
-        #[test]
-        fn any_addresses_are_judged_without_panic(source: (u32, u16), destination: (u32, u16)) {
-            let socket = |(address, port)| SocketAddrV4::new(Ipv4Addr::from_bits(address), port);
-            let endpoints = Endpoints { source: socket(source), destination: socket(destination) };
-            if let Some(flow) = endpoints.flow() {
-                prop_assert_eq!(Endpoints::of(flow), endpoints);
-            }
-        }
+    fn protocols_have_flows_of_their_own() {
+        let endpoints = Endpoints::of_connection(3);
+        assert_ne!(endpoints.flow_key(6), endpoints.flow_key(17));
     }
 }

@@ -3,9 +3,9 @@
 //! | module | holds |
 //! |---|---|
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
-//! | [`endpoints`] | [`Endpoints`]: addresses and ports, and the rule that gives each flow its own |
+//! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
-//! | [`pdu`] | [`Pdu`]: what a packet carries, of either transport |
+//! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 //! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |

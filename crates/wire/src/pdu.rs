@@ -1,110 +1,56 @@
-//! The protocol data unit of a transport, whichever it is: what an IPv4 packet carries.
+//! The contract of a protocol data unit: what an IP packet of a transport carries.
 
-use crate::ipv4::Extent;
-use crate::tcp::Segment;
-use crate::udp::UserDatagram;
+use crate::ipv4::{Extent, Ipv4Fields, TooLong};
 use crate::{Endpoints, tcp, udp};
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
+use acklab_base::{AckHeader, Bytes, Ecn};
+use std::any::Any;
+use std::fmt::Debug;
 
-/// What an IPv4 packet carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pdu {
-    /// TCP.
-    Tcp(Segment),
-    /// UDP.
-    Udp(UserDatagram),
-}
+/// What one transport sends in an IP packet, as a typed value. Whoever carries it knows this contract and no transport by name.
+pub trait Pdu: Any + Debug + Send {
+    /// The number of its transport among IP's protocols (IANA, Protocol Numbers).
+    fn protocol(&self) -> u8;
 
-/// Why it has no octets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EncodeError {
-    /// Of a segment.
-    #[error(transparent)]
-    Tcp(#[from] tcp::EncodeError),
-    /// Of a datagram.
-    #[error(transparent)]
-    Udp(#[from] udp::EncodeError),
-}
+    /// Octets of the IPv4 packet that carries it, headers included.
+    fn wire_len(&self) -> Bytes;
 
-impl Pdu {
-    /// Put its octets in place of those in `octets`, as [`tcp::encode`] and [`udp::encode`] do.
+    /// The ECN field of the IP header that it travels in.
+    fn ecn(&self) -> Ecn;
+
+    /// Set that field, as a box does that marks the packet.
+    fn set_ecn(&mut self, ecn: Ecn);
+
+    /// What its header says to the sender of data, if it is a TCP segment with ACK and without SYN.
+    fn ack_header(&self) -> Option<AckHeader> {
+        None
+    }
+
+    /// Octets of its payload, which a capture may leave out.
+    fn payload(&self) -> u32;
+
+    /// Put the octets of the IPv4 packet that carries it between `endpoints` in place of those in `octets`.
     ///
     /// # Errors
-    /// Those of either; `octets` is empty then.
-    pub fn encode(
+    /// If it does not fit a packet; `octets` is empty then.
+    fn encode(
         &self,
         endpoints: Endpoints,
-        identification: u16,
+        fields: Ipv4Fields,
         extent: Extent,
         octets: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        match self {
-            Self::Tcp(segment) => Ok(tcp::encode(segment, endpoints, identification, extent, octets)?),
-            Self::Udp(datagram) => Ok(udp::encode(datagram, endpoints, identification, extent, octets)?),
-        }
-    }
+    ) -> Result<(), EncodeError>;
 }
 
-impl Pdu {
-    /// Octets of its payload.
-    #[must_use]
-    pub const fn payload(&self) -> u32 {
-        match self {
-            Self::Tcp(segment) => segment.payload,
-            Self::Udp(datagram) => datagram.payload,
-        }
-    }
-}
-
-impl From<Segment> for Pdu {
-    fn from(segment: Segment) -> Self {
-        Self::Tcp(segment)
-    }
-}
-
-impl From<UserDatagram> for Pdu {
-    fn from(datagram: UserDatagram) -> Self {
-        Self::Udp(datagram)
-    }
-}
-
-impl Datagram for Pdu {
-    fn wire_len(&self) -> Bytes {
-        match self {
-            Self::Tcp(segment) => segment.wire_len(),
-            Self::Udp(datagram) => datagram.wire_len(),
-        }
-    }
-
-    fn flow(&self) -> FlowId {
-        match self {
-            Self::Tcp(segment) => segment.flow,
-            Self::Udp(datagram) => datagram.flow,
-        }
-    }
-
-    fn ecn(&self) -> Ecn {
-        match self {
-            Self::Tcp(segment) => segment.ecn,
-            Self::Udp(datagram) => datagram.ecn,
-        }
-    }
-
-    fn set_ecn(&mut self, ecn: Ecn) {
-        match self {
-            Self::Tcp(segment) => segment.ecn = ecn,
-            Self::Udp(datagram) => datagram.ecn = ecn,
-        }
-    }
-
-    fn ack_header(&self) -> Option<AckHeader> {
-        match self {
-            Self::Tcp(segment) => segment.ack_header(),
-            Self::Udp(datagram) => datagram.ack_header(),
-        }
-    }
-
-    fn is_pure_ack(&self) -> bool {
-        matches!(self, Self::Tcp(segment) if segment.is_pure_ack())
-    }
+/// Why a protocol data unit has no octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// A TCP segment.
+    #[error(transparent)]
+    Tcp(#[from] tcp::EncodeError),
+    /// A user datagram.
+    #[error(transparent)]
+    Udp(#[from] udp::EncodeError),
+    /// Of any transport.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
 }

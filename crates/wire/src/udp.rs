@@ -2,10 +2,13 @@
 
 pub mod octets;
 
-pub use octets::{DecodeError, EncodeError, decode, encode};
+pub use octets::{DecodeError, EncodeError, decode};
 
-use crate::ipv4::IPV4_HEADER;
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
+use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::pdu::{self, Pdu};
+use crate::Endpoints;
+use acklab_base::{Bytes, Ecn, Instant};
+use etherparse::IpNumber;
 
 /// Octets of a UDP header.
 pub const UDP_HEADER: u64 = 8;
@@ -18,8 +21,6 @@ pub const LARGEST_PAYLOAD: u64 = u16::MAX as u64 - IPV4_HEADER - UDP_HEADER;
 /// A user datagram of test traffic over IPv4. Beyond its test header the payload is a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDatagram {
-    /// The direction that it goes; it stands for addresses and ports.
-    pub flow: FlowId,
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,
     /// Its number among those of its flow, from one.
@@ -30,13 +31,13 @@ pub struct UserDatagram {
     pub payload: u32,
 }
 
-impl Datagram for UserDatagram {
-    fn wire_len(&self) -> Bytes {
-        Bytes(IPV4_HEADER + UDP_HEADER + u64::from(self.payload))
+impl Pdu for UserDatagram {
+    fn protocol(&self) -> u8 {
+        IpNumber::UDP.0
     }
 
-    fn flow(&self) -> FlowId {
-        self.flow
+    fn wire_len(&self) -> Bytes {
+        Bytes(IPV4_HEADER + UDP_HEADER + u64::from(self.payload))
     }
 
     fn ecn(&self) -> Ecn {
@@ -47,7 +48,17 @@ impl Datagram for UserDatagram {
         self.ecn = ecn;
     }
 
-    fn ack_header(&self) -> Option<AckHeader> {
-        None
+    fn payload(&self) -> u32 {
+        self.payload
+    }
+
+    fn encode(
+        &self,
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        extent: Extent,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), pdu::EncodeError> {
+        Ok(octets::encode(self, endpoints, fields, extent, octets)?)
     }
 }

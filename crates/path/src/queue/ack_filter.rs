@@ -18,7 +18,7 @@ mod chain;
 
 use super::{Keeps, Place, Verdict, has_room};
 use acklab_base::units::Limit;
-use acklab_base::{AckHeader, Datagram, FlowId, Instant};
+use acklab_base::{AckHeader, Datagram, FlowKey, Instant};
 use chain::Chain;
 
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl<D: Datagram> AckFilter<D> {
     }
 
     /// The place of the one that goes, if one does.
-    fn outdated(&self, flow: FlowId, newer: AckHeader) -> Option<usize> {
+    fn outdated(&self, flow: FlowKey, newer: AckHeader) -> Option<usize> {
         let keeps = match self.rule {
             Rule::Cake { aggressive } => return cake::redundant(&self.chain, flow, newer, aggressive),
             Rule::Newest { .. } if !newer.is_pure => return None,
@@ -82,7 +82,7 @@ impl<D: Datagram> AckFilter<D> {
     }
 
     /// The newest pure ACK of the flow.
-    fn newest(&self, flow: FlowId) -> Option<(usize, AckHeader)> {
+    fn newest(&self, flow: FlowKey) -> Option<(usize, AckHeader)> {
         self.chain.of_flow_newest_first(flow).find_map(|at| Some((at, self.chain.pure_ack(at)?)))
     }
 }

@@ -3,7 +3,7 @@
 use super::held::Held;
 use super::{Config, Verdict};
 use crate::counters::{Counters, Tally};
-use acklab_base::{Bytes, Datagram, FlowId, Instant};
+use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;
 
 /// A queue that holds its packets until its owner takes them: before a server whose pace nobody knows ahead, a Wi-Fi MAC.
@@ -104,7 +104,7 @@ impl<D: Datagram> Buffer<D> {
     }
 
     /// The flow of a packet that was turned away or dropped inside the window and that this has not told yet.
-    pub fn take_drop(&mut self) -> Option<FlowId> {
+    pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.tally.turned_away.pop()
     }
 

@@ -1,6 +1,6 @@
 //! A packet for tests.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
@@ -33,8 +33,12 @@ impl Datagram for Packet {
         Bytes(self.size)
     }
 
-    fn flow(&self) -> FlowId {
-        FlowId(self.flow)
+    fn flow(&self) -> FlowKey {
+        FlowKey(self.flow.into())
+    }
+
+    fn destination(&self) -> NodeId {
+        NodeId(0)
     }
 
     fn ecn(&self) -> Ecn {

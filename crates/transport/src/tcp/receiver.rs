@@ -10,7 +10,7 @@ use super::config::Config;
 use super::sender::announced_mss;
 use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
 use acklab_base::random::Seed;
-use acklab_base::{Ecn, FlowId, Instant, Machine};
+use acklab_base::{Ecn, Instant, Machine};
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
 use reassembly::Reassembly;
@@ -41,7 +41,6 @@ impl Counters {
 #[derive(Debug)]
 pub struct Receiver {
     config: Config,
-    flow: FlowId,
     /// This end's initial sequence number.
     initial: SeqNumber,
     window_shift: u8,
@@ -85,14 +84,13 @@ struct Connection {
 }
 
 impl Receiver {
-    /// A receiver that listens. `flow` is the direction of its ACKs; `name` names its random streams.
+    /// A receiver that listens. `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, policy: Policy, flow: FlowId, seed: Seed, name: &str) -> Self {
+    pub fn new(config: Config, policy: Policy, seed: Seed, name: &str) -> Self {
         let buffer = config.receive_buffer.get();
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
             config,
-            flow,
             initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
             window_shift: shift,
             clock: config.timestamps.map(TickClock::new),
@@ -274,7 +272,6 @@ impl Receiver {
         *sent += 1;
         self.syn_ack_sent_at = (*sent == 1).then_some(now);
         Segment {
-            flow: self.flow,
             ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: connection.first,
@@ -313,7 +310,6 @@ impl Receiver {
             options.accurate_ecn = None;
         }
         Segment {
-            flow: self.flow,
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),

@@ -16,7 +16,6 @@ use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
 use super::config::{Config, Dialect};
 use crate::cc::{CongestionControl, Controller, Window};
-use crate::event::Event;
 use crate::pacing::Pacer;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sampler;
@@ -28,7 +27,7 @@ use crate::recovery::scoreboard::Scoreboard;
 use crate::recovery::undo::Undo;
 use crate::source::{self, Source};
 use acklab_base::random::Seed;
-use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_base::{Duration, Event, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
 use ecn::Marks;
 
@@ -78,7 +77,6 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Sender {
     config: Config,
-    flow: FlowId,
     phase: Phase,
     start: Instant,
     stop: Option<Instant>,
@@ -147,7 +145,6 @@ impl Sender {
     pub fn new(
         config: Config,
         controller: Controller,
-        flow: FlowId,
         traffic: source::Config,
         start: Instant,
         stop: Option<Instant>,
@@ -160,7 +157,6 @@ impl Sender {
         let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
         Self {
             config,
-            flow,
             phase: Phase::Closed,
             start,
             stop,

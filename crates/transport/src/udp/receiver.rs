@@ -106,7 +106,7 @@ impl Machine for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acklab_base::{Ecn, FlowId};
+    use acklab_base::Ecn;
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(us)
@@ -117,8 +117,8 @@ mod tests {
         let mut receiver = Receiver::default();
         for (number, transit) in arrivals {
             let sent_at = at((number - 1) * 1000);
-            let (flow, ecn) = (FlowId::data(0), Ecn::NotEct);
-            let datagram = UserDatagram { flow, ecn, number: *number, sent_at, payload: 100 };
+            let ecn = Ecn::NotEct;
+            let datagram = UserDatagram { ecn, number: *number, sent_at, payload: 100 };
             receiver.accept(sent_at + Duration::from_micros(*transit), datagram);
             assert_eq!((receiver.poll(at(0)), receiver.deadline()), (None, None), "it answers nothing");
         }

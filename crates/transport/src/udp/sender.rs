@@ -2,7 +2,7 @@
 
 use crate::source::{self, Source};
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Ecn, FlowId, Instant, Machine};
+use acklab_base::{Bytes, Ecn, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 
 /// A socket whose datagrams no one waits for: they leave as they are written, and queues on the path turn away what is too much.
@@ -20,7 +20,6 @@ pub struct Counters {
 /// The end that sends.
 #[derive(Debug)]
 pub struct Sender {
-    flow: FlowId,
     start: Option<Instant>,
     stop: Option<Instant>,
     source: Source,
@@ -34,7 +33,6 @@ impl Sender {
     /// application has no rate of its own, for UDP gives it none.
     #[must_use]
     pub fn new(
-        flow: FlowId,
         traffic: source::Config,
         start: Instant,
         stop: Option<Instant>,
@@ -43,7 +41,7 @@ impl Sender {
     ) -> Option<Self> {
         let payload = u32::try_from(traffic.write()?.get()).ok()?;
         let source = Source::new(traffic, BUFFER, seed.stream(&format!("flow/{name}/source")));
-        Some(Self { flow, start: Some(start), stop, source, payload, counters: Counters::default() })
+        Some(Self { start: Some(start), stop, source, payload, counters: Counters::default() })
     }
 
     /// Octets that the application has written.
@@ -88,7 +86,6 @@ impl Machine for Sender {
         self.counters.datagrams += 1;
         self.counters.bytes += u64::from(self.payload);
         Some(UserDatagram {
-            flow: self.flow,
             ecn: Ecn::NotEct,
             number: self.counters.datagrams,
             sent_at: now,
@@ -111,7 +108,7 @@ mod tests {
     /// A datagram of 1000 octets each millisecond from 5 ms on, until 8 ms.
     fn sender() -> Sender {
         let traffic = source::Config::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) };
-        Sender::new(FlowId::data(0), traffic, at(5), Some(at(8)), Seed(1), "flow").unwrap()
+        Sender::new(traffic, at(5), Some(at(8)), Seed(1), "flow").unwrap()
     }
 
     fn drain(sender: &mut Sender, now: Instant) -> Vec<UserDatagram> {
@@ -162,7 +159,7 @@ mod tests {
     #[test]
     fn an_application_without_a_rate_has_no_sender() {
         for traffic in [source::Config::Greedy {}, source::Config::Fixed { size: Bytes(1_000_000) }] {
-            assert!(Sender::new(FlowId::data(0), traffic, at(0), None, Seed(1), "flow").is_none());
+            assert!(Sender::new(traffic, at(0), None, Seed(1), "flow").is_none());
         }
     }
 }

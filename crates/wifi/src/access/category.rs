@@ -25,6 +25,29 @@ impl Category {
     /// All, lowest priority first.
     pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
 
+    /// The category of packets with this differentiated services codepoint (RFC 8325, §4.3): EF and VOICE-ADMIT are voice; AF3x, AF4x,
+    /// CS4 and CS5 are video; CS1 and LE (RFC 8622) are background; all others are best effort.
+    #[must_use]
+    pub const fn of_dscp(dscp: u8) -> Self {
+        match dscp {
+            44 | 46 => Self::Voice,
+            26 | 28 | 30 | 32 | 34 | 36 | 38 | 40 => Self::Video,
+            1 | 8 => Self::Background,
+            _ => Self::BestEffort,
+        }
+    }
+
+    /// The codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC 2474) and CS1 (RFC 4594).
+    #[must_use]
+    pub const fn dscp(self) -> u8 {
+        match self {
+            Self::Background => 8,
+            Self::BestEffort => 0,
+            Self::Video => 34,
+            Self::Voice => 46,
+        }
+    }
+
     /// What tables call it.
     #[must_use]
     pub const fn name(self) -> &'static str {

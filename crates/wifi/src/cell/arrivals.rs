@@ -1,6 +1,7 @@
 //! Packets are at the end of a hop. There they leave the cell, or go on to another station.
 
-use super::{Cell, Route, TxqId};
+use super::distribution::Distribution;
+use super::{ACCESS_POINT, Cell};
 use crate::hack::End;
 use crate::packet::Packet;
 use acklab_base::{Datagram, Instant};
@@ -9,10 +10,10 @@ use std::collections::VecDeque;
 /// Packets that have passed a hop.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<D> {
-    /// At the end of their way.
-    delivered: VecDeque<D>,
-    /// At the access point, with the queue in which they go on.
-    relayed: Vec<(TxqId, D)>,
+    /// At the node where they leave the cell.
+    delivered: VecDeque<(usize, D)>,
+    /// At the access point, with the station to which they go on.
+    relayed: Vec<(usize, D)>,
 }
 
 impl<D> Default for Arrivals<D> {
@@ -22,11 +23,12 @@ impl<D> Default for Arrivals<D> {
 }
 
 impl<D: Datagram> Arrivals<D> {
-    /// `packet` has passed `hop`. `routes` are those by which packets of that hop may go on.
-    pub(super) fn add(&mut self, packet: D, routes: &[Option<Route>], hop: TxqId) {
-        match routes.get(packet.flow().0 as usize).copied().flatten().and_then(|route| route.second) {
-            Some(second) if second != hop => self.relayed.push((second, packet)),
-            _ => self.delivered.push_back(packet),
+    /// `packet` has come to the node `at`.
+    pub(super) fn add(&mut self, packet: D, distribution: &Distribution, at: usize) {
+        let onwards = if at == ACCESS_POINT { distribution.exit(packet.destination()) } else { None };
+        match onwards.filter(|exit| *exit != at) {
+            Some(exit) => self.relayed.push((exit, packet)),
+            None => self.delivered.push_back((at, packet)),
         }
     }
 
@@ -34,23 +36,23 @@ impl<D: Datagram> Arrivals<D> {
         !self.delivered.is_empty()
     }
 
-    pub(super) fn take(&mut self) -> Option<D> {
+    pub(super) fn take(&mut self) -> Option<(usize, D)> {
         self.delivered.pop_front()
     }
 }
 
-/// Takes what goes up at the end of `hop`. A plain ACK is shown to what receives compressed ones.
+/// Takes what goes up at the node `at`. A plain ACK is shown to what receives compressed ones.
 pub(super) fn goes_up<D: Packet>(
     arrivals: &mut Arrivals<D>,
-    routes: &[Option<Route>],
-    hop: TxqId,
+    distribution: &Distribution,
+    at: usize,
     hack: &mut Option<Box<End<D>>>,
 ) -> impl FnMut(D) {
     move |packet| {
         if let Some(end) = hack {
             end.receives_plain(&packet);
         }
-        arrivals.add(packet, routes, hop);
+        arrivals.add(packet, distribution, at);
     }
 }
 
@@ -61,7 +63,7 @@ impl<D: Packet> Cell<D> {
             return;
         }
         let mut relayed = std::mem::take(&mut self.arrivals.relayed);
-        relayed.drain(..).for_each(|(second, packet)| self.admit(now, second, packet));
+        relayed.drain(..).for_each(|(to, packet)| self.send_on(now, ACCESS_POINT, to, packet));
         self.arrivals.relayed = relayed;
     }
 }

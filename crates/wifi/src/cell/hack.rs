@@ -7,7 +7,7 @@ use crate::hack::driver::Heard;
 use crate::hack::{Counters, End, Variant};
 use crate::packet::Packet;
 use crate::phy::Mode;
-use acklab_base::{Bytes, Duration, FlowId, Instant};
+use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::collections::VecDeque;
 
 /// When a held ACK will have waited for too long, by the queue that it is kept out of, the earliest first.
@@ -97,7 +97,7 @@ impl<D: Packet> Cell<D> {
         }
         let (driver, originator) = (&mut end.driver, &txq.originator);
         let mut room = driver.numbers_left();
-        let mut stay: Vec<FlowId> = Vec::new();
+        let mut stay: Vec<FlowKey> = Vec::new();
         let taken = txq.buffer.take_out(now, |arrived, packet| {
             if !packet.is_pure_ack() || stay.contains(&packet.flow()) {
                 return false;
@@ -271,13 +271,13 @@ impl<D: Packet> Cell<D> {
     /// The answer was read: the ACKs in it have arrived.
     pub(super) fn appended_acks_arrive(&mut self, now: Instant, exchange: &Exchange) {
         let Some(id) = self.txqs[exchange.txq.0 as usize].reverse else { return };
-        let (routes, arrivals) = (&self.routes, &mut self.arrivals);
+        let (distribution, arrivals) = (&self.distribution, &mut self.arrivals);
         let txq = &mut self.txqs[id.0 as usize];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
-        let (to, relays, driver) = (txq.to, txq.relays, &end.driver);
+        let (to, driver) = (txq.to, &end.driver);
         let done = end.decompressor.decompress(&end.appended, |msn, ack| {
             if let Some(kept) = driver.kept(msn) {
-                arrivals.add(kept.with_ack(ack), if relays { routes } else { &[] }, id);
+                arrivals.add(kept.with_ack(ack), distribution, to);
             }
         });
         if self.measured.contains(&now) {

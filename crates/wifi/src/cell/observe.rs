@@ -9,7 +9,7 @@ use crate::counters::Counters;
 use crate::hack;
 use crate::packet::Packet;
 use crate::ppdu::{Fate, Frame, Mpdu, Ppdu};
-use acklab_base::{Duration, FlowId, Instant};
+use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
 
 /// One access function as the tables know it.
@@ -69,7 +69,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// The flow of a packet that was dropped inside the window and that this has not told yet.
-    pub fn take_drop(&mut self) -> Option<FlowId> {
+    pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.turned_away.pop()
     }
 

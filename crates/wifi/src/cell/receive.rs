@@ -159,8 +159,7 @@ impl<D: Packet> Cell<D> {
         // Of a pure ACK the sender's own compressor is told, once it is acknowledged.
         let keeps = keeps || (txq.hack.is_some() && frame.pure_ack_octets > 0);
         let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
-        let routes: &[_] = if txq.relays { &self.routes } else { &[] };
-        let mut up = goes_up(&mut self.arrivals, routes, id, &mut txq.hack);
+        let mut up = goes_up(&mut self.arrivals, &self.distribution, txq.to, &mut txq.hack);
         if has_agreement {
             txq.recipient.receive(sequence, packets, &mut up);
         } else {

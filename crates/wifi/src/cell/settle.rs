@@ -152,7 +152,8 @@ impl<D: Packet> Cell<D> {
     /// A Block ACK request has arrived: what lies before the originator's window will not come.
     pub(super) fn moves_window(&mut self, now: Instant, id: TxqId) {
         let txq = &mut self.txqs[id.0 as usize];
-        txq.recipient.advance(txq.originator.start, &mut goes_up(&mut self.arrivals, &self.routes, id, &mut txq.hack));
+        let start = txq.originator.start;
+        txq.recipient.advance(start, &mut goes_up(&mut self.arrivals, &self.distribution, txq.to, &mut txq.hack));
         self.relay(now);
     }
 

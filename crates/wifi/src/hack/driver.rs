@@ -11,7 +11,7 @@
 use super::config::{Config, Variant};
 use super::nic::Nic;
 use crate::packet::Packet;
-use acklab_base::{Bytes, FlowId, Instant};
+use acklab_base::{Bytes, FlowKey, Instant};
 use acklab_wire::Endpoints;
 use acklab_wire::rohc::{Ack, Compressor, Octets};
 use std::collections::VecDeque;
@@ -105,7 +105,7 @@ impl<D: Packet> Driver<D> {
     }
 
     /// Does an ACK of this flow wait that was on no answer yet?
-    pub(crate) fn holds_any_of(&self, flow: FlowId) -> bool {
+    pub(crate) fn holds_any_of(&self, flow: FlowKey) -> bool {
         self.kept.range(self.exposed..).any(|kept| kept.packet.flow() == flow)
     }
 
@@ -199,7 +199,7 @@ impl<D: Packet> Driver<D> {
     /// A plain ACK of `flow` is sent: it says all that the kept ones of its flow say, which are cleared with those before them, and
     /// with later ones of the same flows, which were compressed against them. Tells how many are cleared, and returns those that must
     /// go plain instead, as they were on no answer.
-    pub(crate) fn overtakes(&mut self, flow: FlowId) -> (usize, Vec<D>) {
+    pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
         self.aside.retain(|(_, packet)| packet.flow() != flow);
         let last_of = |flow| self.kept.iter().rposition(|kept| kept.packet.flow() == flow);
         let Some(mut last) = last_of(flow) else { return (0, Vec::new()) };

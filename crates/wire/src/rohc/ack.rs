@@ -9,17 +9,17 @@ use crate::tcp::{EncodeError, Headers, Segment, headers};
 pub struct Ack {
     /// Who sends it to whom.
     pub endpoints: Endpoints,
-    /// The segment. It is a pure ACK if [`Datagram::pure_ack`](acklab_base::Datagram::ack_header) says so.
+    /// The segment. It is a pure ACK if [it says so](Segment::is_pure_ack).
     pub segment: Segment,
     /// What its IPv4 header says besides.
     pub ip: Ipv4Fields,
 }
 
 impl Ack {
-    /// This segment between the [endpoints of its flow](Endpoints::of), with the IPv4 header of a simulated endpoint.
+    /// This segment between `endpoints`, with the IPv4 header of a simulated endpoint.
     #[must_use]
-    pub fn of(segment: Segment) -> Self {
-        Self { endpoints: Endpoints::of(segment.flow), segment, ip: Ipv4Fields::default() }
+    pub fn of(segment: Segment, endpoints: Endpoints) -> Self {
+        Self { endpoints, segment, ip: Ipv4Fields::default() }
     }
 
     /// The octets that it stands for.

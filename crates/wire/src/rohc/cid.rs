@@ -79,11 +79,10 @@ impl<T> Contexts<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acklab_base::FlowId;
 
     #[test]
     fn the_hash_is_that_of_the_five_tuple() {
         // printf '\006\012\200\000\001\012\000\000\001\000\011\300\000' | md5sum
-        assert_eq!(Cid::of(Endpoints::of(FlowId::data(0).reverse())), Cid(0x8d));
+        assert_eq!(Cid::of(Endpoints::of_connection(0).reverse()), Cid(0x8d));
     }
 }

@@ -10,7 +10,6 @@ use super::stride::Estimate;
 use super::{Ack, Checksum, Cid, Config, Profile, ir};
 use crate::Endpoints;
 use crate::rohc::ack::TCP_CHECKSUM;
-use acklab_base::Datagram;
 use std::collections::BTreeMap;
 
 /// Headers of a flow from one IR to the next where no feedback tells of a damaged context: the value of librohc

@@ -13,7 +13,7 @@ use super::options::{self, List};
 use super::{Ack, Checksum, Cid, Config, Error, Profile, ir, stride};
 use crate::Endpoints;
 use crate::tcp::{Flags, SeqNumber};
-use acklab_base::{Datagram, Ecn};
+use acklab_base::Ecn;
 use std::collections::BTreeMap;
 
 /// The receiving end: one for each peer.
@@ -104,7 +104,7 @@ impl Decompressor {
         let state = match reader.peek()? {
             ir::IR | ir::IR_DYN => {
                 let known = self.contexts.get(cid).map(|context| context.state);
-                let (state, checksum) = ir::read(packet, cid, known.as_ref(), Endpoints::flow, &mut reader)?;
+                let (state, checksum) = ir::read(packet, cid, known.as_ref(), &mut reader)?;
                 no_payload(&reader)?;
                 let headers = state.ack.headers().map_err(|_| Error::NotPure(cid))?;
                 let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);

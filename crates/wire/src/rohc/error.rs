@@ -1,7 +1,6 @@
 //! Why octets are no compressed ACK.
 
 use super::Cid;
-use crate::Endpoints;
 
 /// Why octets are no compressed ACK, with what was found in them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +93,4 @@ pub enum Error {
         /// How many.
         octets: usize,
     },
-    /// Nobody knows the connection.
-    #[error("no flow runs {0}")]
-    UnknownFlow(Endpoints),
 }

@@ -10,7 +10,7 @@ use super::{Ack, Cid, Error};
 use crate::Endpoints;
 use crate::ipv4::Ipv4Fields;
 use crate::tcp::{Flags, Headers, Segment, SeqNumber};
-use acklab_base::{Ecn, FlowId};
+use acklab_base::Ecn;
 use etherparse::IpNumber;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -74,7 +74,6 @@ pub(super) fn read(
     packet: &[u8],
     cid: Cid,
     known: Option<&State>,
-    flow: impl FnOnce(Endpoints) -> Option<FlowId>,
     reader: &mut Reader,
 ) -> Result<(State, u16), Error> {
     let kind = reader.u8()?;
@@ -98,12 +97,7 @@ pub(super) fn read(
     if computed != crc {
         return Err(Error::Crc { cid, found: crc, computed });
     }
-    let flow = match known {
-        Some(known) => known.ack.segment.flow,
-        None => flow(endpoints).ok_or(Error::UnknownFlow(endpoints))?,
-    };
-    let segment = Segment { flow, ..state.ack.segment };
-    Ok((State { ack: Ack { segment, ..state.ack }, ..state }, checksum))
+    Ok((state, checksum))
 }
 
 fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
@@ -118,7 +112,6 @@ fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
     Ok(Endpoints { source: SocketAddrV4::new(from, reader.u16()?), destination: SocketAddrV4::new(to, reader.u16()?) })
 }
 
-/// The state but for its flow.
 fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> Result<(State, u16), Error> {
     let [first, service, time_to_live] = reader.array()?;
     if first >> 3 != 0 {
@@ -145,7 +138,6 @@ fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> R
     }
     let ack_stride = if present & 0x40 != 0 { reader.u16()? } else { ack_stride };
     let mut segment = Segment {
-        flow: FlowId(0),
         ecn: Ecn::from_bits(service),
         seq,
         ack,

@@ -10,5 +10,5 @@ mod encode;
 mod options;
 
 pub use decode::{DecodeError, decode};
-pub use encode::{EncodeError, Headers, encode, headers};
+pub use encode::{EncodeError, Headers, headers};
 pub(crate) use options::{KIND_ACCURATE_ECN, KIND_EXPERIMENT, take};

@@ -1,8 +1,11 @@
 //! A segment as a typed value.
 
-use super::{Options, SeqNumber};
-use crate::ipv4::IPV4_HEADER;
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
+use super::{Options, SeqNumber, headers};
+use crate::Endpoints;
+use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::pdu::{EncodeError, Pdu};
+use acklab_base::{AckHeader, Bytes, Ecn};
+use etherparse::IpNumber;
 use std::fmt;
 use std::ops::BitOr;
 
@@ -102,8 +105,6 @@ impl fmt::Debug for Flags {
 /// A TCP segment over IPv4. Payload is a length: endpoints here move counts of octets, not their values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// The direction of the connection; it stands for addresses and ports.
-    pub flow: FlowId,
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,
     /// Sequence number of the first octet.
@@ -128,26 +129,16 @@ impl Segment {
             + u64::from(self.flags.contains(Flags::SYN))
             + u64::from(self.flags.contains(Flags::FIN))
     }
-}
 
-impl Datagram for Segment {
-    fn wire_len(&self) -> Bytes {
+    /// Octets of the IPv4 packet that carries it, headers included.
+    #[must_use]
+    pub fn wire_len(&self) -> Bytes {
         Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
     }
 
-    fn flow(&self) -> FlowId {
-        self.flow
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-
-    fn set_ecn(&mut self, ecn: Ecn) {
-        self.ecn = ecn;
-    }
-
-    fn ack_header(&self) -> Option<AckHeader> {
+    /// What it says to the sender of data, if it has ACK and not SYN.
+    #[must_use]
+    pub fn ack_header(&self) -> Option<AckHeader> {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
             return None;
         }
@@ -164,15 +155,64 @@ impl Datagram for Segment {
         })
     }
 
-    fn is_pure_ack(&self) -> bool {
+    /// The same, if it is a pure ACK.
+    #[must_use]
+    pub fn pure_ack(&self) -> Option<AckHeader> {
+        self.ack_header().filter(|header| header.is_pure)
+    }
+
+    /// Is it a pure ACK: without payload, and without SYN, FIN, RST and URG?
+    #[must_use]
+    pub fn is_pure_ack(&self) -> bool {
         let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
         self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business)
     }
 }
 
+impl Pdu for Segment {
+    fn protocol(&self) -> u8 {
+        IpNumber::TCP.0
+    }
+
+    fn wire_len(&self) -> Bytes {
+        self.wire_len()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.ack_header()
+    }
+
+    fn payload(&self) -> u32 {
+        self.payload
+    }
+
+    fn encode(
+        &self,
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        extent: Extent,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        octets.clear();
+        octets.extend_from_slice(&headers(self, endpoints, fields)?);
+        if extent == Extent::Whole {
+            octets.resize(octets.len() + self.payload as usize, 0);
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {:?} seq {:?}+{}", self.flow, self.flags, self.seq, self.payload)?;
+        write!(f, "{:?} seq {:?}+{}", self.flags, self.seq, self.payload)?;
         if self.flags.contains(Flags::ACK) {
             write!(f, " ack {:?}", self.ack)?;
         }
@@ -191,7 +231,6 @@ mod tests {
 
     fn ack() -> Segment {
         Segment {
-            flow: FlowId::data(0).reverse(),
             ecn: Ecn::NotEct,
             seq: SeqNumber(1),
             ack: SeqNumber(2897),

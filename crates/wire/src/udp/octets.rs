@@ -4,9 +4,9 @@
 //! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
 
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
-use crate::Endpoints;
+use crate::{Endpoints, pdu::Pdu as _};
 use crate::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
-use acklab_base::{Datagram, Ecn, FlowId, Instant};
+use acklab_base::{Ecn, Instant};
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
 use std::net::SocketAddrV4;
 
@@ -53,20 +53,17 @@ pub enum DecodeError {
     /// The test header says a time that is none.
     #[error("the test header says {0} microseconds beyond a second")]
     Microseconds(u32),
-    /// Nobody knows the flow.
-    #[error("no flow runs {0}")]
-    UnknownFlow(Endpoints),
 }
 
-/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with this `identification`, in place of those in
-/// `octets`, whose memory is used again.
+/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with these `fields`, in place of those in `octets`, whose
+/// memory is used again.
 ///
 /// # Errors
 /// If the datagram does not fit a packet, or its test header the payload; `octets` is empty then.
-pub fn encode(
+pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
-    identification: u16,
+    fields: Ipv4Fields,
     extent: Extent,
     octets: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
@@ -76,7 +73,6 @@ pub fn encode(
     }
     let wire_len = datagram.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
-    let fields = Ipv4Fields { identification, ..Ipv4Fields::default() };
     let ip = ipv4::header(IpNumber::UDP, datagram.ecn, endpoints, fields, total_len);
     let length = total_len - ip.len() as u16;
 
@@ -118,14 +114,11 @@ fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
 
 /// The datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
 ///
-/// `flow` tells which flow the endpoints stand for: [`Endpoints::flow`] for what [`encode`] wrote by [`Endpoints::of`].
-///
 /// # Errors
-/// If the octets are not a whole, well-formed datagram of test traffic in IPv4, or of a flow that is not known.
+/// If the octets are not a whole, well-formed datagram of test traffic in IPv4.
 pub fn decode(
     octets: &[u8],
     checksums: Checksums,
-    flow: impl FnOnce(Endpoints) -> Option<FlowId>,
 ) -> Result<(Endpoints, UserDatagram), DecodeError> {
     let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
     let (Ok(udp), Some(test)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
@@ -154,7 +147,6 @@ pub fn decode(
         return Err(DecodeError::Microseconds(micros));
     }
     let datagram = UserDatagram {
-        flow: flow(endpoints).ok_or(DecodeError::UnknownFlow(endpoints))?,
         ecn: Ecn::from_bits(ip.ecn().value()),
         number: u64::from(word(8)) << 32 | u64::from(word(12)),
         sent_at: Instant::from_nanos(u64::from(seconds) * NANOS_PER_SECOND + u64::from(micros) * 1000),

@@ -7,7 +7,7 @@
 
 use super::chain::Chain;
 use super::is_after;
-use acklab_base::{AckHeader, Datagram, FlowId};
+use acklab_base::{AckHeader, Datagram, FlowKey};
 
 /// ECE and CWR, in the bits of [`AckHeader::ecn`].
 const ECE_CWR: u8 = 0b011;
@@ -15,7 +15,7 @@ const ECE_CWR: u8 = 0b011;
 /// The place of the ACK that goes when `newer` comes to the tail.
 pub(super) fn redundant<D: Datagram>(
     chain: &Chain<D>,
-    flow: FlowId,
+    flow: FlowKey,
     newer: AckHeader,
     aggressive: bool,
 ) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Packets in a row, and those of each flow in a row of their own, so that one may be taken from the middle.
 
-use acklab_base::{Bytes, Datagram, FlowId, Instant};
+use acklab_base::{Bytes, Datagram, FlowKey, FlowTable, Instant};
 use std::iter::successors;
 
 #[derive(Clone, Debug)]
@@ -9,8 +9,7 @@ pub(crate) struct Chain<D> {
     /// Nodes without a packet.
     free: Vec<usize>,
     all: Ends,
-    /// By flow.
-    flows: Vec<Ends>,
+    flows: FlowTable<Ends>,
     len: usize,
     bytes: Bytes,
 }
@@ -63,7 +62,7 @@ impl Ends {
 impl<D> Chain<D> {
     pub(crate) const fn new() -> Self {
         let all = Ends { first: None, last: None };
-        Self { nodes: Vec::new(), free: Vec::new(), all, flows: Vec::new(), len: 0, bytes: Bytes::ZERO }
+        Self { nodes: Vec::new(), free: Vec::new(), all, flows: FlowTable::new(), len: 0, bytes: Bytes::ZERO }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -80,16 +79,16 @@ impl<D> Chain<D> {
         Some((*arrived, packet))
     }
 
-    fn ends(&self, flow: FlowId) -> Ends {
-        self.flows.get(flow.0 as usize).copied().unwrap_or_default()
+    fn ends(&self, flow: FlowKey) -> Ends {
+        self.flows.get(flow).copied().unwrap_or_default()
     }
 
     /// The places of this flow's packets, the one nearest to the head first.
-    pub(super) fn of_flow(&self, flow: FlowId) -> impl Iterator<Item = usize> {
+    pub(super) fn of_flow(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).first, |at| self.nodes[*at].in_flow.behind)
     }
 
-    pub(super) fn of_flow_newest_first(&self, flow: FlowId) -> impl Iterator<Item = usize> {
+    pub(super) fn of_flow_newest_first(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).last, |at| self.nodes[*at].in_flow.before)
     }
 
@@ -113,10 +112,7 @@ impl<D: Datagram> Chain<D> {
     }
 
     pub(super) fn push(&mut self, arrived: Instant, packet: D, is_duplicate: bool) {
-        let flow = packet.flow().0 as usize;
-        if self.flows.len() <= flow {
-            self.flows.resize(flow + 1, Ends::default());
-        }
+        let flow = packet.flow();
         self.len += 1;
         self.bytes += packet.wire_len();
         let (in_all, in_flow) = Default::default();
@@ -132,7 +128,7 @@ impl<D: Datagram> Chain<D> {
             }
         };
         self.all.join(&mut self.nodes, at, |node| &mut node.in_all);
-        self.flows[flow].join(&mut self.nodes, at, |node| &mut node.in_flow);
+        self.flows.entry(flow, Ends::default).join(&mut self.nodes, at, |node| &mut node.in_flow);
     }
 
     /// Puts `packet` where another of its flow stands, and returns that.
@@ -148,7 +144,9 @@ impl<D: Datagram> Chain<D> {
     pub(super) fn remove(&mut self, at: usize) -> Option<(Instant, D)> {
         let (arrived, packet) = self.nodes[at].waiting.take()?;
         self.all.leave(&mut self.nodes, at, |node| &mut node.in_all);
-        self.flows[packet.flow().0 as usize].leave(&mut self.nodes, at, |node| &mut node.in_flow);
+        if let Some(of_flow) = self.flows.get_mut(packet.flow()) {
+            of_flow.leave(&mut self.nodes, at, |node| &mut node.in_flow);
+        }
         self.free.push(at);
         self.len -= 1;
         self.bytes -= packet.wire_len();

@@ -216,7 +216,7 @@ proptest! {
         let mut list: Vec<Packet> = Vec::new();
         for (number, (flow, step)) in steps.into_iter().enumerate() {
             let packet = Packet { size: 40 + number as u64, ..ack(flow, number as u32) };
-            let mut of_flow: Vec<_> = chain.of_flow(FlowId(flow)).collect();
+            let mut of_flow: Vec<_> = chain.of_flow(FlowKey(flow.into())).collect();
             match of_flow.get(step).copied() {
                 Some(at) => {
                     let (_, gone) = chain.remove(at).unwrap();
@@ -235,7 +235,7 @@ proptest! {
             prop_assert_eq!(chain.len(), list.len());
             prop_assert_eq!(chain.bytes(), Bytes(list.iter().map(|packet| packet.size).sum()));
             prop_assert_eq!(chain.head().map(|(_, packet)| *packet), list.first().copied());
-            of_flow = chain.of_flow_newest_first(FlowId(flow)).collect();
+            of_flow = chain.of_flow_newest_first(FlowKey(flow.into())).collect();
             let packets: Vec<_> = of_flow.iter().rev().filter_map(|at| chain.packet(*at)).copied().collect();
             let expected: Vec<_> = list.iter().filter(|packet| packet.flow == flow).copied().collect();
             prop_assert_eq!(packets, expected);

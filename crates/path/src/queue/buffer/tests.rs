@@ -37,7 +37,7 @@ fn what_does_not_fit_comes_back() {
     assert_eq!(buffer.offer(ms(0), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
     assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(41)));
-    assert_eq!((buffer.take_drop(), buffer.take_drop()), (Some(FlowId(0)), None));
+    assert_eq!((buffer.take_drop(), buffer.take_drop()), (Some(FlowKey(0)), None));
 
     let mut buffer = Buffer::new(fifo(Limit::Bytes(Bytes(100))));
     assert_eq!(buffer.offer(ms(0), data(60), true), Queued);
@@ -103,7 +103,7 @@ fn codel_drops_heads_before_it_gives_one() {
     assert_eq!(buffer.head(), Some(&data(1001)));
     assert_eq!(buffer.take(ms(110)), Some((ms(0), data(1002))), "an interval later");
     assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(1001)));
-    assert_eq!(buffer.take_drop(), Some(FlowId(0)));
+    assert_eq!(buffer.take_drop(), Some(FlowKey(0)));
     // Due after 100/√1, 100/√2, … more: at 210, 281, 338 and 388 ms.
     assert_eq!(buffer.take(ms(400)), Some((ms(0), data(1007))));
     assert_eq!((buffer.counters().dropped, buffer.counters().served, buffer.len()), (5, 3, 12));

@@ -116,12 +116,10 @@ impl Echo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acklab_base::FlowId;
     use acklab_wire::tcp::{Options, SeqNumber};
 
     fn segment(codepoint: Ecn, flags: Flags) -> Segment {
         Segment {
-            flow: FlowId::data(0),
             ecn: codepoint,
             seq: SeqNumber(1),
             ack: SeqNumber(1),

@@ -164,7 +164,6 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acklab_base::FlowId;
     use acklab_wire::tcp::{FieldOrder, Options, SeqNumber};
 
     fn accurate() -> Marks {
@@ -173,7 +172,6 @@ mod tests {
 
     fn ack(flags: Flags, accurate_ecn: Option<AccurateEcn>) -> Segment {
         Segment {
-            flow: FlowId::data(0).reverse(),
             ecn: Ecn::NotEct,
             seq: SeqNumber(1),
             ack: SeqNumber(1),

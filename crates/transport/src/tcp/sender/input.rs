@@ -4,10 +4,9 @@ use super::super::config::RttClock;
 use super::react::News;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
-use crate::event::Event;
 use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Advance;
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::ops::Range;
 

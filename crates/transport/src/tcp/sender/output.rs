@@ -275,7 +275,6 @@ impl Sender {
 
     pub(super) fn empty(&self) -> Segment {
         Segment {
-            flow: self.flow,
             ecn: Ecn::NotEct,
             seq: self.first,
             ack: self.peer_next,

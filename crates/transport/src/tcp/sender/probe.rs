@@ -3,10 +3,9 @@
 use super::react::News;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, Signal};
-use crate::event::Event;
 use crate::recovery::CongestionState;
 use crate::recovery::rack::Episode;
-use acklab_base::Instant;
+use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {

@@ -4,14 +4,13 @@ use super::super::config::Dialect;
 use super::Sender;
 use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
-use crate::event::Event;
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::rack::RoundTrip;
 use crate::recovery::rto::Restart;
 use crate::recovery::scoreboard::{Advance, Loss};
 use crate::recovery::undo::Before;
 use crate::recovery::{self, CongestionState, DUP_THRESH, Detection};
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Event, Instant};
 
 /// What one ACK brought.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,10 +3,9 @@
 use super::super::config::Dialect;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, FlightMeasure, Signal};
-use crate::event::Event;
 use crate::recovery::CongestionState;
 use crate::recovery::rack::TailLossProbe;
-use acklab_base::Instant;
+use acklab_base::{Event, Instant};
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {

@@ -15,11 +15,11 @@ impl Packet for Segment {
     }
 }
 
-const A: FlowId = FlowId::data(0).reverse();
-const B: FlowId = FlowId::data(1).reverse();
+const A: FlowKey = FlowKey::data(0).reverse();
+const B: FlowKey = FlowKey::data(1).reverse();
 const NOW: Instant = Instant::ZERO;
 
-fn ack(flow: FlowId, number: u32) -> Segment {
+fn ack(flow: FlowKey, number: u32) -> Segment {
     Segment {
         flow,
         ecn: Ecn::NotEct,

@@ -4,7 +4,7 @@ use super::options;
 use crate::Endpoints;
 use crate::ipv4::{self, Checksums};
 use crate::tcp::{Flags, Segment, SeqNumber};
-use acklab_base::{Ecn, FlowId};
+use acklab_base::{Ecn};
 use etherparse::err::tcp;
 use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -53,15 +53,11 @@ pub enum DecodeError {
 /// The segment in the IPv4 packet that `octets` starts with, and between whom it runs. Octets after the packet, as a link
 /// layer pads it with, are left out.
 ///
-/// `flow` tells which flow the endpoints stand for: [`Endpoints::flow`] for what [`encode`](super::encode()) wrote by
-/// [`Endpoints::of`].
-///
 /// # Errors
-/// If the octets are not a whole, well-formed TCP segment in IPv4, or of a flow that is not known.
+/// If the octets are not a whole, well-formed TCP segment in IPv4.
 pub fn decode(
     octets: &[u8],
     checksums: Checksums,
-    flow: impl FnOnce(Endpoints) -> Option<FlowId>,
 ) -> Result<(Endpoints, Segment), DecodeError> {
     let (ip, segment, length) = ipv4::read(octets, IpNumber::TCP, checksums)?;
     let tcp = TcpHeaderSlice::from_slice(segment)?;
@@ -79,7 +75,6 @@ pub fn decode(
     // Data offset, three reserved bits, then the flags (RFC 9293, §3.1).
     let flags = Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]));
     let segment = Segment {
-        flow: flow(endpoints).ok_or(DecodeError::UnknownFlow(endpoints))?,
         ecn: Ecn::from_bits(ip.ecn().value()),
         seq: SeqNumber(tcp.sequence_number()),
         ack: SeqNumber(tcp.acknowledgment_number()),

@@ -2,7 +2,7 @@
 
 use super::options::Layout;
 use crate::Endpoints;
-use crate::ipv4::{self, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
+use crate::ipv4::{self, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::tcp::{Options, Segment, TCP_HEADER};
 use arrayvec::ArrayVec;
 use etherparse::IpNumber;
@@ -29,27 +29,6 @@ pub enum EncodeError {
         /// What they would take.
         octets: u64,
     },
-}
-
-/// Put the octets of `segment`, sent between `endpoints` in an IPv4 packet with this `identification`, in place of those in
-/// `octets`, whose memory is used again.
-///
-/// # Errors
-/// If the segment does not fit a packet, or its options a header; `octets` is empty then.
-pub fn encode(
-    segment: &Segment,
-    endpoints: Endpoints,
-    identification: u16,
-    extent: Extent,
-    octets: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    octets.clear();
-    let headers = headers(segment, endpoints, Ipv4Fields { identification, ..Ipv4Fields::default() })?;
-    octets.extend_from_slice(&headers);
-    if extent == Extent::Whole {
-        octets.resize(octets.len() + segment.payload as usize, 0);
-    }
-    Ok(())
 }
 
 /// The headers of `segment`, with the lengths and checksums of the whole packet.

@@ -1,5 +1,6 @@
-//! What endpoints tell of themselves: one vocabulary for tests, traces, metrics and reports.
+//! What endpoints tell as it happens: one vocabulary for tests, traces, metrics and reports.
 
+use crate::Duration;
 use std::fmt;
 
 /// Something that happened inside an endpoint and that no segment shows.
@@ -38,6 +39,33 @@ pub enum Event {
     SynTimeout,
     /// Everything has been sent and acknowledged, the FIN included.
     Finished,
+    /// The ACK policy has decided about an arrival, for those who have [asked](crate::Endpoint::tell_decisions) to be told.
+    AckDecided {
+        /// What it decided.
+        when: AckTime,
+        /// Why.
+        reason: &'static str,
+        /// Octets, or packets where the transport numbers those, that were unacknowledged.
+        unacknowledged: u64,
+    },
+    /// Something that only one transport knows.
+    Other {
+        /// What.
+        name: &'static str,
+        /// A number that says more.
+        value: u64,
+    },
+}
+
+/// When an ACK policy wants an acknowledgment sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckTime {
+    /// At once.
+    Now,
+    /// After so long, unless something makes it happen before.
+    In(Duration),
+    /// With what follows.
+    Hold,
 }
 
 impl Event {
@@ -55,6 +83,10 @@ impl Event {
             Self::WindowProbe => "window-probe",
             Self::SynTimeout => "syn-timeout",
             Self::Finished => "finished",
+            Self::AckDecided { when: AckTime::Now, .. } => "ack-now",
+            Self::AckDecided { when: AckTime::In(_), .. } => "ack-later",
+            Self::AckDecided { when: AckTime::Hold, .. } => "ack-held",
+            Self::Other { name, .. } => name,
         }
     }
 }
@@ -67,6 +99,14 @@ impl fmt::Display for Event {
             }
             Self::RecoveryEntered { until } | Self::WindowReduced { until } => write!(f, "until offset {until}"),
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
+            Self::AckDecided { when, reason, unacknowledged } => {
+                f.write_str(reason)?;
+                if let AckTime::In(delay) = when {
+                    write!(f, ", in {delay}")?;
+                }
+                write!(f, ", {unacknowledged} unacknowledged")
+            }
+            Self::Other { value, .. } => write!(f, "{value}"),
             _ => Ok(()),
         }
     }

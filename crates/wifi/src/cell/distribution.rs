@@ -1,0 +1,112 @@
+//! Where packets go: at which node they leave the cell, and by which queue they get there.
+
+use super::{ACCESS_POINT, Cell, Error, TxqId};
+use crate::access::Category;
+use crate::packet::Packet;
+use acklab_base::{Instant, NodeId};
+
+/// What the access point knows of the nodes behind each station (4.5.2.1), and the queues that there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Distribution {
+    /// By destination, the node of the cell at which packets to it leave.
+    exits: Vec<Option<u32>>,
+    /// The queue between a station and the access point, by station, direction and category.
+    queues: Vec<Option<TxqId>>,
+    /// Packets that nobody could place.
+    unplaced: u64,
+}
+
+impl Distribution {
+    /// The node at which packets to `destination` leave the cell.
+    #[inline]
+    pub(super) fn exit(&self, destination: NodeId) -> Option<usize> {
+        self.exits.get(destination.index()).copied().flatten().map(|node| node as usize)
+    }
+
+    pub(super) const fn misplaces(&mut self) {
+        self.unplaced += 1;
+    }
+
+    /// The place of a queue. One of its ends is the access point.
+    fn place(from: usize, to: usize, category: Category) -> usize {
+        let is_uplink = to == ACCESS_POINT;
+        let station = if is_uplink { from } else { to };
+        (station * 2 + usize::from(is_uplink)) * Category::ALL.len() + category as usize
+    }
+
+    #[inline]
+    pub(super) fn queue(&self, from: usize, to: usize, category: Category) -> Option<TxqId> {
+        self.queues.get(Self::place(from, to, category)).copied().flatten()
+    }
+
+    pub(super) fn add_queue(&mut self, from: usize, to: usize, category: Category, id: TxqId) {
+        let place = Self::place(from, to, category);
+        if self.queues.len() <= place {
+            self.queues.resize(place + 1, None);
+        }
+        self.queues[place] = Some(id);
+    }
+}
+
+impl<D: Packet> Cell<D> {
+    /// Packets to `destination` leave the cell at this node of it.
+    pub fn attach(&mut self, destination: NodeId, node: usize) {
+        let exits = &mut self.distribution.exits;
+        if exits.len() <= destination.index() {
+            exits.resize(destination.index() + 1, None);
+        }
+        exits[destination.index()] = Some(node as u32);
+    }
+
+    /// Make ready what carries packets of one category from one node to another, so that the first of them finds it. Without QoS, all are
+    /// best effort.
+    ///
+    /// # Errors
+    /// If the sender's mode is none of the standard.
+    pub fn carry(&mut self, from: usize, to: usize, category: Category) -> Result<(), Error> {
+        let category = self.category_of(category);
+        if from == ACCESS_POINT || to == ACCESS_POINT {
+            self.txq(from, to, category)?;
+        } else {
+            self.txq(from, ACCESS_POINT, category)?;
+            self.txq(ACCESS_POINT, to, category)?;
+        }
+        Ok(())
+    }
+
+    /// Packets that came with a destination that is attached to no other node, since the start. They were dropped.
+    #[must_use]
+    pub const fn unplaced(&self) -> u64 {
+        self.distribution.unplaced
+    }
+
+    /// A packet joins the cell at this node.
+    pub(super) fn enter(&mut self, now: Instant, from: usize, packet: D) {
+        match self.distribution.exit(packet.destination()) {
+            Some(exit) if exit != from => {
+                let next = if from == ACCESS_POINT { exit } else { ACCESS_POINT };
+                self.send_on(now, from, next, packet);
+            }
+            _ => self.misplace(packet),
+        }
+    }
+
+    /// A packet goes from one node to the next.
+    pub(super) fn send_on(&mut self, now: Instant, from: usize, to: usize, packet: D) {
+        let category = self.category_of(Category::of_dscp(packet.dscp()));
+        let known = self.distribution.queue(from, to, category);
+        match known.map_or_else(|| self.txq(from, to, category), Ok) {
+            Ok(id) => self.admit(now, id, packet),
+            Err(_) => self.misplace(packet),
+        }
+    }
+
+    fn misplace(&mut self, packet: D) {
+        self.distribution.misplaces();
+        self.turned_away.push(packet.flow());
+    }
+
+    fn category_of(&self, category: Category) -> Category {
+        if self.config.standard.has_qos() { category } else { Category::BestEffort }
+    }
+}
