@@ -1,43 +1,133 @@
-//! A packet in simulation: what a transport sends, and when what it tells came into being.
+//! A packet in simulation: what a transport sends, under the header of an IP packet, with when what it tells came into being.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId, Instant};
-use acklab_wire::Pdu;
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_wire::Endpoints;
+use acklab_wire::ipv4::{Extent, Ipv4Fields};
+use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
-use std::borrow::Borrow;
+use acklab_wire::tcp::Segment;
+use std::any::{Any, TypeId};
 
-/// What a transport sends, on its way. It moves from box to box as a pointer, so a hop costs the same whatever options it carries.
-#[derive(Clone, Debug)]
-pub(crate) struct Packet(Box<Body>);
+/// A typed packet. It moves from box to box as a pointer, so a hop costs the same whatever it carries.
+#[derive(Debug)]
+pub struct Packet(Box<Body<dyn Carried>>);
 
 /// What a packet holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Body {
-    pub(crate) pdu: Pdu,
-    /// Octets of its IP packet.
-    pub(crate) wire_len: Bytes,
-    /// Of data, when it was sent; of an ACK, when the newest data that it reports had arrived.
-    pub(crate) born: Instant,
+#[derive(Debug)]
+struct Body<P: ?Sized> {
+    header: Header,
+    pdu: P,
 }
 
-impl Packet {
-    pub(crate) const fn body(&self) -> &Body {
-        &self.0
+/// What stands around a protocol data unit.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    route: Route,
+    wire_len: Bytes,
+    is_pure_ack: bool,
+    born: Instant,
+}
+
+/// Who sends a packet where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Addresses and ports.
+    pub endpoints: Endpoints,
+    /// The flow that these make up with the protocol.
+    pub flow: FlowKey,
+    /// The node with the destination's address.
+    pub destination: NodeId,
+    /// Differentiated services codepoint.
+    pub dscp: u8,
+}
+
+impl Route {
+    /// That of a flow of this IP protocol between `endpoints`, to `destination`, with the default codepoint.
+    #[must_use]
+    pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
+        Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0 }
     }
 }
 
-impl Borrow<Pdu> for Packet {
-    fn borrow(&self) -> &Pdu {
-        &self.0.pdu
+/// Any [`Pdu`] that can be copied.
+trait Carried: Pdu {
+    fn under(&self, header: Header) -> Packet;
+}
+
+impl<P: Pdu + Clone> Carried for P {
+    fn under(&self, header: Header) -> Packet {
+        Packet(Box::new(Body { header, pdu: self.clone() }))
+    }
+}
+
+impl Clone for Packet {
+    fn clone(&self) -> Self {
+        self.0.pdu.under(self.0.header)
+    }
+}
+
+impl Packet {
+    /// A packet that carries `pdu`. Data are born when they are sent, an acknowledgment when the newest data arrived that it reports.
+    pub fn new<P: Pdu + Clone>(pdu: P, route: Route, born: Instant) -> Self {
+        Self(Box::new(Body { header: Header::of(&pdu, route, born), pdu }))
+    }
+
+    /// What it carries, if that is of this type.
+    #[must_use]
+    #[inline]
+    pub fn pdu<P: Pdu>(&self) -> Option<&P> {
+        let pdu: &dyn Any = &self.0.pdu;
+        pdu.downcast_ref()
+    }
+
+    /// When what it tells came into being.
+    #[must_use]
+    pub const fn born(&self) -> Instant {
+        self.0.header.born
+    }
+
+    /// Octets of payload, which a capture may leave out.
+    #[must_use]
+    pub fn payload(&self) -> u32 {
+        self.0.pdu.payload()
+    }
+
+    /// Put its octets in place of those in `octets`.
+    ///
+    /// # Errors
+    /// If it does not fit an IPv4 packet; `octets` is empty then.
+    pub fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let Route { endpoints, dscp, .. } = self.0.header.route;
+        self.0.pdu.encode(endpoints, Ipv4Fields { identification, dscp, ..Ipv4Fields::default() }, extent, octets)
+    }
+}
+
+impl Header {
+    #[inline]
+    fn of<P: Pdu>(pdu: &P, route: Route, born: Instant) -> Self {
+        Self { route, wire_len: pdu.wire_len(), is_pure_ack: pdu.is_pure_ack(), born }
     }
 }
 
 impl Datagram for Packet {
+    #[inline]
     fn wire_len(&self) -> Bytes {
-        self.0.wire_len
+        self.0.header.wire_len
     }
 
-    fn flow(&self) -> FlowId {
-        self.0.pdu.flow()
+    #[inline]
+    fn flow(&self) -> FlowKey {
+        self.0.header.route.flow
+    }
+
+    #[inline]
+    fn destination(&self) -> NodeId {
+        self.0.header.route.destination
+    }
+
+    #[inline]
+    fn dscp(&self) -> u8 {
+        self.0.header.route.dscp
     }
 
     fn ecn(&self) -> Ecn {
@@ -52,43 +142,49 @@ impl Datagram for Packet {
         self.0.pdu.ack_header()
     }
 
+    #[inline]
     fn is_pure_ack(&self) -> bool {
-        self.0.pdu.is_pure_ack()
+        self.0.header.is_pure_ack
     }
 }
 
 impl acklab_wifi::Packet for Packet {
     fn ack(&self) -> Option<Ack> {
-        match &self.0.pdu {
-            Pdu::Tcp(segment) if segment.is_pure_ack() => Some(Ack::of(*segment)),
-            _ => None,
-        }
+        let segment = self.pdu::<Segment>().filter(|_| self.is_pure_ack())?;
+        Some(Ack::of(*segment, self.0.header.route.endpoints))
     }
 
     fn with_ack(&self, ack: &Ack) -> Self {
-        Self(Box::new(Body { pdu: ack.segment.into(), ..*self.0 }))
+        Self::new(ack.segment, self.0.header.route, self.born())
     }
 }
 
 /// Packets that have arrived and wait to be used again, so that a run in its stride allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Vec<Packet>);
+pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 
 impl Pool {
-    /// A packet with this segment or datagram, which is written where it will lie.
-    pub(crate) fn packet<P: Copy + Datagram + Into<Pdu>>(&mut self, pdu: &P, born: Instant) -> Packet {
-        let wire_len = pdu.wire_len();
-        match self.0.pop() {
-            Some(mut packet) => {
-                packet.0.pdu = (*pdu).into();
-                (packet.0.wire_len, packet.0.born) = (wire_len, born);
-                packet
+    /// A packet that carries `pdu`, which is written where it will lie.
+    #[inline]
+    pub(crate) fn packet<P: Pdu + Clone>(&mut self, pdu: P, route: Route, born: Instant) -> Packet {
+        let of_type = self.0.iter_mut().find(|(of, _)| *of == TypeId::of::<P>());
+        if let Some(mut packet) = of_type.and_then(|(_, packets)| packets.pop()) {
+            packet.0.header = Header::of(&pdu, route, born);
+            let place: &mut dyn Any = &mut packet.0.pdu;
+            if let Some(place) = place.downcast_mut::<P>() {
+                *place = pdu;
+                return packet;
             }
-            None => Packet(Box::new(Body { pdu: (*pdu).into(), wire_len, born })),
         }
+        Packet::new(pdu, route, born)
     }
 
-    pub(crate) fn take_back(&mut self, packet: Packet) {
-        self.0.push(packet);
+    /// Keeps a packet that carried a `P`.
+    #[inline]
+    pub(crate) fn take_back<P: Pdu>(&mut self, packet: Packet) {
+        match self.0.iter_mut().find(|(of, _)| *of == TypeId::of::<P>()) {
+            Some((_, packets)) => packets.push(packet),
+            None => self.0.push((TypeId::of::<P>(), vec![packet])),
+        }
     }
 }
