@@ -8,15 +8,15 @@ use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use std::any::{Any, TypeId};
 
-/// A typed packet. It moves from box to box as a pointer, so a hop costs the same whatever it carries.
-#[derive(Debug)]
-pub struct Packet(Box<Body<dyn Carried>>);
+/// A typed packet. It moves from box to box as one pointer, so a hop costs the same whatever it carries.
+#[derive(Clone, Debug)]
+pub struct Packet(Box<Body>);
 
 /// What a packet holds.
 #[derive(Debug)]
-struct Body<P: ?Sized> {
+struct Body {
     header: Header,
-    pdu: P,
+    pdu: Box<dyn Carried>,
 }
 
 /// What stands around a protocol data unit.
@@ -51,32 +51,32 @@ impl Route {
 
 /// Any [`Pdu`] that can be copied.
 trait Carried: Pdu {
-    fn under(&self, header: Header) -> Packet;
+    fn copy(&self) -> Box<dyn Carried>;
 }
 
 impl<P: Pdu + Clone> Carried for P {
-    fn under(&self, header: Header) -> Packet {
-        Packet(Box::new(Body { header, pdu: self.clone() }))
+    fn copy(&self) -> Box<dyn Carried> {
+        Box::new(self.clone())
     }
 }
 
-impl Clone for Packet {
+impl Clone for Body {
     fn clone(&self) -> Self {
-        self.0.pdu.under(self.0.header)
+        Self { header: self.header, pdu: self.pdu.copy() }
     }
 }
 
 impl Packet {
     /// A packet that carries `pdu`. Data are born when they are sent, an acknowledgment when the newest data arrived that it reports.
     pub fn new<P: Pdu + Clone>(pdu: P, route: Route, born: Instant) -> Self {
-        Self(Box::new(Body { header: Header::of(&pdu, route, born), pdu }))
+        Self(Box::new(Body { header: Header::of(&pdu, route, born), pdu: Box::new(pdu) }))
     }
 
     /// What it carries, if that is of this type.
     #[must_use]
     #[inline]
     pub fn pdu<P: Pdu>(&self) -> Option<&P> {
-        let pdu: &dyn Any = &self.0.pdu;
+        let pdu: &dyn Any = &*self.0.pdu;
         pdu.downcast_ref()
     }
 
@@ -166,17 +166,17 @@ pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 impl Pool {
     /// A packet that carries `pdu`, which is written where it will lie.
     #[inline]
-    pub(crate) fn packet<P: Pdu + Clone>(&mut self, pdu: P, route: Route, born: Instant) -> Packet {
+    pub(crate) fn packet<P: Pdu + Clone>(&mut self, pdu: &P, route: &Route, born: Instant) -> Packet {
         let of_type = self.0.iter_mut().find(|(of, _)| *of == TypeId::of::<P>());
         if let Some(mut packet) = of_type.and_then(|(_, packets)| packets.pop()) {
-            packet.0.header = Header::of(&pdu, route, born);
-            let place: &mut dyn Any = &mut packet.0.pdu;
+            let place: &mut dyn Any = &mut *packet.0.pdu;
             if let Some(place) = place.downcast_mut::<P>() {
-                *place = pdu;
+                place.clone_from(pdu);
+                packet.0.header = Header::of(pdu, *route, born);
                 return packet;
             }
         }
-        Packet::new(pdu, route, born)
+        Packet::new(pdu.clone(), *route, born)
     }
 
     /// Keeps a packet that carried a `P`.

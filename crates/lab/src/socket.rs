@@ -149,7 +149,7 @@ where
                 probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
             }
         }
-        let packet = pool.packet(pdu, self.route, self.endpoint.told(now));
+        let packet = pool.packet(&pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.endpoint.deadline()) }
     }
 
