@@ -44,6 +44,12 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
+    /// One more flow.
+    pub(crate) fn add(&mut self, make: impl FnOnce(&mut Pool) -> Flow) {
+        let flow = make(&mut self.pool);
+        self.all.push(flow);
+    }
+
     /// Begin to measure.
     pub(crate) fn open(&mut self, now: Instant) {
         self.all.iter_mut().for_each(|flow| flow.open(now));

@@ -163,12 +163,24 @@ impl acklab_wifi::Packet for Packet {
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 
+/// The place of a pool where packets of one type wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shelf(usize);
+
 impl Pool {
+    /// Where packets that carry a `P` wait.
+    pub(crate) fn shelf<P: Pdu>(&mut self) -> Shelf {
+        let known = self.0.iter().position(|(of, _)| *of == TypeId::of::<P>());
+        Shelf(known.unwrap_or_else(|| {
+            self.0.push((TypeId::of::<P>(), Vec::new()));
+            self.0.len() - 1
+        }))
+    }
+
     /// A packet that carries `pdu`, which is written where it will lie.
     #[inline]
-    pub(crate) fn packet<P: Pdu + Clone>(&mut self, pdu: &P, route: &Route, born: Instant) -> Packet {
-        let of_type = self.0.iter_mut().find(|(of, _)| *of == TypeId::of::<P>());
-        if let Some(mut packet) = of_type.and_then(|(_, packets)| packets.pop()) {
+    pub(crate) fn packet<P: Pdu + Clone>(&mut self, shelf: Shelf, pdu: &P, route: &Route, born: Instant) -> Packet {
+        if let Some(mut packet) = self.0[shelf.0].1.pop() {
             let place: &mut dyn Any = &mut *packet.0.pdu;
             if let Some(place) = place.downcast_mut::<P>() {
                 place.clone_from(pdu);
@@ -179,12 +191,9 @@ impl Pool {
         Packet::new(pdu.clone(), *route, born)
     }
 
-    /// Keeps a packet that carried a `P`.
+    /// Keeps a packet that has arrived.
     #[inline]
-    pub(crate) fn take_back<P: Pdu>(&mut self, packet: Packet) {
-        match self.0.iter_mut().find(|(of, _)| *of == TypeId::of::<P>()) {
-            Some((_, packets)) => packets.push(packet),
-            None => self.0.push((TypeId::of::<P>(), vec![packet])),
-        }
+    pub(crate) fn take_back(&mut self, shelf: Shelf, packet: Packet) {
+        self.0[shelf.0].1.push(packet);
     }
 }

@@ -1,6 +1,6 @@
 //! An endpoint where it joins the network: what it sends gets a header, and what it does is measured.
 
-use crate::packet::{Packet, Pool, Route};
+use crate::packet::{Packet, Pool, Route, Shelf};
 use crate::probe::FlowProbe;
 use acklab_base::{Endpoint, Instant, Reading};
 use acklab_net::Departure;
@@ -83,15 +83,18 @@ pub(crate) struct Bound<E> {
     endpoint: E,
     route: Route,
     end: End,
+    shelf: Shelf,
 }
 
-impl<E> Bound<E> {
-    pub(crate) const fn new(endpoint: E, route: Route, end: End) -> Self {
-        Self { endpoint, route, end }
+impl<E> Bound<E>
+where
+    E: Endpoint,
+    E::Datagram: Pdu,
+{
+    pub(crate) fn new(endpoint: E, route: Route, end: End, pool: &mut Pool) -> Self {
+        Self { endpoint, route, end, shelf: pool.shelf::<E::Datagram>() }
     }
-}
 
-impl<E: Endpoint> Bound<E> {
     fn note_events(&mut self, now: Instant, probe: &mut FlowProbe) {
         while let Some(event) = self.endpoint.take_event() {
             probe.happened(now, event);
@@ -129,7 +132,7 @@ where
                 self.note_events(now, probe);
             }
         }
-        pool.take_back::<E::Datagram>(packet);
+        pool.take_back(self.shelf, packet);
     }
 
     fn wake(&mut self, now: Instant, probe: &mut FlowProbe) {
@@ -149,7 +152,7 @@ where
                 probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
             }
         }
-        let packet = pool.packet(&pdu, &self.route, self.endpoint.told(now));
+        let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.endpoint.deadline()) }
     }
 

@@ -1,7 +1,7 @@
 //! From a flow's transport to its two endpoints. Beyond this, the lab knows no transport by name.
 
 use crate::error::Error;
-use crate::packet::Route;
+use crate::packet::{Pool, Route};
 use crate::scenario::{Flow, Transport};
 use crate::socket::{Bound, End, Socket};
 use crate::strategies::{self, Strategies};
@@ -42,8 +42,11 @@ pub struct Endpoints {
     payload: u64,
     header: u64,
     labels: Labels,
-    bind: Box<dyn FnOnce([Route; 2]) -> [Box<dyn Socket>; 2]>,
+    bind: Box<Bind>,
 }
+
+/// Gives both the headers of what they send.
+type Bind = dyn FnOnce([Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
 
 /// What the table of flows calls the parts of a transport.
 #[derive(Clone, Debug, Default)]
@@ -64,11 +67,10 @@ impl Endpoints {
         R: Endpoint<Datagram = S::Datagram> + Send + 'static,
         S::Datagram: Pdu + Clone,
     {
-        let bind = move |[there, back]: [Route; 2]| -> [Box<dyn Socket>; 2] {
-            [
-                Box::new(Bound::new(sender, there, End::Sender)),
-                Box::new(Bound::new(receiver, back, End::Receiver)),
-            ]
+        let bind = move |[there, back]: [Route; 2], pool: &mut Pool| -> [Box<dyn Socket>; 2] {
+            let sender = Bound::new(sender, there, End::Sender, pool);
+            let receiver = Bound::new(receiver, back, End::Receiver, pool);
+            [Box::new(sender), Box::new(receiver)]
         };
         Self {
             protocol,
@@ -98,8 +100,8 @@ impl Endpoints {
     }
 
     /// Both, with the headers of what they send.
-    pub(crate) fn bind(self, routes: [Route; 2]) -> [Box<dyn Socket>; 2] {
-        (self.bind)(routes)
+    pub(crate) fn bind(self, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
+        (self.bind)(routes, pool)
     }
 
     fn called(mut self, labels: Labels) -> Self {

@@ -177,8 +177,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     fn onwards(&self, node: NodeId, packet: &D) -> Option<(MachineId, u32)> {
         let destination = packet.destination();
         if destination == node {
-            let port = *self.doors.get(packet.flow())?;
-            return (self.ports[port.index()] == node).then(|| (self.machine_of(port), 0));
+            return self.doors.get(packet.flow()).map(|port| (self.machine_of(*port), 0));
         }
         Some(match self.map.next(node, destination)?.0 {
             Hop::Link(direction) => (MachineId(direction as u32), 0),
