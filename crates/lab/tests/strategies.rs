@@ -70,7 +70,7 @@ fn the_example_does_what_it_says() {
 fn a_mirror_of_the_delayed_policy_is_the_same() {
     let tables = |scenario: &Scenario| {
         let options = RunOptions { strategies: mine(), ..RunOptions::default() };
-        let Results { tables, wakes, hops } = run(scenario, &options, || true).unwrap();
+        let Results { tables, wakes, hops, .. } = run(scenario, &options, || true).unwrap();
         let tables: Vec<_> = tables.into_iter().map(|table| table.into_arrow().unwrap()).collect();
         (tables, wakes, hops)
     };
