@@ -4,7 +4,7 @@ use super::options;
 use crate::Endpoints;
 use crate::ipv4::{self, Checksums};
 use crate::tcp::{Flags, Segment, SeqNumber};
-use acklab_base::{Ecn};
+use acklab_base::Ecn;
 use etherparse::err::tcp;
 use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -45,9 +45,6 @@ pub enum DecodeError {
         /// Its length field.
         len: u8,
     },
-    /// Nobody knows the connection.
-    #[error("no flow runs {0}")]
-    UnknownFlow(Endpoints),
 }
 
 /// The segment in the IPv4 packet that `octets` starts with, and between whom it runs. Octets after the packet, as a link
@@ -55,10 +52,7 @@ pub enum DecodeError {
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed TCP segment in IPv4.
-pub fn decode(
-    octets: &[u8],
-    checksums: Checksums,
-) -> Result<(Endpoints, Segment), DecodeError> {
+pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment), DecodeError> {
     let (ip, segment, length) = ipv4::read(octets, IpNumber::TCP, checksums)?;
     let tcp = TcpHeaderSlice::from_slice(segment)?;
     let endpoints = Endpoints {
