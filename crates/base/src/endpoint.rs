@@ -1,9 +1,9 @@
 //! The contract of a transport endpoint, as far as those who drive and measure it need to know.
 
-use crate::{Duration, Event, Instant, Machine, Port};
+use crate::{Duration, Event, Instant, Machine};
 
-/// One end of a connection: a [`Machine`] that turns protocol data units and time into protocol data units, with a [`Port`] for an
-/// application, and with something to tell of itself.
+/// One end of a connection: a [`Machine`] that turns protocol data units and time into protocol data units, with something to tell of
+/// itself.
 ///
 /// Probes, tables, series and captures know this contract and no transport by name.
 pub trait Endpoint: Machine {
@@ -41,9 +41,6 @@ pub trait Endpoint: Machine {
 
     /// From now on, tell the decisions of its ACK policy among the [events](Self::take_event).
     fn tell_decisions(&mut self) {}
-
-    /// Where an application reads and writes.
-    fn port(&mut self) -> Port<'_>;
 }
 
 /// What an endpoint tells of its state. Sizes in octets; a quantity that the transport does not know is absent.
@@ -115,13 +112,15 @@ pub mod counter {
     pub const MARKED_BYTES: &str = "marked_bytes";
     /// Packets with data that arrived marked.
     pub const MARKED_PACKETS: &str = "marked_packets";
+    /// Packets that arrived and acknowledge.
+    pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
     /// Octets handed to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
-    /// Packets that a later one has passed over and that have not arrived, where the transport does not repair that.
-    pub const LOST_PACKETS: &str = "lost_packets";
-    /// Packets with data that arrived for the first time, where the transport does not repair losses.
+    /// Packets that a later one has passed over, whether or not they arrived after it, where the transport does not repair losses.
+    pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
+    /// Packets with data of which something was new.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";
     /// Packets that arrived after one that had left later.
     pub const REORDERED_PACKETS: &str = "reordered_packets";

@@ -3,31 +3,28 @@
 use crate::RunOptions;
 use crate::air::Air;
 use crate::capture::{AirCapture, Capture};
-use crate::ends::{Ends, Pair};
 use crate::error::Error;
-use crate::packet::Packet;
+use crate::flows::{Flow as Measured, Flows};
+use crate::packet::{Packet, Route};
 use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Flow, Scenario, Series};
-use crate::strategies::{self, Strategies};
-use crate::taps::{Place, Taps};
-use crate::topology::{self, Direction, Hop, Topology};
-use crate::world::World;
+use crate::transports::{self, Endpoints as Pair, Labels};
+use crate::watch::{Place, Watch};
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Duration, FlowId, Instant};
+use acklab_base::{Bytes, Duration, Instant, NodeId, PortId};
+use acklab_net::{Hop, Map, Network};
 use acklab_path::Link;
 use acklab_path::link::Config as LinkConfig;
 use acklab_path::server::{Schedule, Server, Trace};
-use acklab_transport::{tcp, udp};
 use acklab_wifi::Cell;
-use acklab_wifi::access::Category;
-use acklab_wire::ipv4::{Extent, IPV4_HEADER};
-use acklab_wire::tcp::TCP_HEADER;
-use acklab_wire::udp::UDP_HEADER;
+use acklab_wire::Endpoints;
+use acklab_wire::ipv4::Extent;
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
-/// Octets of a timestamps option with its padding.
-const TIMESTAMPS: u64 = 12;
+/// The network of a run.
+pub(crate) type World = Network<Packet, Flows, Watch>;
 
 /// The bin of throughput where there is no propagation delay to take it from.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
@@ -55,8 +52,8 @@ pub(crate) struct CellPlan {
 /// One flow.
 pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
-    /// Of a flow over TCP.
-    pub(crate) tcp: Option<tcp::Config>,
+    /// What the table of flows calls the parts of its transport.
+    pub(crate) labels: Labels,
     /// Octets of payload of a full-sized packet.
     pub(crate) payload: u64,
     /// Bits per second of the slowest link on the way of its data.
@@ -78,12 +75,12 @@ impl FlowPlan {
 }
 
 /// The name of link direction `direction`.
-pub(crate) fn direction_name(scenario: &Scenario, direction: Direction) -> String {
+pub(crate) fn direction_name(scenario: &Scenario, direction: usize) -> String {
     let link = &scenario.link[direction / 2];
     if direction.is_multiple_of(2) { link.forward_name() } else { link.reverse_name() }
 }
 
-fn direction_config(scenario: &Scenario, direction: Direction) -> &LinkConfig {
+fn direction_config(scenario: &Scenario, direction: usize) -> &LinkConfig {
     let link = &scenario.link[direction / 2];
     if direction.is_multiple_of(2) { &link.forward } else { &link.reverse }
 }
@@ -91,38 +88,31 @@ fn direction_config(scenario: &Scenario, direction: Direction) -> &LinkConfig {
 /// Build the machines, wire them, and open the captures.
 pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
     let seed = Seed(scenario.seed);
-    let directions = 0..2 * scenario.link.len();
-    let mut links = Vec::new();
-    for direction in directions.clone() {
-        let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
-        let server = server(config, &name, options)?;
-        let mut link = Link::<Packet>::new(config, server, seed, &name);
-        link.measure(window(scenario));
-        if scenario.measure.series.contains(&Series::Queue) {
-            link.log_queue();
-        }
-        links.push(link);
-    }
-
+    let links = links(scenario, options, seed)?;
     let mut cells = Vec::new();
     for config in &scenario.wifi {
         cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
     }
-    let topology = Topology::new(scenario);
-    let (mut flows, mut routes, mut plans) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, flow) in scenario.flows().into_iter().enumerate() {
-        let route = topology.route(&flow.from, &flow.to).ok_or_else(|| Error::NoRoute {
-            flow: flow.name.clone(),
-            from: flow.from.clone(),
-            to: flow.to.clone(),
-        })?;
-        carry(scenario, &mut cells, FlowId::data(index as u32), &route, flow.category)?;
-        let plan = plan(scenario, flow, &route, &links, &cells);
+    let (nodes, mut map) = map_of(scenario);
+    let (mut pairs, mut plans) = (Vec::new(), Vec::new());
+    for flow in scenario.flows() {
+        let no_route =
+            || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
+        let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
+        let way = map.way(*from, *to).ok_or_else(no_route)?;
+        let back = map.way(*to, *from).ok_or_else(no_route)?;
+        for hop in way.iter().chain(&back) {
+            if let Hop::Cell { cell, from, to } = *hop {
+                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                cells[cell].carry(from, to, flow.category).map_err(refused)?;
+            }
+        }
+        let pair = transports::endpoints(&flow, seed, &options.strategies)?;
+        let plan = plan(scenario, flow, [&way, &back], &pair, &links, &cells);
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
-        flows.push(ends(scenario, &options.strategies, index as u32, &plan)?);
-        routes.push(route);
+        pairs.push((pair, *from, *to));
         plans.push(plan);
     }
 
@@ -132,44 +122,89 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             cell.log_queues();
         }
     }
-    let taps = taps(scenario, options, &plans)?;
-    let air = air(scenario, options)?;
-    for (cell, air) in cells.iter_mut().zip(&air) {
+    let watch = watch(scenario, options, &plans)?;
+    for (cell, air) in cells.iter_mut().zip(&watch.air) {
         if air.listens() {
             cell.log_air();
         }
     }
-    let link_plans = directions
-        .map(|direction| {
-            let link = &scenario.link[direction / 2];
-            let (from, to) = if direction.is_multiple_of(2) { (&link.from, &link.to) } else { (&link.to, &link.from) };
-            LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
-        })
-        .collect();
-    let cell_plans = scenario.wifi.iter().map(|config| CellPlan {
-        name: config.name.clone(),
-        nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
-    });
-    let plan = Plan { links: link_plans, cells: cell_plans.collect(), flows: plans };
-    Ok((World::new(links, cells, flows, &routes, air, taps), plan))
+    let hosts_at: Vec<NodeId> = pairs.iter().flat_map(|(_, from, to)| [*from, *to]).collect();
+    let mut world = Network::new(links, cells, map, hosts_at, Flows::default(), watch);
+    for (number, ((pair, from, to), plan)) in (0..).zip(pairs.into_iter().zip(&plans)) {
+        join(&mut world, scenario, number, pair, [from, to], plan)?;
+    }
+    Ok((world, Plan { links: link_plans(scenario), cells: cell_plans(scenario), flows: plans }))
 }
 
-/// Cells learn which flows pass them, there and back.
-fn carry(
-    scenario: &Scenario,
-    cells: &mut [Cell<Packet>],
-    flow: FlowId,
-    route: &[Hop],
-    category: Category,
-) -> Result<(), Error> {
-    for (flow, way) in [(flow, route.to_vec()), (flow.reverse(), topology::reversed(route))] {
-        for hop in way {
-            if let Hop::Cell { cell, from, to } = hop {
-                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
-                cells[cell].carry(flow, from, to, category).map_err(refused)?;
-            }
+fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<Packet>>, Error> {
+    let mut links = Vec::new();
+    for direction in 0..2 * scenario.link.len() {
+        let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
+        let server = server(config, &name, options)?;
+        let mut link = Link::<Packet>::new(config, server, seed, &name);
+        link.measure(window(scenario));
+        if scenario.measure.series.contains(&Series::Queue) {
+            link.log_queue();
+        }
+        links.push(link);
+    }
+    Ok(links)
+}
+
+fn link_plans(scenario: &Scenario) -> Vec<LinkPlan> {
+    let plan = |direction: usize| {
+        let link = &scenario.link[direction / 2];
+        let (from, to) = if direction.is_multiple_of(2) { (&link.from, &link.to) } else { (&link.to, &link.from) };
+        LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
+    };
+    (0..2 * scenario.link.len()).map(plan).collect()
+}
+
+fn cell_plans(scenario: &Scenario) -> Vec<CellPlan> {
+    let plan = |config: &acklab_wifi::Config| CellPlan {
+        name: config.name.clone(),
+        nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
+    };
+    scenario.wifi.iter().map(plan).collect()
+}
+
+/// The nodes by their names, and how links and cells join them.
+fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
+    let names = scenario.node_names();
+    let nodes: BTreeMap<String, NodeId> = names.into_iter().zip((0..).map(NodeId)).collect();
+    let mut map = Map::new(nodes.len());
+    for (index, link) in scenario.link.iter().enumerate() {
+        map.join(nodes[&link.from], nodes[&link.to], Hop::Link(2 * index));
+    }
+    for (cell, config) in scenario.wifi.iter().enumerate() {
+        for (station, name) in (1..).zip(config.station_names()) {
+            map.join(nodes[&config.ap.name], nodes[&name], Hop::Cell { cell, from: 0, to: station });
         }
     }
+    (nodes, map)
+}
+
+/// The two ends of flow `number` join the network at these nodes.
+fn join(
+    world: &mut World,
+    scenario: &Scenario,
+    number: u32,
+    pair: Pair,
+    [from, to]: [NodeId; 2],
+    plan: &FlowPlan,
+) -> Result<(), Error> {
+    let endpoints = Endpoints::of_connection(number);
+    let route = |endpoints, destination| Route {
+        dscp: plan.flow.category.dscp(),
+        ..Route::new(pair.protocol(), endpoints, destination)
+    };
+    let routes = [route(endpoints, to), route(endpoints.reverse(), from)];
+    let keys = routes.map(|route| route.flow);
+    let refused = |source| Error::Join { flow: plan.flow.name.clone(), source };
+    // What arrives at an end has the key of what the other sends.
+    world.attach(from, keys[1]).map_err(refused)?;
+    world.attach(to, keys[0]).map_err(refused)?;
+    world.hosts.add(|pool| Measured::new(pair.bind(routes, pool), keys, probe(scenario, plan)));
     Ok(())
 }
 
@@ -197,7 +232,14 @@ fn server(config: &LinkConfig, name: &str, options: &RunOptions) -> Result<Serve
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], cells: &[Cell<Packet>]) -> FlowPlan {
+fn plan(
+    scenario: &Scenario,
+    flow: Flow,
+    [way, back]: [&[Hop]; 2],
+    pair: &Pair,
+    links: &[Link<Packet>],
+    cells: &[Cell<Packet>],
+) -> FlowPlan {
     let until = Instant::ZERO + scenario.duration;
     let rate = |hop: &Hop| match *hop {
         Hop::Link(direction) => links[direction].mean_rate(until),
@@ -210,30 +252,23 @@ fn plan(scenario: &Scenario, flow: Flow, route: &[Hop], links: &[Link<Packet>], 
         Hop::Link(direction) => direction_config(scenario, direction).delay,
         Hop::Cell { .. } => Duration::ZERO,
     };
-    let back = topology::reversed(route);
-    let tcp = flow.tcp();
-    let bottleneck = slowest(route);
+    let bottleneck = slowest(way);
     let overhead = match bottleneck {
         Some((_, Hop::Link(direction))) => direction_config(scenario, direction).overhead,
         _ => Bytes::ZERO,
     };
-    let (payload, header) = match &tcp {
-        Some(tcp) => (tcp.mss.get(), TCP_HEADER + tcp.timestamps.map_or(0, |_| TIMESTAMPS)),
-        // Those that write nothing at a rate of their own have been refused.
-        None => (flow.traffic.write().map_or(0, Bytes::get), UDP_HEADER),
-    };
     FlowPlan {
         bottleneck: bottleneck.map(|(rate, _)| rate),
-        return_bottleneck: slowest(&back).map(|(rate, _)| rate),
-        base_rtt: route.iter().chain(&back).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
-        full_size_on_wire: payload + header + IPV4_HEADER + overhead.get(),
-        payload,
-        tcp,
+        return_bottleneck: slowest(back).map(|(rate, _)| rate),
+        base_rtt: way.iter().chain(back).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
+        full_size_on_wire: pair.full_size() + overhead.get(),
+        payload: pair.payload(),
+        labels: pair.labels().clone(),
         flow,
     }
 }
 
-fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPlan) -> Result<Ends, Error> {
+fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
     let asked = |series| scenario.measure.series.contains(&series);
     let records = Records {
         operating_points: asked(Series::OperatingPoint).then(Vec::new),
@@ -245,62 +280,22 @@ fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPla
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
     let bin = scenario.measure.bin.unwrap_or(default_bin);
     let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    let pair = match plan.tcp {
-        Some(tcp) => tcp_pair(scenario, strategies, index, &plan.flow, tcp)?,
-        None => udp_pair(scenario, index, &plan.flow)?,
-    };
-    Ok(Ends::new(pair, FlowProbe::new(plan.payload, bin, burst_gap, records)))
+    FlowProbe::new(plan.payload, bin, burst_gap, records)
 }
 
-fn tcp_pair(
-    scenario: &Scenario,
-    strategies: &Strategies,
-    index: u32,
-    flow: &Flow,
-    tcp: tcp::Config,
-) -> Result<Pair, Error> {
-    let (seed, id) = (Seed(scenario.seed), FlowId::data(index));
-    let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
-        flow: flow.name.clone(),
-        key,
-        name: name.to_owned(),
-        expected: strategies::expected(known),
-    };
-    let controller = strategies
-        .controller(tcp.congestion, &tcp.controller_start(seed, &flow.name))
-        .ok_or_else(|| missing("congestion.custom", tcp.congestion.name(), &strategies.controller_names()))?;
-    let policy = strategies
-        .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))
-        .ok_or_else(|| missing("ack.name", tcp.ack.name(), &strategies.policy_names()))?;
-    let (start, stop) = times(flow);
-    Ok(Pair::tcp(
-        tcp::Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
-        tcp::Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
-    ))
-}
-
-fn udp_pair(scenario: &Scenario, index: u32, flow: &Flow) -> Result<Pair, Error> {
-    let (start, stop) = times(flow);
-    let sender = udp::Sender::new(FlowId::data(index), flow.traffic, start, stop, Seed(scenario.seed), &flow.name)
-        .ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
-    Ok(Pair::udp(sender, udp::Receiver::default()))
-}
-
-fn times(flow: &Flow) -> (Instant, Option<Instant>) {
-    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
-}
-
-fn taps(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Taps, Error> {
-    let mut taps = Taps::default();
-    let Some(folder) = &options.captures else { return Ok(taps) };
+/// All that watches the run.
+fn watch(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Watch, Error> {
+    let mut watch = Watch::default();
+    watch.air = air(scenario, options)?;
+    let Some(folder) = &options.captures else { return Ok(watch) };
     let of_packets = scenario.capture.iter().filter(|capture| cell_at(scenario, &capture.point).is_none());
     for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
         let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
-        taps.add(file, places(scenario, &capture.point, flows));
+        watch.add(file, places(scenario, &capture.point, flows));
     }
-    Ok(taps)
+    Ok(watch)
 }
 
 /// The cell whose air a capture is of.
@@ -339,5 +334,6 @@ fn places(scenario: &Scenario, point: &str, flows: &[FlowPlan]) -> Vec<Place> {
     }
     let senders = flows.iter().enumerate().filter(|(_, plan)| plan.flow.from == point);
     let receivers = flows.iter().enumerate().filter(|(_, plan)| plan.flow.to == point);
-    senders.map(|(flow, _)| Place::Sender(flow)).chain(receivers.map(|(flow, _)| Place::Receiver(flow))).collect()
+    let ports = senders.map(|(flow, _)| 2 * flow).chain(receivers.map(|(flow, _)| 2 * flow + 1));
+    ports.map(|port| Place::Port(PortId(port as u32))).collect()
 }

@@ -1,7 +1,8 @@
 //! Captures: what passed a point of the path, or the air of a cell, as a pcapng file that Wireshark opens.
 //!
 //! A file holds one interface, named after its point; another point has a file of its own. Times have nanoseconds, and the
-//! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of [`Endpoints::of`].
+//! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of
+//! [`Endpoints::of_connection`](acklab_wire::Endpoints::of_connection).
 //!
 //! Payload is zeros, so [`Extent::Headers`] leaves it out but for the header of UDP's test traffic: a packet keeps its length and its
 //! checksums, and takes at most 112 octets of the file. tshark then cannot verify the TCP and UDP checksums of packets with payload,
@@ -15,10 +16,10 @@ mod file;
 
 pub use air::AirCapture;
 
-use acklab_base::{Datagram, FlowId, Instant};
+use crate::packet::Packet;
+use acklab_base::{Datagram, FlowKey, Instant};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
-use acklab_wire::{Endpoints, Pdu};
 use file::{CaptureFile, Interface};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub struct Capture {
     file: CaptureFile,
     extent: Extent,
     octets: Vec<u8>,
-    identification: BTreeMap<FlowId, u16>,
+    identification: BTreeMap<FlowKey, u16>,
 }
 
 impl Capture {
@@ -86,18 +87,18 @@ impl Capture {
         })
     }
 
-    /// Record that `pdu` passes the point at `now`.
+    /// Record that `packet` passes the point at `now`.
     ///
     /// # Errors
     /// If it does not fit a packet, which leaves the capture as it was, or the file takes no more, after which it is of
     /// no use.
-    pub fn record(&mut self, now: Instant, pdu: &Pdu) -> Result<(), Error> {
-        let flow = pdu.flow();
-        let identification = self.identification.entry(flow).or_default();
-        pdu.encode(Endpoints::of(flow), *identification, self.extent, &mut self.octets)
+    pub fn record(&mut self, now: Instant, packet: &Packet) -> Result<(), Error> {
+        let identification = self.identification.entry(packet.flow()).or_default();
+        packet
+            .encode(*identification, self.extent, &mut self.octets)
             .map_err(|source| self.file.packet_error(source))?;
         *identification = identification.wrapping_add(1);
-        self.file.write(now, &self.octets, pdu.wire_len().get() as u32)
+        self.file.write(now, &self.octets, packet.wire_len().get() as u32)
     }
 
     /// Hand to the system all that was recorded.

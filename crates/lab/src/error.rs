@@ -25,6 +25,12 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
+    /// A flow over TCP names no stack.
+    #[error("flow \"{flow}\": the key `preset` is missing")]
+    NoPreset {
+        /// The flow's name.
+        flow: String,
+    },
     /// A flow over UDP has an application that leaves it to the transport how fast to send.
     #[error("flow \"{flow}\": found an application without a rate, expected one that has it, for UDP has none")]
     NoRate {
@@ -78,6 +84,14 @@ pub enum Error {
         cell: String,
         /// Why.
         source: acklab_wifi::cell::Error,
+    },
+    /// A flow cannot join the network.
+    #[error("flow \"{flow}\": {source}")]
+    Join {
+        /// The flow's name.
+        flow: String,
+        /// Why.
+        source: acklab_net::Refusal,
     },
     /// A capture cannot be written.
     #[error(transparent)]

@@ -6,26 +6,30 @@
 //! | [`run()`] | one run of a scenario |
 //! | [`Strategies`] | ACK policies and controllers of your own, for a run |
 //! | [`Table`] | what a run yields: typed tables with units, as Arrow |
+//! | [`transports`] | the endpoints of a flow, of a transport of your own too |
+//! | [`packet`] | a packet in simulation |
 //! | [`capture`] | what passes a point, as pcapng |
 
 mod air;
 mod build;
 pub mod capture;
-mod ends;
 mod error;
-mod packet;
+mod flows;
+pub mod packet;
 mod probe;
 mod results;
 mod run;
 pub mod scenario;
+mod socket;
 mod statistics;
 mod strategies;
 mod table;
-mod taps;
-mod topology;
-mod world;
+pub mod transports;
+mod watch;
 
 pub use error::Error;
+pub use packet::Packet;
+pub use results::{Better, Description, metrics};
 pub use run::{Results, RunOptions, run};
 pub use strategies::Strategies;
 pub use table::Table;

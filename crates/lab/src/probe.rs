@@ -1,21 +1,18 @@
 //! What is measured of a flow while it runs.
 //!
-//! A probe reads the public state of the two endpoints after each step of theirs; the endpoints know nothing of it.
+//! A probe is told what the two endpoints say of themselves after each step of theirs, and knows no transport.
 
 mod bursts;
 mod delay;
 mod throughput;
-mod totals;
 
+use crate::packet::Packet;
 use crate::statistics::{Mean, OverTime};
-use acklab_base::{Duration, FlowId, Instant};
-use acklab_transport::tcp::{Receiver, Sender};
-use acklab_wire::tcp::SeqNumber;
-use acklab_wire::udp::UserDatagram;
+
+use acklab_base::{Datagram, Duration, Event, Instant, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
-pub(crate) use totals::{TcpTotals, Totals, UdpTotals};
 
 /// Gain of the moving average of inter-departure times, that of RFC 6298 for round trips.
 const IDT_GAIN: f64 = 1.0 / 8.0;
@@ -26,16 +23,16 @@ pub(crate) struct Records {
     pub(crate) operating_points: Option<Vec<OperatingPoint>>,
     pub(crate) throughput: Option<Vec<(Instant, f64)>>,
     pub(crate) packets: Option<Vec<PacketRecord>>,
-    pub(crate) events: Option<Vec<(Instant, acklab_transport::event::Event)>>,
+    pub(crate) events: Option<Vec<(Instant, Event)>>,
 }
 
 /// The sender's state after an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OperatingPoint {
     pub(crate) at: Instant,
-    pub(crate) cwnd: f64,
+    pub(crate) cwnd: Option<f64>,
     pub(crate) ssthresh: Option<f64>,
-    pub(crate) in_flight: f64,
+    pub(crate) in_flight: Option<f64>,
     pub(crate) srtt_ms: Option<f64>,
 }
 
@@ -83,11 +80,11 @@ pub(crate) struct FlowProbe {
     pub(crate) throughput: Throughput,
     pub(crate) acks_delivered: u64,
     pub(crate) ack_bytes: u64,
-    pub(crate) drops: u64,
-    pub(crate) ack_drops: u64,
     pub(crate) completed: Option<Instant>,
 
     rtt_samples: u64,
+    /// Data beyond this offset are new; below it, they are sent again.
+    sent: u64,
     last_departure: Option<Instant>,
     idt: Option<f64>,
     pub(crate) records: Records,
@@ -110,10 +107,9 @@ impl FlowProbe {
             throughput: Throughput::new(bin),
             acks_delivered: 0,
             ack_bytes: 0,
-            drops: 0,
-            ack_drops: 0,
             completed: None,
             rtt_samples: 0,
+            sent: 0,
             last_departure: None,
             idt: None,
             records,
@@ -129,10 +125,9 @@ impl FlowProbe {
         fresh.srtt = self.srtt.reopened(now);
         fresh.idt_ewma = self.idt_ewma.reopened(now);
         fresh.rtt_samples = rtt_samples;
+        fresh.sent = self.sent;
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
-        // Links count what they drop, ahead of time and only inside the window: what is there already belongs to it.
-        (fresh.drops, fresh.ack_drops) = (self.drops, self.ack_drops);
         *self = fresh;
     }
 
@@ -146,20 +141,16 @@ impl FlowProbe {
         self.throughput.finish(until, &mut self.records.throughput);
     }
 
-    /// A queue on the way has dropped a packet of this direction.
-    pub(crate) const fn dropped(&mut self, direction: FlowId) {
-        if direction.is_data() {
-            self.drops += 1;
-        } else {
-            self.ack_drops += 1;
+    /// A packet with `payload` octets of data from `offset` on leaves the sender.
+    #[inline]
+    pub(crate) fn data_departs(&mut self, now: Instant, offset: u64, payload: u32, sender: &Vitals) {
+        if let Some(in_flight) = sender.in_flight {
+            self.in_flight.set(now, in_flight as f64);
         }
-    }
-
-    /// A segment at `offset` leaves the sender.
-    pub(crate) fn departs(&mut self, now: Instant, offset: u64, is_retransmission: bool, sender: &Sender) {
-        self.in_flight.set(now, sender.in_flight() as f64);
         self.spaced(now);
-        let kind = if is_retransmission { PacketKind::Retransmitted } else { PacketKind::Sent };
+        let end = offset + u64::from(payload);
+        let kind = if end <= self.sent { PacketKind::Retransmitted } else { PacketKind::Sent };
+        self.sent = self.sent.max(end);
         self.record_packet(now, kind, offset);
     }
 
@@ -174,65 +165,79 @@ impl FlowProbe {
         self.last_departure = Some(now);
     }
 
-    /// The sender has taken an ACK of `octets` whose news was born at `born`.
-    pub(crate) fn ack_arrived(&mut self, now: Instant, born: Instant, octets: u64, sender: &Sender) {
+    /// The sender's application may have written.
+    #[inline]
+    pub(crate) fn wrote(&mut self, now: Instant, sender: &Vitals) {
+        self.application_delay.written(now, sender.written);
+    }
+
+    /// The sender has taken an acknowledgment.
+    #[inline]
+    pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &Packet, sender: &Vitals) {
         self.acks_delivered += 1;
-        self.ack_bytes += octets;
-        self.feedback_age.add(now.since(born).as_nanos() as f64);
+        self.ack_bytes += packet.wire_len().get();
+        self.feedback_age.add(now.since(packet.born()).as_nanos() as f64);
         self.bursts.arrival(now);
-        let (cwnd, in_flight) = (sender.window().cwnd as f64, sender.in_flight() as f64);
-        self.cwnd.set(now, cwnd);
-        self.in_flight.set(now, in_flight);
-        let srtt = sender.rtt().srtt().map(|srtt| srtt.as_nanos() as f64);
-        if sender.rtt().samples() > self.rtt_samples {
-            self.rtt_samples = sender.rtt().samples();
-            self.rtt.add(sender.rtt().latest().as_nanos() as f64);
-            if let Some(srtt) = srtt {
+        if let Some(cwnd) = sender.window {
+            self.cwnd.set(now, cwnd as f64);
+        }
+        if let Some(in_flight) = sender.in_flight {
+            self.in_flight.set(now, in_flight as f64);
+        }
+        if sender.rtt_samples > self.rtt_samples {
+            self.rtt_samples = sender.rtt_samples;
+            self.rtt.add(sender.latest_rtt.as_nanos() as f64);
+            if let Some(srtt) = sender.smoothed_rtt {
+                let srtt = srtt.as_nanos() as f64;
                 self.srtt.set(now, srtt);
                 self.throughput.srtt(srtt);
             }
         }
-        self.application_delay.written(now, sender.written());
+        self.wrote(now, sender);
         if let Some(points) = &mut self.records.operating_points {
-            let threshold = sender.window().ssthresh;
-            let ssthresh = (threshold != u64::MAX).then(|| threshold as f64 / self.mss);
-            let (cwnd, in_flight) = (cwnd / self.mss, in_flight / self.mss);
-            points.push(OperatingPoint { at: now, cwnd, ssthresh, in_flight, srtt_ms: srtt.map(|nanos| nanos / 1e6) });
+            let segments = |octets: u64| octets as f64 / self.mss;
+            points.push(OperatingPoint {
+                at: now,
+                cwnd: sender.window.map(segments),
+                ssthresh: sender.threshold.map(segments),
+                in_flight: sender.in_flight.map(segments),
+                srtt_ms: sender.smoothed_rtt.map(|srtt| srtt.as_nanos() as f64 / 1e6),
+            });
         }
-        self.record_packet(now, PacketKind::Acked, sender.scoreboard().una());
+        self.record_packet(now, PacketKind::Acked, sender.acknowledged);
     }
 
-    /// The receiver has taken the segment `seq` that was sent at `born`; `fresh` octets of it were new.
+    /// The receiver has taken a packet with data that was sent at `born`; `fresh` octets of it were new. `offset` tells where they lie.
+    #[inline]
     pub(crate) fn data_arrived(
         &mut self,
         now: Instant,
         born: Instant,
-        seq: SeqNumber,
         fresh: u64,
-        receiver: &Receiver,
+        receiver: &Vitals,
+        offset: impl FnOnce() -> u64,
     ) {
-        self.one_way_delay.add(now.since(born).as_nanos() as f64);
+        let delay = now.since(born).as_nanos() as f64;
+        self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
-        self.application_delay.delivered(now, receiver.delivered());
+        match receiver.in_order {
+            Some(upto) => self.application_delay.delivered(now, upto),
+            // There is no order to wait for: what arrives is read at once.
+            None => self.application_delay.read(now, delay),
+        }
         if self.records.packets.is_some() {
-            self.record_packet(now, PacketKind::Received, receiver.offset_of(seq));
+            self.record_packet(now, PacketKind::Received, offset());
         }
     }
 
-    /// A datagram leaves the sender.
-    pub(crate) fn datagram_departs(&mut self, now: Instant, datagram: &UserDatagram) {
-        self.spaced(now);
-        self.record_packet(now, PacketKind::Sent, offset_of(datagram));
-    }
-
-    /// The receiver has taken a datagram, of which `fresh` octets were new. A datagram has no order to wait for: what arrives is read at
-    /// once.
-    pub(crate) fn datagram_arrived(&mut self, now: Instant, datagram: &UserDatagram, fresh: u64) {
-        let delay = now.since(datagram.sent_at).as_nanos() as f64;
-        self.one_way_delay.add(delay);
-        self.throughput.arrived(now, fresh, &mut self.records.throughput);
-        self.application_delay.read(now, delay);
-        self.record_packet(now, PacketKind::Received, offset_of(datagram));
+    /// An endpoint tells an event.
+    pub(crate) fn happened(&mut self, now: Instant, event: Event) {
+        if event == Event::Finished {
+            self.completed = Some(now);
+        }
+        if let Some(events) = &mut self.records.events {
+            events.push((now, event));
+        }
     }
 
     fn record_packet(&mut self, at: Instant, kind: PacketKind, offset: u64) {
@@ -240,9 +245,4 @@ impl FlowProbe {
             packets.push(PacketRecord { at, kind, offset });
         }
     }
-}
-
-/// Where a datagram stands in the stream of all that its flow sends.
-fn offset_of(datagram: &UserDatagram) -> u64 {
-    (datagram.number - 1) * u64::from(datagram.payload)
 }

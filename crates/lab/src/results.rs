@@ -3,63 +3,91 @@
 mod cells;
 mod flows;
 mod links;
+mod metric;
 mod network;
 mod series;
 
-use crate::build::Plan;
-use crate::ends::Pair;
+pub use metric::{Better, Description};
+
+use crate::build::{Plan, World};
 use crate::scenario::Scenario;
 use crate::table::Table;
-use crate::world::World;
 use acklab_base::Instant;
 use acklab_path::Counters;
-use acklab_transport::ack::Reason;
+use flows::FlowResult;
 
-/// All tables of the window from `from` to `until`. `links` holds what each link direction has counted in it.
+/// What the columns of the tables of metrics are, in their order.
+#[must_use]
+pub fn metrics() -> Vec<Description> {
+    let tables = [
+        metric::describe("flows", flows::METRICS),
+        metric::describe("links", links::METRICS),
+        metric::describe("network", network::METRICS),
+        metric::describe("stations", cells::STATIONS),
+        metric::describe("hack", cells::HACK),
+    ];
+    tables.concat()
+}
+
+/// All tables of the window from `from` to `until`. `counters` holds what each link direction has counted in it.
 pub(crate) fn tables(
     world: &mut World,
     plan: &Plan,
     scenario: &Scenario,
-    links: &[Counters],
+    counters: &[Counters],
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
-    let totals: Vec<_> = world.flows.iter_mut().map(|ends| ends.close(until)).collect();
-    let flows: Vec<flows::FlowResult<'_>> = world
-        .flows
+    let tallies: Vec<_> = world.hosts.all.iter_mut().map(|flow| flow.close(until)).collect();
+    let flows: Vec<FlowResult<'_>> = world
+        .hosts
+        .all
         .iter()
         .zip(&plan.flows)
-        .zip(totals)
-        .map(|((ends, plan), totals)| flows::FlowResult::new(&ends.probe, plan, totals, from, until))
+        .zip(tallies)
+        .map(|((flow, plan), tallies)| FlowResult::new(flow, plan, tallies, &world.taps, from, until))
         .collect();
+    let links: Vec<links::LinkResult<'_>> = world
+        .links()
+        .iter()
+        .zip(&plan.links)
+        .zip(counters)
+        .map(|((link, plan), counters)| links::LinkResult {
+            plan,
+            counters,
+            window: from..until,
+            mean_rate: link.mean_rate(until),
+        })
+        .collect();
+    let whole = network::Whole { flows: &flows, links: counters };
     let mut tables = vec![
-        flows::table(&flows),
-        links::table(world, plan, links, from, until),
-        network::table(&flows, links),
-        acks(world, &flows),
+        metric::table("flows", flows::METRICS, &flows),
+        metric::table("links", links::METRICS, &links),
+        metric::table("network", network::METRICS, &[whole]),
+        acknowledgments(&flows),
     ];
-    if !world.cells.is_empty() {
-        tables.extend([cells::stations(world, plan), cells::airtime(world, plan, from, until)]);
-        tables.extend(cells::hack(world, plan));
+    if !world.cells().is_empty() {
+        tables.push(metric::table("stations", cells::STATIONS, &cells::rows(world, plan)));
+        tables.push(cells::airtime(world, plan, from, until));
+        let hack = cells::hack_rows(world, plan);
+        if !hack.is_empty() {
+            tables.push(metric::table("hack", cells::HACK, &hack));
+        }
     }
     tables.extend(series::tables(world, plan, scenario));
     tables
 }
 
 /// How many ACKs were sent for which reason.
-fn acks(world: &World, flows: &[flows::FlowResult<'_>]) -> Table {
+fn acknowledgments(flows: &[FlowResult<'_>]) -> Table {
     let rows = || {
-        let pairs = world.flows.iter().zip(flows).filter_map(|(ends, flow)| match (&ends.pair, flow.totals.tcp()) {
-            (Pair::Tcp(pair), Some(totals)) => Some((pair, flow, totals)),
-            _ => None,
-        });
-        pairs.flat_map(|(pair, flow, totals)| {
-            let counts = totals.acks_by_reason.into_iter().enumerate().filter(|(_, count)| *count > 0);
-            counts.map(move |(index, count)| (flow, pair.receiver.reason_name(Reason::of_index(index)), count))
+        flows.iter().flat_map(|flow| {
+            let counts = flow.receiver.acknowledgments.iter().filter(|(_, count)| *count > 0);
+            counts.map(move |(reason, count)| (flow, reason, *count))
         })
     };
     Table::new("acks")
         .text("flow", rows().map(|(flow, ..)| flow.name().to_owned()))
-        .text("reason", rows().map(|(_, reason, _)| reason.to_owned()))
+        .text("reason", rows().map(|(_, reason, _)| reason.clone()))
         .count("count", "packets", rows().map(|(.., count)| count))
 }

@@ -1,14 +1,13 @@
 //! One run.
 
-use crate::build::{self, Plan};
+use crate::build::{self, Plan, World};
 use crate::error::Error;
 use crate::results;
 use crate::scenario::Scenario;
 use crate::strategies::Strategies;
 use crate::table::Table;
-use crate::world::World;
 use acklab_base::Instant;
-use acklab_sim::{Driver, Outcome};
+use acklab_drive::{Outcome, VirtualClock};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -32,6 +31,8 @@ pub struct Results {
     pub wakes: u64,
     /// Packets that links have delivered.
     pub hops: u64,
+    /// Packets that were dropped because no way led to their destination, or no port took their flow.
+    pub unplaced: u64,
 }
 
 /// Run `scenario` to its end. `goes_on` is asked now and then whether to continue; after every wake-up if a strategy is not built in,
@@ -41,47 +42,42 @@ pub struct Results {
 /// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` said no.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     let (mut world, plan) = build::build(scenario, options)?;
-    let mut driver = Driver::new(&mut world);
+    let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
-        driver.ask_always();
+        clock.ask_always();
     }
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = build::window(scenario);
 
     if from > Instant::ZERO {
-        advance(&mut driver, &mut world, from, &mut goes_on)?;
+        advance(&mut clock, &mut world, from, &mut goes_on)?;
     }
-    world.open(from);
-    advance(&mut driver, &mut world, until, &mut goes_on)?;
+    world.hosts.open(from);
+    advance(&mut clock, &mut world, until, &mut goes_on)?;
     let (tables, hops) = measure(&mut world, &plan, scenario, from, until);
     if end > until {
-        advance(&mut driver, &mut world, end, &mut goes_on)?;
+        advance(&mut clock, &mut world, end, &mut goes_on)?;
     }
-    world.air.iter_mut().try_for_each(crate::air::Air::finish)?;
     world.taps.finish()?;
-    Ok(Results { tables, wakes: driver.wakes(), hops })
+    Ok(Results { tables, wakes: clock.wakes(), hops, unplaced: world.unplaced() })
 }
 
 fn advance(
-    driver: &mut Driver,
+    clock: &mut VirtualClock,
     world: &mut World,
     until: Instant,
     goes_on: &mut impl FnMut() -> bool,
 ) -> Result<(), Error> {
-    match driver.run(world, until, goes_on) {
+    match clock.run(world, until, goes_on) {
         Outcome::Stopped => Err(Error::Stopped),
-        Outcome::Done => {
-            world.air.iter_mut().try_for_each(crate::air::Air::check)?;
-            world.taps.check().map_err(Error::from)
-        }
+        Outcome::Done => world.taps.check().map_err(Error::from),
     }
 }
 
 fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
-    let links: Vec<_> = world.links.iter_mut().map(|link| link.counters(until)).collect();
-    (0..links.len()).for_each(|index| world.note_drops(index));
-    (0..world.cells.len()).for_each(|index| world.note_cell(index));
-    let through_cells = world.cells.iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
+    let links: Vec<_> = world.boxes().0.iter_mut().map(|link| link.counters(until)).collect();
+    world.tell_taps();
+    let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
     let hops = links.iter().map(|counters| counters.packets_out).chain(through_cells).sum();
     (results::tables(world, plan, scenario, &links, from, until), hops)
 }

@@ -1,5 +1,6 @@
-//! Strategies of your own: ACK policies and congestion controllers that scenarios name and that are not built in.
+//! Strategies of your own: ACK policies, congestion controllers and whole transports that scenarios name and that are not built in.
 
+use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
 use acklab_transport::cc::{self, CongestionControl, Controller};
 use acklab_transport::custom::Custom;
@@ -8,14 +9,17 @@ use std::fmt;
 use std::sync::Arc;
 
 type MakePolicy = dyn Fn(&ack::Start) -> Box<dyn AckPolicy + Send> + Send + Sync;
+type MakeTransport = dyn Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync;
 type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
 
 /// What makes each strategy, by the name that scenarios call it: `ack = { policy = "custom", name = "mine" }` or
-/// `congestion = { custom = "mine" }`. Each flow has one of its own.
+/// `congestion = { custom = "mine" }`, and a transport by `transport = { protocol = "custom", name = "mine" }`. Each flow has one of its
+/// own.
 #[derive(Clone, Default)]
 pub struct Strategies {
     policies: BTreeMap<String, Arc<MakePolicy>>,
     controllers: BTreeMap<String, Arc<MakeController>>,
+    transports: BTreeMap<String, Arc<MakeTransport>>,
 }
 
 impl Strategies {
@@ -39,6 +43,26 @@ impl Strategies {
     ) -> Self {
         self.controllers.insert(name.to_owned(), Arc::new(move |start| Box::new(make(start))));
         self
+    }
+
+    /// These, and the transport whose endpoints `make` makes. What it returns as an error is a setting that makes no sense, in words.
+    #[must_use]
+    pub fn with_transport(
+        mut self,
+        name: &str,
+        make: impl Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.transports.insert(name.to_owned(), Arc::new(make));
+        self
+    }
+
+    /// The endpoints of the transport of this name, if there is one.
+    pub(crate) fn transport(&self, name: &str, start: &TransportStart<'_>) -> Option<Result<Endpoints, String>> {
+        self.transports.get(name).map(|make| make(start))
+    }
+
+    pub(crate) fn transport_names(&self) -> Vec<&str> {
+        self.transports.keys().map(String::as_str).collect()
     }
 
     /// The policy of this configuration, built in or not.
@@ -75,6 +99,7 @@ impl fmt::Debug for Strategies {
         f.debug_struct("Strategies")
             .field("policies", &self.policy_names())
             .field("controllers", &self.controller_names())
+            .field("transports", &self.transport_names())
             .finish()
     }
 }

@@ -1,16 +1,19 @@
 //! Captures of the air, as tshark reads them.
 
+#[path = "common/packets.rs"]
+mod packets;
 #[path = "common/tshark.rs"]
 mod tshark;
 
-use acklab_base::{Bytes, Duration, Ecn, FlowId, Instant};
+use acklab_base::{Bytes, Duration, Ecn, Instant};
+use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
 use acklab_wifi::ppdu::{Fate, Frame, Mpdu, Ppdu};
-use acklab_wire::Pdu;
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+use packets::packet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tshark::{frames, tshark};
@@ -27,10 +30,8 @@ const fn mode(format: Format, mcs: u8, streams: u8, width: Width, guard: Guard) 
 const HT: Mode = mode(Format::Ht, 7, 1, Width::Mhz40, Guard::Ns400);
 
 /// Segment `number` of a download, or the ACK of all before it.
-fn segment(number: u32, is_data: bool) -> Pdu {
-    let flow = if is_data { FlowId::data(0) } else { FlowId::data(0).reverse() };
-    Pdu::Tcp(Segment {
-        flow,
+fn segment(number: u32, is_data: bool) -> Packet {
+    let segment = Segment {
         ecn: Ecn::NotEct,
         seq: SeqNumber(if is_data { 1 + number * MSS } else { 1 }),
         ack: SeqNumber(if is_data { 1 } else { 1 + number * MSS }),
@@ -38,7 +39,8 @@ fn segment(number: u32, is_data: bool) -> Pdu {
         window: 512,
         options: Options { timestamps: Some(Timestamps { value: number, echo: 0 }), ..Options::default() },
         payload: if is_data { MSS } else { 0 },
-    })
+    };
+    packet(segment, is_data, Instant::ZERO)
 }
 
 /// The air of a cell, written PPDU by PPDU with SIFS between them.
@@ -53,7 +55,7 @@ impl Air {
         Self { capture, now: Instant::from_nanos(1_000_000_500) }
     }
 
-    fn send(&mut self, (transmitter, receiver): (usize, usize), mode: Mode, psdu: u64, frame: Frame<Pdu>) {
+    fn send(&mut self, (transmitter, receiver): (usize, usize), mode: Mode, psdu: u64, frame: Frame<Packet>) {
         let duration = mode.duration(Bytes(psdu));
         self.put(&Ppdu {
             at: self.now,
@@ -70,12 +72,12 @@ impl Air {
         self.now = self.now + duration + SIFS;
     }
 
-    fn put(&mut self, ppdu: &Ppdu<Pdu>) {
+    fn put(&mut self, ppdu: &Ppdu<Packet>) {
         self.capture.record_ppdu(ppdu).unwrap();
     }
 }
 
-fn mpdu(sequence: u16, packets: &[&Pdu]) -> Mpdu<Pdu> {
+fn mpdu(sequence: u16, packets: &[&Packet]) -> Mpdu<Packet> {
     Mpdu {
         sequence,
         tid: Some(0),
@@ -83,13 +85,13 @@ fn mpdu(sequence: u16, packets: &[&Pdu]) -> Mpdu<Pdu> {
         has_more: false,
         is_sync: false,
         octets: Bytes::ZERO,
-        packets: packets.iter().copied().copied().collect(),
+        packets: packets.iter().copied().cloned().collect(),
         is_a_msdu: packets.len() > 1,
         is_received: true,
     }
 }
 
-fn data(mpdus: Vec<Mpdu<Pdu>>) -> Frame<Pdu> {
+fn data(mpdus: Vec<Mpdu<Packet>>) -> Frame<Packet> {
     Frame::Data(mpdus)
 }
 
@@ -99,12 +101,12 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
     let (down, up) = ((AP, 1), (1, AP));
-    let segments: Vec<Pdu> = (0..8).map(|number| segment(number, true)).collect();
-    let acks: Vec<Pdu> = [4, 6].map(|number| segment(number, false)).to_vec();
+    let segments: Vec<Packet> = (0..8).map(|number| segment(number, true)).collect();
+    let acks: Vec<Packet> = [4, 6].map(|number| segment(number, false)).to_vec();
 
     air.send(down, CONTROL, 20, Frame::Rts);
     air.send(up, CONTROL, 14, Frame::Cts);
-    let mut mpdus: Vec<Mpdu<Pdu>> = (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
+    let mut mpdus: Vec<Mpdu<Packet>> = (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
     mpdus.iter_mut().for_each(|mpdu| mpdu.sequence %= 4096);
     mpdus[1].is_received = false;
     mpdus[3].has_more = true;

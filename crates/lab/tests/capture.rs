@@ -2,12 +2,16 @@
 
 #[path = "common/tshark.rs"]
 mod tshark;
+#[path = "common/packets.rs"]
+mod packets;
 
-use acklab_base::{Duration, Ecn, FlowId, Instant};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_lab::Packet;
 use acklab_lab::capture::{Capture, Error};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use acklab_wire::udp::UserDatagram;
+use packets::packet;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionOption, InterfaceTsResolution};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderOption;
@@ -19,21 +23,20 @@ use tshark::{frames, tshark};
 const DELAY: Duration = Duration::from_nanos(7_500_001);
 const MSS: u64 = 1448;
 
-/// A packet of a conversation: when it leaves its sender, and whether it gets through.
-struct Packet {
+/// A packet of a conversation: who sends it and when, and whether it gets through.
+struct Sent {
     leaves: Instant,
+    is_from_client: bool,
     segment: Segment,
     lost: bool,
 }
 
 /// A handshake, five segments of which the second is lost, its retransmission, and the end of both directions.
-fn conversation() -> Vec<Packet> {
+fn conversation() -> Vec<Sent> {
     let client = |offset: u64| SeqNumber::at(SeqNumber(u32::MAX - 2000), offset);
     let server = |offset: u64| SeqNumber::at(SeqNumber(7_000_000), offset);
-    let data = FlowId::data(0);
     let timestamps = |at: Instant| Timestamps { value: (at.as_nanos() / 1_000_000) as u32, echo: 0 };
-    let segment = |at, flow, seq, ack, flags, payload| Segment {
-        flow,
+    let segment = |at, seq, ack, flags, payload| Segment {
         // Data can be marked, and one segment is.
         ecn: if payload == 0 { Ecn::NotEct } else { Ecn::Ect0 },
         seq,
@@ -52,64 +55,66 @@ fn conversation() -> Vec<Packet> {
     };
 
     let mut packets = Vec::new();
-    let mut send = |leaves, segment, lost| packets.push(Packet { leaves, segment, lost });
+    let mut send =
+        |leaves, is_from_client, segment, lost| packets.push(Sent { leaves, is_from_client, segment, lost });
     let start = Instant::ZERO;
-    send(start, syn(segment(start, data, client(0), SeqNumber(0), Flags::SYN, 0)), false);
+    send(start, true, syn(segment(start, client(0), SeqNumber(0), Flags::SYN, 0)), false);
     let answer = start + DELAY;
-    send(answer, syn(segment(answer, data.reverse(), server(0), client(1), Flags::SYN | Flags::ACK, 0)), false);
+    send(answer, false, syn(segment(answer, server(0), client(1), Flags::SYN | Flags::ACK, 0)), false);
     let open = answer + DELAY;
-    send(open, segment(open, data, client(1), server(1), Flags::ACK, 0), false);
+    send(open, true, segment(open, client(1), server(1), Flags::ACK, 0), false);
 
     let octet = |number: u64| 1 + number * MSS;
     let (from_client, from_server) = (
-        |at, number, payload, flags| segment(at, data, client(octet(number)), server(1), flags, payload),
-        |at, number| segment(at, data.reverse(), server(1), client(octet(number)), Flags::ACK, 0),
+        |at, number, payload, flags| segment(at, client(octet(number)), server(1), flags, payload),
+        |at, number| segment(at, server(1), client(octet(number)), Flags::ACK, 0),
     );
     let mut last_ack_arrives = open;
     for number in 0..5 {
         let leaves = open + Duration::from_nanos(726_000 * number + 1);
         let lost = number == 1;
-        send(leaves, from_client(leaves, number, MSS as u32, Flags::ACK), lost);
+        send(leaves, true, from_client(leaves, number, MSS as u32, Flags::ACK), lost);
         if !lost {
             let mut ack = from_server(leaves + DELAY, 1);
             if number > 1 {
                 let block = SackBlock { start: client(octet(2)), end: client(octet(number + 1)) };
                 ack.options.sack = [block].into_iter().collect();
             }
-            send(leaves + DELAY, ack, false);
+            send(leaves + DELAY, false, ack, false);
             last_ack_arrives = leaves + DELAY + DELAY;
         }
     }
     let again = last_ack_arrives;
-    send(again, from_client(again, 1, MSS as u32, Flags::ACK), false);
-    send(again + DELAY, from_server(again + DELAY, 5), false);
+    send(again, true, from_client(again, 1, MSS as u32, Flags::ACK), false);
+    send(again + DELAY, false, from_server(again + DELAY, 5), false);
 
     let end = again + DELAY + DELAY;
-    send(end, from_client(end, 5, 0, Flags::FIN | Flags::ACK), false);
+    send(end, true, from_client(end, 5, 0, Flags::FIN | Flags::ACK), false);
     let (seq, ack) = (server(1), client(octet(5) + 1));
     let answer = end + DELAY;
-    send(answer, segment(answer, data.reverse(), seq, ack, Flags::FIN | Flags::ACK, 0), false);
+    send(answer, false, segment(answer, seq, ack, Flags::FIN | Flags::ACK, 0), false);
     let closed = answer + DELAY;
-    send(closed, segment(closed, data, ack, server(2), Flags::ACK, 0), false);
+    send(closed, true, segment(closed, ack, server(2), Flags::ACK, 0), false);
     packets
 }
 
 /// The conversation as the sender of data sees it (`at_sender`) or as its receiver does, in a file called `name`.
 fn capture(name: &str, at_sender: bool, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut seen: Vec<(Instant, Segment)> = conversation()
+    let mut seen: Vec<(Instant, Packet)> = conversation()
         .iter()
-        .filter(|packet| packet.segment.flow.is_data() == at_sender || !packet.lost)
-        .map(|packet| {
-            let is_own = packet.segment.flow.is_data() == at_sender;
-            (if is_own { packet.leaves } else { packet.leaves + DELAY }, packet.segment)
+        .filter(|sent| sent.is_from_client == at_sender || !sent.lost)
+        .map(|sent| {
+            let is_own = sent.is_from_client == at_sender;
+            let at = if is_own { sent.leaves } else { sent.leaves + DELAY };
+            (at, packet(sent.segment, sent.is_from_client, at))
         })
         .collect();
     seen.sort_by_key(|(at, _)| *at);
     let point = if at_sender { "src_0" } else { "dst_0" };
     let mut capture = Capture::create(&path, point, Some("A conversation"), extent).unwrap();
-    for (at, segment) in seen {
-        capture.record(at, &segment.into()).unwrap();
+    for (at, packet) in seen {
+        capture.record(at, &packet).unwrap();
     }
     capture.finish().unwrap();
     path
@@ -161,8 +166,8 @@ fn tshark_verifies_datagrams() {
     for number in 1..=200 {
         let sent_at = Instant::ZERO + DELAY * number;
         let datagram =
-            UserDatagram { flow: FlowId::data(0), ecn: Ecn::NotEct, number, sent_at, payload: 15 + number as u32 };
-        capture.record(sent_at, &datagram.into()).unwrap();
+            UserDatagram { ecn: Ecn::NotEct, number, sent_at, payload: 15 + number as u32 };
+        capture.record(sent_at, &packet(datagram, true, sent_at)).unwrap();
     }
     capture.finish().unwrap();
     let right = "ip.checksum.status == 1 && udp.checksum.status == 1 && !_ws.malformed";
@@ -241,7 +246,7 @@ fn a_full_disk_is_reported_when_the_buffer_is_full_and_at_the_end() {
         |error: &Error| error.to_string().starts_with("cannot write the capture /dev/full: No space left on device");
     assert!(is_full(&open().finish().unwrap_err()));
 
-    let syn = conversation()[0].segment.into();
+    let syn = packet(conversation()[0].segment, true, Instant::ZERO);
     let mut capture = open();
     let error = (0..1000).find_map(|nanos| capture.record(Instant::from_nanos(nanos), &syn).err());
     assert!(is_full(&error.expect("1000 packets fill any buffer")));
@@ -252,11 +257,12 @@ fn a_segment_that_is_no_packet_is_refused_and_the_capture_goes_on() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.pcapng");
     let mut capture = Capture::create(&path, "src_0", None, Extent::Headers).unwrap();
     let syn = conversation()[0].segment;
-    let error = capture.record(Instant::ZERO, &Segment { payload: 100_000, ..syn }.into()).unwrap_err();
+    let long = Segment { payload: 100_000, ..syn };
+    let error = capture.record(Instant::ZERO, &packet(long, true, Instant::ZERO)).unwrap_err();
     assert!(
         error.to_string().ends_with("long.pcapng: a packet of 100060 octets is longer than the 65535 that IPv4 allows")
     );
-    capture.record(Instant::from_nanos(u64::MAX), &syn.into()).unwrap();
+    capture.record(Instant::from_nanos(u64::MAX), &packet(syn, true, Instant::ZERO)).unwrap();
     capture.finish().unwrap();
     let mut reader = PcapNgReader::new(File::open(&path).unwrap()).unwrap();
     reader.next_block().unwrap().unwrap();

@@ -8,6 +8,7 @@
 
 pub mod receiver;
 pub mod sender;
+mod tell;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -25,6 +25,11 @@ pub trait Pdu: Any + Debug + Send {
         None
     }
 
+    /// Is it a pure ACK, as [`AckHeader::is_pure`] says?
+    fn is_pure_ack(&self) -> bool {
+        self.ack_header().is_some_and(|header| header.is_pure)
+    }
+
     /// Octets of its payload, which a capture may leave out.
     fn payload(&self) -> u32;
 

@@ -12,7 +12,8 @@ mod mode;
 
 use super::Error;
 use super::file::{CaptureFile, Interface};
-use acklab_base::{Datagram, FlowId};
+use crate::packet::Packet;
+use acklab_base::{Datagram, FlowKey};
 use acklab_wifi::phy::{Band, Format};
 use acklab_wifi::ppdu::{self, Fate, Mpdu, Ppdu};
 use acklab_wire::dot11::{
@@ -20,10 +21,8 @@ use acklab_wire::dot11::{
     Qos, Rts, duration_field, encode, encode_with, msdu, radiotap,
 };
 use acklab_wire::ipv4::Extent;
-use acklab_wire::{Endpoints, Pdu};
 use mode::{channel, modulation};
 use pcap_file::DataLink;
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -58,7 +57,7 @@ pub struct AirCapture {
     ampdus: u32,
     beacons: u16,
     /// The next identification of each flow.
-    identification: BTreeMap<FlowId, u16>,
+    identification: BTreeMap<FlowKey, u16>,
     /// Those that the packets of a frame have, since a frame that is sent again holds the same packets.
     identified: BTreeMap<Exchange, Vec<u16>>,
     packet: Vec<u8>,
@@ -105,7 +104,7 @@ impl AirCapture {
     ///
     /// # Errors
     /// If a segment does not fit a packet, or the file takes no more; the capture is of no use then.
-    pub fn record_ppdu<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>) -> Result<(), Error> {
+    pub fn record_ppdu(&mut self, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let duration = duration_field(ppdu.reserved);
         let frame = match &ppdu.frame {
@@ -146,7 +145,7 @@ impl AirCapture {
         self.file.finish()
     }
 
-    fn record_data<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdus: &[Mpdu<P>]) -> Result<(), Error> {
+    fn record_data(&mut self, ppdu: &Ppdu<Packet>, mpdus: &[Mpdu<Packet>]) -> Result<(), Error> {
         // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
         let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
         for (index, mpdu) in mpdus.iter().enumerate() {
@@ -163,16 +162,16 @@ impl AirCapture {
     }
 
     /// Put the frame in place; how many of its octets are kept.
-    fn encode_data<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Result<usize, Error> {
+    fn encode_data(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Result<usize, Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let is_amsdu = mpdu.is_a_msdu;
         let identifications = self.identify(ppdu, mpdu);
         self.body.clear();
         // What follows the last header.
         let mut payload = 0;
-        for (packet, identification) in mpdu.packets.iter().map(Borrow::borrow).zip(identifications) {
+        for (packet, identification) in mpdu.packets.iter().zip(identifications) {
             packet
-                .encode(Endpoints::of(packet.flow()), identification, Extent::Whole, &mut self.packet)
+                .encode(identification, Extent::Whole, &mut self.packet)
                 .map_err(|source| self.file.packet_error(source))?;
             payload = packet.payload() as usize;
             if is_amsdu {
@@ -215,7 +214,7 @@ impl AirCapture {
     }
 
     /// The IPv4 identifications of the packets in a frame.
-    fn identify<P: Borrow<Pdu>>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Vec<u16> {
+    fn identify(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Vec<u16> {
         let exchange = (ppdu.from, ppdu.to, mpdu.tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
             && mpdu.is_retry
@@ -224,7 +223,7 @@ impl AirCapture {
             return same.clone();
         }
         let next = mpdu.packets.iter().map(|packet| {
-            let identification = self.identification.entry(packet.borrow().flow()).or_default();
+            let identification = self.identification.entry(packet.flow()).or_default();
             let own = *identification;
             *identification = identification.wrapping_add(1);
             own

@@ -1,114 +1,17 @@
 //! The tables of Wi-Fi cells: what each node did, and where the time on the air went.
 
-use crate::build::{CellPlan, Plan};
+use super::metric::Better::{Less, More, Neither};
+use super::metric::{Metric, Rows, count, number, text};
+use crate::build::{CellPlan, Plan, World};
 use crate::table::Table;
-use crate::world::World;
 use acklab_base::Instant;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::cell::QueueView;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::hack;
 
-/// One row a node of each cell, the access point first.
-pub(super) fn stations(world: &World, plan: &Plan) -> Table {
-    let rows: Vec<Row<'_>> = world
-        .cells
-        .iter()
-        .zip(&plan.cells)
-        .flat_map(|(cell, plan)| {
-            cell.counters().iter().enumerate().map(move |(node, counters)| Row {
-                cell: plan,
-                node,
-                counters,
-                queues: cell.queues_of(node).collect(),
-            })
-        })
-        .collect();
-    let count = |of: fn(&Counters) -> u64| rows.iter().map(|row| of(row.counters)).collect::<Vec<_>>();
-    let share = |part: fn(&Counters) -> u64, whole: fn(&Counters) -> u64| {
-        rows.iter().map(|row| ratio(part(row.counters), whole(row.counters))).collect::<Vec<_>>()
-    };
-    Table::new("stations")
-        .text("cell", rows.iter().map(|row| row.cell.name.clone()))
-        .text("node", rows.iter().map(|row| row.cell.nodes[row.node].clone()))
-        .count("total_ppdus_l2", "packets", count(|counters| counters.ppdus))
-        .count("total_mpdus_l2", "packets", count(|counters| counters.mpdus))
-        .number("mean_mpdus_per_ppdu_l2", "packets", share(|counters| counters.mpdus, |counters| counters.ppdus))
-        .count("total_retries_l2", "packets", count(|counters| counters.retries))
-        .number("share_first_try_l2", "", share(|counters| counters.first_successes, |counters| counters.first_tries))
-        .count("total_unanswered_l2", "packets", count(|counters| counters.unanswered))
-        .number("share_unanswered_l2", "", share(|counters| counters.unanswered, |counters| counters.ppdus))
-        .count("total_rts_l2", "packets", count(|counters| counters.rts))
-        .count("total_rts_unanswered_l2", "packets", count(|counters| counters.rts_unanswered))
-        .count("total_block_ack_requests_l2", "packets", count(|counters| counters.requests))
-        .count("total_collisions_l1", "packets", count(|counters| counters.collisions))
-        .count("total_internal_collisions_l2", "packets", count(|counters| counters.internal_collisions))
-        .count("total_link_acks_l2", "packets", count(|counters| counters.link_acks))
-        .number("mean_backoff_l2", "slots", share(|counters| counters.backoff_slots, |counters| counters.backoffs))
-        .count("total_packets_out_l2", "packets", count(|counters| counters.delivered))
-        .count("total_bytes_out_l2", "B", count(|counters| counters.delivered_bytes))
-        .number(
-            "mean_delay_l2",
-            "ms",
-            rows.iter().map(|row| {
-                let counters = row.counters;
-                (counters.delivered > 0).then(|| counters.delay.as_millis_f64() / counters.delivered as f64)
-            }),
-        )
-        .number("mean_queue_length_l2", "packets", rows.iter().map(Row::mean_length))
-        .count("max_queue_length_l2", "packets", rows.iter().map(Row::max_length))
-        .count("total_queue_drops_l2", "packets", count(|counters| counters.dropped))
-        .count("total_filtered_acks_l2", "packets", count(|counters| counters.filtered))
-        .count("total_given_up_l2", "packets", count(|counters| counters.given_up))
-        .count("total_expired_l2", "packets", count(|counters| counters.expired))
-}
-
-/// One row a node of each cell with TCP/HACK, the access point first. None if there is no such cell.
-pub(super) fn hack(world: &World, plan: &Plan) -> Option<Table> {
-    let rows: Vec<(&str, &str, &hack::Counters)> = world
-        .cells
-        .iter()
-        .zip(&plan.cells)
-        .flat_map(|(cell, plan)| {
-            let nodes = plan.nodes.iter().zip(cell.hack_counters());
-            nodes.map(move |(node, counters)| (plan.name.as_str(), node.as_str(), counters))
-        })
-        .collect();
-    let count = |of: fn(&hack::Counters) -> u64| rows.iter().map(|(.., counters)| of(counters)).collect::<Vec<_>>();
-    let share = |part: fn(&hack::Counters) -> u64, whole: fn(&hack::Counters) -> u64| {
-        rows.iter().map(|(.., counters)| ratio(part(counters), whole(counters))).collect::<Vec<_>>()
-    };
-    let table = Table::new("hack")
-        .text("cell", rows.iter().map(|(cell, ..)| (*cell).to_owned()))
-        .text("node", rows.iter().map(|(_, node, _)| (*node).to_owned()))
-        .count("total_compressed_acks_l2", "packets", count(|counters| counters.compressed))
-        .count("total_compressed_bytes_l2", "B", count(|counters| counters.compressed_bytes))
-        .number(
-            "mean_compressed_ack_l2",
-            "B",
-            share(|counters| counters.compressed_bytes, |counters| counters.compressed),
-        )
-        .count("total_repeated_acks_l2", "packets", count(|counters| counters.repeated))
-        .count("total_augmented_answers_l2", "packets", count(|counters| counters.answers))
-        .number("share_within_aifs_l2", "", share(|counters| counters.answers_within_aifs, |counters| counters.answers))
-        .count("total_plain_acks_l2", "packets", count(|counters| counters.plain))
-        .count("total_plain_ack_bytes_l2", "B", count(|counters| counters.plain_bytes))
-        .count("total_released_acks_l2", "packets", count(|counters| counters.released))
-        .count("total_missed_answers_l2", "packets", count(|counters| counters.missed))
-        .count("total_cleared_acks_l2", "packets", count(|counters| counters.cleared))
-        .count("total_reissued_acks_l2", "packets", count(|counters| counters.reissued))
-        .count("total_decompressed_acks_l2", "packets", count(|counters| counters.decompressed))
-        .count("total_duplicate_acks_l2", "packets", count(|counters| counters.duplicates))
-        .count("total_decompression_failures_l2", "packets", count(|counters| counters.failures));
-    (!rows.is_empty()).then_some(table)
-}
-
-/// None of nothing.
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-struct Row<'a> {
+/// One node of a cell.
+pub(super) struct Row<'a> {
     cell: &'a CellPlan,
     node: usize,
     counters: &'a Counters,
@@ -123,13 +26,118 @@ impl Row<'_> {
     fn max_length(&self) -> u64 {
         self.queues.iter().map(|queue| queue.max_length).max().unwrap_or(0)
     }
+
+    fn mean_delay(&self) -> Option<f64> {
+        let Counters { delivered, delay, .. } = self.counters;
+        (*delivered > 0).then(|| delay.as_millis_f64() / *delivered as f64)
+    }
+}
+
+/// The nodes of all cells, the access point of each first.
+pub(super) fn rows<'a>(world: &'a World, plan: &'a Plan) -> Vec<Row<'a>> {
+    let cells = world.cells().iter().zip(&plan.cells);
+    cells
+        .flat_map(|(cell, plan)| {
+            cell.counters().iter().enumerate().map(move |(node, counters)| Row {
+                cell: plan,
+                node,
+                counters,
+                queues: cell.queues_of(node).collect(),
+            })
+        })
+        .collect()
+}
+
+pub(super) struct StationRows;
+
+impl Rows for StationRows {
+    type Row<'a> = Row<'a>;
+}
+
+#[rustfmt::skip]
+pub(super) const STATIONS: &[Metric<StationRows>] = &[
+    text("cell", "the cell's name", |row| Some(row.cell.name.clone())),
+    text("node", "the node's name; the access point is the first of its cell", |row| Some(row.cell.nodes[row.node].clone())),
+    count("total_ppdus_l2", "packets", Neither, "data PPDUs sent, those sent again too", |row| Some(row.counters.ppdus)),
+    count("total_mpdus_l2", "packets", Neither, "data MPDUs in them", |row| Some(row.counters.mpdus)),
+    number("mean_mpdus_per_ppdu_l2", "packets", More, "MPDUs / PPDUs", |row| ratio(row.counters.mpdus, row.counters.ppdus)),
+    count("total_retries_l2", "packets", Less, "MPDUs that were sent again", |row| Some(row.counters.retries)),
+    number("share_first_try_l2", "", More, "MPDUs that arrived at their first try / MPDUs sent for the first time", |row| ratio(row.counters.first_successes, row.counters.first_tries)),
+    count("total_unanswered_l2", "packets", Less, "data PPDUs without a response frame that could be read", |row| Some(row.counters.unanswered)),
+    number("share_unanswered_l2", "", Less, "those / PPDUs", |row| ratio(row.counters.unanswered, row.counters.ppdus)),
+    count("total_rts_l2", "packets", Neither, "RTS frames sent", |row| Some(row.counters.rts)),
+    count("total_rts_unanswered_l2", "packets", Less, "RTS frames without a CTS", |row| Some(row.counters.rts_unanswered)),
+    count("total_block_ack_requests_l2", "packets", Neither, "Block ACK requests sent", |row| Some(row.counters.requests)),
+    count("total_collisions_l1", "packets", Less, "PPDUs of the node that overlapped with another's and were lost by it", |row| Some(row.counters.collisions)),
+    count("total_internal_collisions_l2", "packets", Less, "times that two EDCAFs of the node won at once (10.23.2.4)", |row| Some(row.counters.internal_collisions)),
+    count("total_link_acks_l2", "packets", Neither, "ACK and Block ACK frames sent", |row| Some(row.counters.link_acks)),
+    number("mean_backoff_l2", "slots", Neither, "mean of the backoffs drawn", |row| ratio(row.counters.backoff_slots, row.counters.backoffs)),
+    count("total_packets_out_l2", "packets", Neither, "packets that reached their next node", |row| Some(row.counters.delivered)),
+    count("total_bytes_out_l2", "B", Neither, "IP octets of those", |row| Some(row.counters.delivered_bytes)),
+    number("mean_delay_l2", "ms", Less, "mean over packets that reached their next node: from joining the queue to the end of the PPDU", |row| row.mean_delay()),
+    number("mean_queue_length_l2", "packets", Less, "packets that wait or are unacknowledged, over time", |row| Some(row.mean_length())),
+    count("max_queue_length_l2", "packets", Neither, "the most of those at once", |row| Some(row.max_length())),
+    count("total_queue_drops_l2", "packets", Less, "packets turned away by the node's queues", |row| Some(row.counters.dropped)),
+    count("total_filtered_acks_l2", "packets", Neither, "ACKs that a newer one has replaced", |row| Some(row.counters.filtered)),
+    count("total_given_up_l2", "packets", Less, "packets dropped at the limit of retries", |row| Some(row.counters.given_up)),
+    count("total_expired_l2", "packets", Less, "packets dropped at the end of their lifetime", |row| Some(row.counters.expired)),
+];
+
+/// What one node has done by TCP/HACK.
+pub(super) struct HackRow<'a> {
+    cell: &'a str,
+    node: &'a str,
+    counters: &'a hack::Counters,
+}
+
+/// The nodes of cells with TCP/HACK, the access point of each first.
+pub(super) fn hack_rows<'a>(world: &'a World, plan: &'a Plan) -> Vec<HackRow<'a>> {
+    let cells = world.cells().iter().zip(&plan.cells);
+    cells
+        .flat_map(|(cell, plan)| {
+            let nodes = plan.nodes.iter().zip(cell.hack_counters());
+            nodes.map(move |(node, counters)| HackRow { cell: &plan.name, node, counters })
+        })
+        .collect()
+}
+
+pub(super) struct HackRows;
+
+impl Rows for HackRows {
+    type Row<'a> = HackRow<'a>;
+}
+
+#[rustfmt::skip]
+pub(super) const HACK: &[Metric<HackRows>] = &[
+    text("cell", "the cell's name", |row| Some(row.cell.to_owned())),
+    text("node", "the node's name; the access point is the first of its cell", |row| Some(row.node.to_owned())),
+    count("total_compressed_acks_l2", "packets", Neither, "TCP ACKs compressed, each once", |row| Some(row.counters.compressed)),
+    count("total_compressed_bytes_l2", "B", Neither, "octets of their compressed headers", |row| Some(row.counters.compressed_bytes)),
+    number("mean_compressed_ack_l2", "B", Neither, "those / compressed ACKs", |row| ratio(row.counters.compressed_bytes, row.counters.compressed)),
+    count("total_repeated_acks_l2", "packets", Neither, "compressed ACKs sent again because it was unknown whether they had arrived", |row| Some(row.counters.repeated)),
+    count("total_augmented_answers_l2", "packets", Neither, "response frames with compressed ACKs", |row| Some(row.counters.answers)),
+    number("share_within_aifs_l2", "", Neither, "those that ended within an AIFS of what they would have taken / those", |row| ratio(row.counters.answers_within_aifs, row.counters.answers)),
+    count("total_plain_acks_l2", "packets", Neither, "TCP ACKs sent uncompressed", |row| Some(row.counters.plain)),
+    count("total_plain_ack_bytes_l2", "B", Neither, "IP octets of those", |row| Some(row.counters.plain_bytes)),
+    count("total_released_acks_l2", "packets", Neither, "ACKs that waited for a response frame and were sent uncompressed instead", |row| Some(row.counters.released)),
+    count("total_missed_answers_l2", "packets", Neither, "response frames that came due before the ACKs for them were ready", |row| Some(row.counters.missed)),
+    count("total_cleared_acks_l2", "packets", Neither, "ACKs that a later uncompressed one has made superfluous", |row| Some(row.counters.cleared)),
+    count("total_reissued_acks_l2", "packets", Neither, "ACKs taken back from the queue to go with a response frame", |row| Some(row.counters.reissued)),
+    count("total_decompressed_acks_l2", "packets", Neither, "ACKs that the peer's response frames brought", |row| Some(row.counters.decompressed)),
+    count("total_duplicate_acks_l2", "packets", Neither, "compressed ACKs that had come before", |row| Some(row.counters.duplicates)),
+    count("total_decompression_failures_l2", "packets", Neither, "headers that could not be decompressed", |row| Some(row.counters.failures)),
+];
+
+/// None of nothing.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// One row a node and use of the air. The times of a cell add up to the window's length.
 pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
-    for (cell, plan) in world.cells.iter_mut().zip(&plan.cells) {
+    for (cell, plan) in world.boxes().1.iter_mut().zip(&plan.cells) {
         let airtime = cell.airtime(until);
         for (node, name) in plan.nodes.iter().enumerate() {
             for what in Use::ALL {
@@ -151,7 +159,7 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
 /// Each PPDU that was on the air: the air timeline.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
     let rows =
-        || world.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
+        || world.taps.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
     Table::new("air")
         .text("cell", rows().map(|(cell, _)| cell.name.clone()))
         .number("time", "s", rows().map(|(_, row)| row.at.as_secs_f64()))

@@ -1,16 +1,23 @@
 //! The table of flows.
 
+use super::metric::Better::{Less, More, Neither};
+use super::metric::{Metric, Rows, count, number, text};
 use crate::build::FlowPlan;
-use crate::probe::{FlowProbe, TcpTotals, Totals, UdpTotals};
-use crate::table::Table;
+use crate::flows::Flow;
+use crate::probe::FlowProbe;
+use crate::socket::Tally;
+use crate::watch::Watch;
 use acklab_base::Instant;
-use acklab_transport::tcp::Config as TcpConfig;
+use acklab_base::endpoint::counter;
 
 /// One flow's window.
 pub(super) struct FlowResult<'a> {
     plan: &'a FlowPlan,
     pub(super) probe: &'a FlowProbe,
-    pub(super) totals: Totals,
+    pub(super) sender: Tally,
+    pub(super) receiver: Tally,
+    drops: u64,
+    ack_drops: u64,
     start: f64,
     stop: f64,
     /// Seconds of the window in which the flow was active.
@@ -18,14 +25,25 @@ pub(super) struct FlowResult<'a> {
 }
 
 impl<'a> FlowResult<'a> {
-    pub(super) fn new(probe: &'a FlowProbe, plan: &'a FlowPlan, totals: Totals, from: Instant, until: Instant) -> Self {
+    pub(super) fn new(
+        flow: &'a Flow,
+        plan: &'a FlowPlan,
+        [sender, receiver]: [Tally; 2],
+        watch: &Watch,
+        from: Instant,
+        until: Instant,
+    ) -> Self {
+        let probe = &flow.probe;
         let start = Instant::ZERO + plan.flow.start;
         let stop = plan.flow.stop.map_or(until, |stop| Instant::ZERO + stop);
         let last = probe.completed.unwrap_or(stop).min(stop).min(until);
         Self {
             plan,
             probe,
-            totals,
+            sender,
+            receiver,
+            drops: watch.drops(flow.keys[0]),
+            ack_drops: watch.drops(flow.keys[1]),
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             active: last.since(start.max(from)).as_secs_f64(),
@@ -54,7 +72,40 @@ impl<'a> FlowResult<'a> {
     }
 
     pub(super) fn throughput(&self) -> Option<f64> {
-        self.rate(self.totals.received)
+        self.rate(self.receiver.received)
+    }
+
+    /// ACKs that the receiver has sent, if its transport acknowledges.
+    pub(super) fn acks_sent(&self) -> Option<u64> {
+        self.receiver.count(counter::ACKS_SENT)
+    }
+
+    /// Something that is counted of acknowledgments, if the transport has any.
+    fn of_acks(&self, count: u64) -> Option<u64> {
+        self.acks_sent().map(|_| count)
+    }
+
+    /// Packets with data that the sender has sent.
+    pub(super) fn sent(&self) -> u64 {
+        self.sender.count(counter::DATA_PACKETS).unwrap_or_default()
+    }
+
+    /// Packets passed over in the window, less late arrivals in it: of what was passed over before, some may arrive within it.
+    pub(super) fn lost(&self) -> Option<u64> {
+        let passed_over = self.receiver.count(counter::PASSED_OVER_PACKETS)?;
+        Some(passed_over.saturating_sub(self.receiver.count(counter::REORDERED_PACKETS)?))
+    }
+
+    fn share_lost(&self) -> Option<f64> {
+        let lost = self.lost()?;
+        let expected = lost + self.receiver.count(counter::ARRIVED_PACKETS)?;
+        (expected > 0).then(|| lost as f64 / expected as f64)
+    }
+
+    /// A counter of transports that leave losses as they are.
+    fn of_lossy(&self, name: &str) -> Option<u64> {
+        self.lost()?;
+        self.receiver.count(name)
     }
 
     fn completion_time(&self) -> f64 {
@@ -62,8 +113,9 @@ impl<'a> FlowResult<'a> {
     }
 
     fn recovery_time_ms(&self) -> Option<f64> {
-        let sender = &self.totals.tcp()?.sender;
-        (sender.recoveries > 0).then(|| sender.recovery_time.as_millis_f64() / sender.recoveries as f64)
+        let recoveries = self.sender.count(counter::RECOVERIES)?;
+        let time = acklab_base::Duration::from_nanos(self.sender.count(counter::RECOVERY_TIME)?);
+        (recoveries > 0).then(|| time.as_millis_f64() / recoveries as f64)
     }
 
     fn utilization_bw(&self) -> Option<f64> {
@@ -75,13 +127,13 @@ impl<'a> FlowResult<'a> {
     }
 
     fn return_utilization(&self) -> Option<f64> {
-        self.totals.tcp()?;
+        self.acks_sent()?;
         Some(self.rate(self.probe.ack_bytes)? * 1e6 / self.plan.return_bottleneck?)
     }
 
     fn data_per_ack(&self) -> Option<f64> {
-        let acks_sent = self.totals.tcp()?.acks_sent;
-        (acks_sent > 0).then(|| self.totals.sent as f64 / acks_sent as f64)
+        let acks_sent = self.acks_sent()?;
+        (acks_sent > 0).then(|| self.sent() as f64 / acks_sent as f64)
     }
 }
 
@@ -89,79 +141,70 @@ fn ms(nanos: Option<f64>) -> Option<f64> {
     nanos.map(|nanos| nanos / 1e6)
 }
 
-/// One row a flow. What has no meaning for its transport is null.
-pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
-    let text = |of: fn(&FlowResult<'_>) -> String| flows.iter().map(of).collect::<Vec<_>>();
-    let of_tcp = |of: fn(&TcpConfig) -> &str| {
-        flows.iter().map(|flow| flow.plan.tcp.as_ref().map(|tcp| of(tcp).to_owned())).collect::<Vec<_>>()
-    };
-    let number = |of: fn(&FlowResult<'_>) -> Option<f64>| flows.iter().map(of).collect::<Vec<_>>();
-    let count = |of: fn(&FlowResult<'_>) -> u64| flows.iter().map(of).collect::<Vec<_>>();
-    let tcp_count = |of: fn(&TcpTotals) -> u64| flows.iter().map(|flow| flow.totals.tcp().map(of)).collect::<Vec<_>>();
-    let ack_count = |of: fn(&FlowProbe) -> u64| {
-        flows.iter().map(|flow| flow.totals.tcp().map(|_| of(flow.probe))).collect::<Vec<_>>()
-    };
-    let udp_count = |of: fn(&UdpTotals) -> u64| flows.iter().map(|flow| flow.totals.udp().map(of)).collect::<Vec<_>>();
-    Table::new("flows")
-        .text("flow", text(|flow| flow.name().to_owned()))
-        .text("src", text(|flow| flow.plan.flow.from.clone()))
-        .text("dst", text(|flow| flow.plan.flow.to.clone()))
-        .text("transport_protocol", text(|flow| flow.plan.flow.transport.name().to_owned()))
-        .text("preset", flows.iter().map(|flow| flow.plan.flow.preset.map(|preset| preset.name().to_owned())))
-        .text("cca", of_tcp(|tcp| tcp.congestion.name()))
-        .text("cc_recovery_alg", of_tcp(|tcp| tcp.recovery.name()))
-        .text("ack_policy", of_tcp(|tcp| tcp.ack.name()))
-        .text("traffic_model", text(|flow| flow.plan.flow.traffic.label()))
-        .number("start_time", "s", number(|flow| Some(flow.start)))
-        .number("stop_time", "s", number(|flow| Some(flow.stop)))
-        .number("cov_in_flight_l4", "", number(|flow| flow.probe.in_flight.variation()))
-        .number("cov_throughput_l4", "", number(|flow| flow.probe.throughput.rates.variation()))
-        .number("flow_completion_time_l4", "s", number(|flow| Some(flow.completion_time())))
-        .number("mean_cwnd_l4", "segments", number(|flow| flow.segments(flow.probe.cwnd.mean())))
-        .number("mean_delivery_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.tcp()?.sender.delivered)))
-        .number(
-            "mean_est_qdelay_l4",
-            "ms",
-            number(|flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
-        )
-        .number("mean_idt_ewma_l4", "ms", number(|flow| ms(flow.probe.idt_ewma.mean())))
-        .number("mean_in_flight_l4", "segments", number(|flow| flow.in_flight()))
-        .number("mean_network_power_l4", "Mbps/s", number(|flow| flow.probe.throughput.power.mean()))
-        .number("mean_one_way_delay_l4", "ms", number(|flow| ms(flow.probe.one_way_delay.mean())))
-        .number("mean_one_way_delay_l7", "ms", number(|flow| flow.probe.application_delay.mean_ms()))
-        .number("mean_recovery_time_l4", "ms", number(|flow| flow.recovery_time_ms()))
-        .number("mean_rtt_l4", "ms", number(|flow| ms(flow.probe.rtt.mean())))
-        .number("mean_sending_rate_l4", "Mbps", number(|flow| flow.rate(flow.totals.sent_bytes)))
-        .number("mean_sending_rate_l7", "Mbps", number(|flow| flow.rate(flow.totals.written)))
-        .number("mean_srtt_l4", "ms", number(|flow| flow.srtt()))
-        .number("mean_throughput_l4", "Mbps", number(|flow| flow.throughput()))
-        .number("mean_throughput_l7", "Mbps", number(|flow| flow.rate(flow.totals.delivered)))
-        .number("mean_utility_mpdf_l4", "", number(|flow| flow.probe.throughput.utility_mpdf.mean()))
-        .number("mean_utility_pf_l4", "", number(|flow| flow.probe.throughput.utility_pf.mean()))
-        .number("mean_utilization_bdp_l4", "", number(|flow| flow.utilization_bdp()))
-        .number("mean_utilization_bw_l4", "", number(|flow| flow.utilization_bw()))
-        .count("total_retransmissions_l4", "packets", tcp_count(|totals| totals.sender.retransmissions))
-        .count("total_rtos_l4", "", tcp_count(|totals| totals.sender.timeouts))
-        .count("total_tail_loss_probes_l4", "", tcp_count(|totals| totals.sender.tail_loss_probes))
-        .count("total_undone_reductions_l4", "", tcp_count(|totals| totals.sender.undone))
-        .count("total_data_packets_l4", "packets", count(|flow| flow.totals.sent))
-        .count("total_delivered_bytes_l7", "B", count(|flow| flow.totals.delivered))
-        .count("total_drops_l2", "packets", count(|flow| flow.probe.drops))
-        .count("total_ack_drops_l2", "packets", ack_count(|probe| probe.ack_drops))
-        .count("total_marked_l4", "packets", tcp_count(|totals| totals.marked))
-        .count("total_marked_bytes_l4", "B", tcp_count(|totals| totals.sender.marked_bytes))
-        .count("total_mark_reductions_l4", "", tcp_count(|totals| totals.sender.mark_reductions))
-        .count("total_acks_sent_l4", "packets", tcp_count(|totals| totals.acks_sent))
-        .count("total_acks_delivered_l4", "packets", ack_count(|probe| probe.acks_delivered))
-        .count("total_ack_bytes_l3", "B", ack_count(|probe| probe.ack_bytes))
-        .number("mean_data_per_ack_l4", "packets", number(|flow| flow.data_per_ack()))
-        .number("mean_ack_burst_l4", "packets", number(|flow| flow.probe.bursts.lengths.mean()))
-        .count("max_ack_burst_l4", "packets", ack_count(|probe| probe.bursts.longest))
-        .number("mean_feedback_age_l4", "ms", number(|flow| ms(flow.probe.feedback_age.mean())))
-        .number("mean_return_utilization_l1", "", number(|flow| flow.return_utilization()))
-        .count("total_lost_l4", "packets", udp_count(|totals| totals.receiver.lost()))
-        .number("share_lost_l4", "", number(|flow| flow.totals.udp()?.share_lost()))
-        .count("total_reordered_l4", "packets", udp_count(|totals| totals.receiver.reordered))
-        .count("total_duplicates_l4", "packets", udp_count(|totals| totals.receiver.duplicates))
-        .number("last_jitter_l4", "ms", number(|flow| ms(flow.totals.udp()?.jitter)))
+pub(super) struct FlowRows;
+
+impl Rows for FlowRows {
+    type Row<'a> = FlowResult<'a>;
 }
+
+/// The columns. What has no meaning for a transport is null.
+#[rustfmt::skip]
+pub(super) const METRICS: &[Metric<FlowRows>] = &[
+    text("flow", "the flow's name", |flow| Some(flow.name().to_owned())),
+    text("src", "the node that sends its data", |flow| Some(flow.plan.flow.from.clone())),
+    text("dst", "the node that receives them", |flow| Some(flow.plan.flow.to.clone())),
+    text("transport_protocol", "its transport", |flow| Some(flow.plan.labels.protocol.clone())),
+    text("preset", "the stack whose settings hold where the scenario says nothing else", |flow| flow.plan.labels.preset.clone()),
+    text("cca", "its congestion controller", |flow| flow.plan.labels.controller.clone()),
+    text("cc_recovery_alg", "what governs the window in a recovery", |flow| flow.plan.labels.recovery.clone()),
+    text("ack_policy", "when its receiver acknowledges", |flow| flow.plan.labels.ack_policy.clone()),
+    text("traffic_model", "what its application does", |flow| Some(flow.plan.flow.traffic.label())),
+    number("start_time", "s", Neither, "start, of the scenario", |flow| Some(flow.start)),
+    number("stop_time", "s", Neither, "stop, of the scenario; without one, the window's end", |flow| Some(flow.stop)),
+    number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
+    number("cov_throughput_l4", "", Less, "standard deviation / mean of the bins' throughput (l4)", |flow| flow.probe.throughput.rates.variation()),
+    number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; if that has not come, to `stop_time`", |flow| Some(flow.completion_time())),
+    number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
+    number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each once / active time", |flow| flow.rate(flow.sender.count(counter::ACKNOWLEDGED_BYTES)?)),
+    number("mean_est_qdelay_l4", "ms", Less, "`mean_srtt_l4` − configured propagation there and back; includes serialisation and what the receiver and a gate wait", |flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
+    number("mean_idt_ewma_l4", "ms", Less, "gaps between departures of data packets, moving average with gain 1/8, over time", |flow| ms(flow.probe.idt_ewma.mean())),
+    number("mean_in_flight_l4", "segments", Neither, "octets in flight / MSS as the sender believes it, over time", |flow| flow.in_flight()),
+    number("mean_network_power_l4", "Mbps/s", More, "mean over bins: throughput / latest SRTT", |flow| flow.probe.throughput.power.mean()),
+    number("mean_one_way_delay_l4", "ms", Less, "mean over data packets that arrive: from leaving the sender to arriving", |flow| ms(flow.probe.one_way_delay.mean())),
+    number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from finding room in the send buffer to delivery in order", |flow| flow.probe.application_delay.mean_ms()),
+    number("mean_recovery_time_l4", "ms", Less, "mean length of the recoveries that ended in the window, from the first sign of loss; one that runs into a timeout is one", |flow| flow.recovery_time_ms()),
+    number("mean_rtt_l4", "ms", Less, "mean of the samples; one a sample, so a burst of ACKs weighs more than a pause", |flow| ms(flow.probe.rtt.mean())),
+    number("mean_sending_rate_l4", "Mbps", Neither, "octets sent, retransmissions included / active time", |flow| flow.rate(flow.sender.count(counter::DATA_BYTES)?)),
+    number("mean_sending_rate_l7", "Mbps", Neither, "octets that found room in the send buffer / active time; so a full buffer counts", |flow| flow.rate(flow.sender.written)),
+    number("mean_srtt_l4", "ms", Less, "SRTT, over time, from the first sample of data on", |flow| flow.srtt()),
+    number("mean_throughput_l4", "Mbps", More, "octets that arrived at the receiver, each once, in order or not / active time", |flow| flow.throughput()),
+    number("mean_throughput_l7", "Mbps", More, "octets delivered in order / active time: goodput", |flow| flow.rate(flow.receiver.delivered)),
+    number("mean_utility_mpdf_l4", "", More, "mean over bins that hold something: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
+    number("mean_utility_pf_l4", "", More, "the same: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
+    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / (rate of the slowest link on the way × propagation round trip / octets of a full packet on that link, overhead included)", |flow| flow.utilization_bdp()),
+    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / mean rate of the slowest link on the way", |flow| flow.utilization_bw()),
+    count("total_retransmissions_l4", "packets", Less, "packets whose data were sent again", |flow| flow.sender.count(counter::RETRANSMISSIONS)),
+    count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding; those of the handshake are not among them", |flow| flow.sender.count(counter::TIMEOUTS)),
+    count("total_tail_loss_probes_l4", "", Neither, "probes of the tail of a flight (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
+    count("total_undone_reductions_l4", "", Neither, "reductions of the window that D-SACK or timestamps showed to be needless", |flow| flow.sender.count(counter::UNDONE_REDUCTIONS)),
+    count("total_data_packets_l4", "packets", Neither, "packets with payload sent, retransmissions included", |flow| Some(flow.sent())),
+    count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver.delivered)),
+    count("total_drops_l2", "packets", Less, "packets of the sender turned away by any queue; neither filtered nor lost on a wire", |flow| Some(flow.drops)),
+    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver turned away by any queue; neither filtered nor lost on a wire", |flow| flow.of_acks(flow.ack_drops)),
+    count("total_marked_l4", "packets", Neither, "data packets that arrived marked Congestion Experienced", |flow| flow.receiver.count(counter::MARKED_PACKETS)),
+    count("total_marked_bytes_l4", "B", Neither, "octets that the receiver reported as marked, with DCTCP's or accurate ECN", |flow| flow.sender.count(counter::MARKED_BYTES)),
+    count("total_mark_reductions_l4", "", Neither, "reductions of the window for echoed marks", |flow| flow.sender.count(counter::MARK_REDUCTIONS)),
+    count("total_acks_sent_l4", "packets", Neither, "acknowledgments sent by the receiver, SYN-ACK included", |flow| flow.acks_sent()),
+    count("total_acks_delivered_l4", "packets", Neither, "acknowledgments that reached the sender, SYN-ACK excluded", |flow| flow.of_acks(flow.probe.acks_delivered)),
+    count("total_ack_bytes_l3", "B", Less, "IP octets of those", |flow| flow.of_acks(flow.probe.ack_bytes)),
+    number("mean_data_per_ack_l4", "packets", Neither, "`total_data_packets_l4` / `total_acks_sent_l4`", |flow| flow.data_per_ack()),
+    number("mean_ack_burst_l4", "packets", Less, "runs of ACKs at the sender, each closer to the one before than half the time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2)", |flow| flow.probe.bursts.lengths.mean()),
+    count("max_ack_burst_l4", "packets", Less, "the longest of those", |flow| flow.of_acks(flow.probe.bursts.longest)),
+    number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: since the newest data had arrived when the receiver sent it", |flow| ms(flow.probe.feedback_age.mean())),
+    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest link on the way back; without link overhead", |flow| flow.return_utilization()),
+    count("total_lost_l4", "packets", Less, "of transports that repair no losses: numbers passed over in the window, less late arrivals in it; not below zero", |flow| flow.lost()),
+    number("share_lost_l4", "", Less, "that / (that + packets that arrived for the first time)", |flow| flow.share_lost()),
+    count("total_reordered_l4", "packets", Neither, "of those transports: packets that arrived after one that had left later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),
+    count("total_duplicates_l4", "packets", Neither, "of those transports: packets that had arrived before", |flow| flow.of_lossy(counter::DUPLICATE_PACKETS)),
+    number("last_jitter_l4", "ms", Less, "jitter of arrivals at the window's end (RFC 3550, §6.4.1), as iperf3 prints it", |flow| ms(flow.receiver.gauge(counter::JITTER))),
+];

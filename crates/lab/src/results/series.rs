@@ -1,9 +1,8 @@
 //! What was recorded over time, for those who asked.
 
-use crate::build::Plan;
+use crate::build::{Plan, World};
 use crate::scenario::{Scenario, Series};
 use crate::table::Table;
-use crate::world::World;
 use acklab_base::Instant;
 
 /// The tables of the series that the scenario asks for.
@@ -22,7 +21,7 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
 
 fn operating_points(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
             ends.probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
         })
     };
@@ -37,7 +36,7 @@ fn operating_points(world: &World, plan: &Plan) -> Table {
 
 fn throughput(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
             ends.probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
         })
     };
@@ -49,10 +48,10 @@ fn throughput(world: &World, plan: &Plan) -> Table {
 
 fn queue(world: &World, plan: &Plan) -> Table {
     let mut rows: Vec<(String, Instant, u64)> = Vec::new();
-    for (link, plan) in world.links.iter().zip(&plan.links) {
+    for (link, plan) in world.links().iter().zip(&plan.links) {
         rows.extend(link.queue_log().iter().map(|(at, length)| (plan.name.clone(), *at, *length)));
     }
-    for (cell, plan) in world.cells.iter().zip(&plan.cells) {
+    for (cell, plan) in world.cells().iter().zip(&plan.cells) {
         for queue in cell.queues() {
             let name = format!("{}_{}_{}", plan.name, plan.nodes[queue.node], queue.category.name());
             rows.extend(queue.log.iter().map(|(at, length)| (name.clone(), *at, *length)));
@@ -68,7 +67,8 @@ fn queue(world: &World, plan: &Plan) -> Table {
 fn packets(world: &World, plan: &Plan) -> Table {
     let rows = || {
         world
-            .flows
+            .hosts
+            .all
             .iter()
             .zip(&plan.flows)
             .flat_map(|(ends, plan)| ends.probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
@@ -82,7 +82,7 @@ fn packets(world: &World, plan: &Plan) -> Table {
 
 fn events(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.flows.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
+        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
             ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
         })
     };

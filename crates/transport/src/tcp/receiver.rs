@@ -4,6 +4,7 @@ mod ecn;
 mod measure;
 mod reassembly;
 mod sack;
+mod tell;
 
 use super::clock::TickClock;
 use super::config::Config;

@@ -7,6 +7,7 @@ mod input;
 mod output;
 mod probe;
 mod react;
+mod tell;
 mod timers;
 
 pub use idle::AfterIdle;
@@ -30,6 +31,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
 use ecn::Marks;
+use std::collections::VecDeque;
 
 /// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +133,7 @@ pub struct Sender {
 
     rtt: Estimator,
     rto: Timer,
-    events: Vec<Event>,
+    events: VecDeque<Event>,
     counters: Counters,
 }
 
@@ -198,7 +200,7 @@ impl Sender {
             paced_until: None,
             rtt: Estimator::default(),
             rto: Timer::new(config.rto),
-            events: Vec::new(),
+            events: VecDeque::new(),
             counters: Counters::default(),
         }
     }
@@ -263,15 +265,15 @@ impl Sender {
         &self.counters
     }
 
-    /// Has something happened since the events were last drained?
-    #[must_use]
-    pub fn has_events(&self) -> bool {
-        !self.events.is_empty()
-    }
-
     /// What has happened since this was last asked.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
+    }
+
+    /// The oldest event that has not been told.
+    #[inline]
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 }
 

@@ -190,6 +190,10 @@ impl Pdu for Segment {
         self.ack_header()
     }
 
+    fn is_pure_ack(&self) -> bool {
+        self.is_pure_ack()
+    }
+
     fn payload(&self) -> u32 {
         self.payload
     }

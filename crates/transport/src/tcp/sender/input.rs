@@ -49,7 +49,7 @@ impl Sender {
         self.source.begin(now);
         self.source.advance(now, 0);
         self.ack_due = true;
-        self.events.push(Event::Established);
+        self.events.push_back(Event::Established);
     }
 
     fn note_timestamp(&mut self, segment: &Segment) {
@@ -88,7 +88,7 @@ impl Sender {
                 self.rto.stop();
                 if self.source.end() == Some(ack.saturating_sub(1)) {
                     self.phase = Phase::Finished;
-                    self.events.push(Event::Finished);
+                    self.events.push_back(Event::Finished);
                 }
             }
             self.schedule_probe(now);

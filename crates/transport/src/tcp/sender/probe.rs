@@ -41,7 +41,7 @@ impl Sender {
         // §7.3: the probe has a whole timeout to be acknowledged.
         self.rto.rearm(now, &self.rtt);
         self.counters.tail_loss_probes += 1;
-        self.events.push(Event::TailLossProbe { is_retransmission });
+        self.events.push_back(Event::TailLossProbe { is_retransmission });
         Some(segment)
     }
 
@@ -74,7 +74,7 @@ impl Sender {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }
         self.enter(now, CongestionState::Open);
-        self.events.push(Event::WindowReduced { until: self.board.nxt() });
+        self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
     /// Is there something to send that the peer's window holds back, and nothing outstanding whose ACK could open it?
@@ -88,7 +88,7 @@ impl Sender {
         if !std::mem::take(&mut self.window_probe_due) {
             return None;
         }
-        self.events.push(Event::WindowProbe);
+        self.events.push_back(Event::WindowProbe);
         let little = self.sendable_octets();
         if little > 0 {
             return Some(self.transmit(now, little));

@@ -157,7 +157,7 @@ impl Sender {
         // RFC 6675, §5, (4.3): the first retransmission goes out at once. All that is lost may be out again already, if it lay beyond
         // the recovery point of a recovery that has just ended; only ns-3 sends the head once more then.
         self.forced = u32::from(self.board.has_pending() || self.config.dialect == Dialect::Ns3);
-        self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
+        self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
     pub(super) fn before_reduction(&self) -> Before {
@@ -270,7 +270,7 @@ impl Sender {
         self.rack.on_recovered();
         self.counters.recoveries += 1;
         self.counters.recovery_time += now.since(self.recovery_began);
-        self.events.push(Event::RecoveryExited);
+        self.events.push_back(Event::RecoveryExited);
     }
 
     /// The reduction was for nothing: window and threshold are again what they were.
@@ -285,7 +285,7 @@ impl Sender {
         self.window.ssthresh = self.window.ssthresh.max(before.ssthresh);
         self.controller.on_undo(now, &mut self.window);
         self.counters.undone += 1;
-        self.events.push(Event::Undone);
+        self.events.push_back(Event::Undone);
     }
 
     fn continue_loss(&mut self, now: Instant, news: &News, passes_recover: bool) -> u64 {
@@ -316,7 +316,7 @@ impl Sender {
         self.enter(now, CongestionState::Reduced);
         self.recover = self.board.nxt();
         self.reduce(news);
-        self.events.push(Event::WindowReduced { until: self.board.nxt() });
+        self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
     fn continue_reduced(&mut self, now: Instant, news: &News, passes_recover: bool) -> u64 {

@@ -32,7 +32,7 @@ impl Sender {
             match self.phase {
                 Phase::SynSent => {
                     self.syn_due = true;
-                    self.events.push(Event::SynTimeout);
+                    self.events.push_back(Event::SynTimeout);
                 }
                 _ => self.retransmission_timeout(now, backoff),
             }
@@ -83,7 +83,7 @@ impl Sender {
         self.forced = 1;
         self.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
-        self.events.push(Event::RetransmissionTimeout { backoff });
+        self.events.push_back(Event::RetransmissionTimeout { backoff });
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {

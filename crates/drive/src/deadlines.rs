@@ -21,6 +21,18 @@ impl Deadlines {
         Self { leaves, nodes: vec![Instant::FAR_FUTURE; 2 * leaves] }
     }
 
+    /// Make room for so many machines; those that are new have no deadline.
+    pub(crate) fn grow(&mut self, machines: usize) {
+        if machines <= self.leaves {
+            return;
+        }
+        let mut larger = Self::new(machines);
+        for (machine, at) in self.nodes[self.leaves..].iter().enumerate().filter(|(_, at)| **at != Instant::FAR_FUTURE) {
+            larger.set(machine as u32, Some(*at));
+        }
+        *self = larger;
+    }
+
     /// The earliest deadline, and whose it is.
     pub(crate) fn earliest(&self) -> Option<(Instant, u32)> {
         let at = self.nodes[1];
@@ -61,7 +73,8 @@ mod tests {
             machines in 1usize..20,
             steps in proptest::collection::vec((0usize..20, proptest::option::of(0u64..50)), 1..400),
         ) {
-            let (mut deadlines, mut plain) = (Deadlines::new(machines), vec![None; machines]);
+            let (mut deadlines, mut plain) = (Deadlines::new(1), vec![None; machines]);
+            deadlines.grow(machines);
             for (machine, deadline) in steps {
                 let (machine, deadline) = (machine % machines, deadline.map(Instant::from_nanos));
                 deadlines.set(machine as u32, deadline);

@@ -1,0 +1,172 @@
+//! An endpoint where it joins the network: what it sends gets a header, and what it does is measured.
+
+use crate::packet::{Packet, Pool, Route, Shelf};
+use crate::probe::FlowProbe;
+use acklab_base::{Endpoint, Instant, Reading};
+use acklab_net::Departure;
+use acklab_wire::pdu::Pdu;
+
+/// Which end of a flow an endpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The one whose data are measured.
+    Sender,
+    /// The one that takes them.
+    Receiver,
+}
+
+/// An endpoint whose transport is not known here.
+pub(crate) trait Socket: Send {
+    /// A packet has come.
+    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probe: &mut FlowProbe);
+
+    /// Its deadline has come.
+    fn wake(&mut self, now: Instant, probe: &mut FlowProbe);
+
+    /// What leaves it next.
+    fn depart(&mut self, now: Instant, pool: &mut Pool, probe: &mut FlowProbe) -> Departure<Packet>;
+
+    /// What it has counted.
+    fn tally(&self) -> Tally;
+}
+
+/// What an endpoint has counted since it began.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) written: u64,
+    pub(crate) received: u64,
+    pub(crate) delivered: u64,
+    pub(crate) rtt_samples: u64,
+    pub(crate) readings: Vec<(&'static str, &'static str, Reading)>,
+    /// Acknowledgments sent, by reason.
+    pub(crate) acknowledgments: Vec<(String, u64)>,
+}
+
+impl Tally {
+    /// What has been counted since `before`, which is of the same endpoint. Gauges are as they are now.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let mut since = self.clone();
+        since.written -= before.written;
+        since.received -= before.received;
+        since.delivered -= before.delivered;
+        since.rtt_samples -= before.rtt_samples;
+        for ((.., now), (.., before)) in since.readings.iter_mut().zip(&before.readings) {
+            if let (Reading::Count(now), Reading::Count(before)) = (now, before) {
+                *now -= before;
+            }
+        }
+        for ((_, now), (_, before)) in since.acknowledgments.iter_mut().zip(&before.acknowledgments) {
+            *now -= before;
+        }
+        since
+    }
+
+    /// The counter of this name, if the endpoint has it.
+    pub(crate) fn count(&self, name: &str) -> Option<u64> {
+        self.readings.iter().find_map(|(known, _, reading)| match reading {
+            Reading::Count(count) if *known == name => Some(*count),
+            _ => None,
+        })
+    }
+
+    /// The value of the gauge of this name, if the endpoint has it and it has a value.
+    pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
+        self.readings.iter().find_map(|(known, _, reading)| match reading {
+            Reading::Gauge(value) if *known == name => *value,
+            _ => None,
+        })
+    }
+}
+
+/// An endpoint and the header of what it sends.
+pub(crate) struct Bound<E> {
+    endpoint: E,
+    route: Route,
+    end: End,
+    shelf: Shelf,
+}
+
+impl<E> Bound<E>
+where
+    E: Endpoint,
+    E::Datagram: Pdu,
+{
+    pub(crate) fn new(endpoint: E, route: Route, end: End, pool: &mut Pool) -> Self {
+        Self { endpoint, route, end, shelf: pool.shelf::<E::Datagram>() }
+    }
+
+    fn note_events(&mut self, now: Instant, probe: &mut FlowProbe) {
+        while let Some(event) = self.endpoint.take_event() {
+            probe.happened(now, event);
+        }
+    }
+}
+
+impl<E> Socket for Bound<E>
+where
+    E: Endpoint + Send,
+    E::Datagram: Pdu + Clone,
+{
+    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probe: &mut FlowProbe) {
+        let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
+        let content = self.endpoint.content(pdu);
+        match self.end {
+            End::Sender => {
+                self.endpoint.accept(now, pdu.clone());
+                let vitals = self.endpoint.vitals();
+                if content.acknowledges {
+                    probe.ack_arrived(now, &packet, &vitals);
+                } else {
+                    probe.wrote(now, &vitals);
+                }
+                self.note_events(now, probe);
+            }
+            End::Receiver => {
+                let before = self.endpoint.vitals().received;
+                self.endpoint.accept(now, pdu.clone());
+                if content.payload > 0 {
+                    let vitals = self.endpoint.vitals();
+                    let fresh = vitals.received - before;
+                    probe.data_arrived(now, packet.born(), fresh, &vitals, || self.endpoint.offset(pdu));
+                }
+                self.note_events(now, probe);
+            }
+        }
+        pool.take_back(self.shelf, packet);
+    }
+
+    fn wake(&mut self, now: Instant, probe: &mut FlowProbe) {
+        self.endpoint.wake(now);
+        if self.end == End::Sender {
+            probe.wrote(now, &self.endpoint.vitals());
+        }
+        self.note_events(now, probe);
+    }
+
+    fn depart(&mut self, now: Instant, pool: &mut Pool, probe: &mut FlowProbe) -> Departure<Packet> {
+        let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
+        let Some(pdu) = polled else { return Departure::None(self.endpoint.deadline()) };
+        if self.end == End::Sender {
+            let payload = self.endpoint.content(&pdu).payload;
+            if payload > 0 {
+                probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
+            }
+        }
+        let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
+        if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.endpoint.deadline()) }
+    }
+
+    fn tally(&self) -> Tally {
+        let vitals = self.endpoint.vitals();
+        let mut tally = Tally {
+            written: vitals.written,
+            received: vitals.received,
+            delivered: vitals.in_order.unwrap_or(vitals.received),
+            rtt_samples: vitals.rtt_samples,
+            ..Tally::default()
+        };
+        self.endpoint.tell(&mut |name, unit, reading| tally.readings.push((name, unit, reading)));
+        self.endpoint.tell_acknowledgments(&mut |reason, count| tally.acknowledgments.push((reason.to_owned(), count)));
+        tally
+    }
+}

@@ -1,0 +1,163 @@
+//! From a flow's transport to its two endpoints. Beyond this, the lab knows no transport by name.
+
+use crate::error::Error;
+use crate::packet::{Pool, Route};
+use crate::scenario::{Flow, Transport};
+use crate::socket::{Bound, End, Socket};
+use crate::strategies::{self, Strategies};
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Endpoint, Instant};
+use acklab_transport::{source, tcp, udp};
+use acklab_wire::ipv4::IPV4_HEADER;
+use acklab_wire::pdu::Pdu;
+use acklab_wire::tcp::TCP_HEADER;
+use acklab_wire::udp::UDP_HEADER;
+
+/// IP's number of TCP (RFC 9293, §3.1).
+const TCP: u8 = 6;
+/// IP's number of UDP (RFC 768).
+const UDP: u8 = 17;
+/// Octets of a timestamps option with its padding (RFC 7323, §3.2, appendix A).
+const TIMESTAMPS: u64 = 12;
+
+/// What the two endpoints of a flow are made from.
+pub struct TransportStart<'a> {
+    /// The flow's name, which the names of its random streams should hold.
+    pub name: &'a str,
+    /// Where all chance of the run comes from.
+    pub seed: Seed,
+    /// What its application wants sent.
+    pub traffic: source::Config,
+    /// When its application opens the connection.
+    pub start: Instant,
+    /// When its application stops writing.
+    pub stop: Option<Instant>,
+    /// What the scenario says of the transport besides its name.
+    pub settings: &'a serde_json::Map<String, serde_json::Value>,
+}
+
+/// Both endpoints of a flow.
+pub struct Endpoints {
+    protocol: u8,
+    payload: u64,
+    header: u64,
+    labels: Labels,
+    bind: Box<Bind>,
+}
+
+/// Gives both the headers of what they send.
+type Bind = dyn FnOnce([Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
+
+/// What the table of flows calls the parts of a transport.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Labels {
+    pub(crate) protocol: String,
+    pub(crate) preset: Option<String>,
+    pub(crate) controller: Option<String>,
+    pub(crate) recovery: Option<String>,
+    pub(crate) ack_policy: Option<String>,
+}
+
+impl Endpoints {
+    /// A sender and its receiver, whose packets have this IP protocol number. A full-sized packet has so many octets of payload, and so
+    /// many of headers, those of IP included.
+    pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
+    where
+        S: Endpoint + Send + 'static,
+        R: Endpoint<Datagram = S::Datagram> + Send + 'static,
+        S::Datagram: Pdu + Clone,
+    {
+        let bind = move |[there, back]: [Route; 2], pool: &mut Pool| -> [Box<dyn Socket>; 2] {
+            let sender = Bound::new(sender, there, End::Sender, pool);
+            let receiver = Bound::new(receiver, back, End::Receiver, pool);
+            [Box::new(sender), Box::new(receiver)]
+        };
+        Self {
+            protocol,
+            payload: payload.get(),
+            header: header.get(),
+            labels: Labels::default(),
+            bind: Box::new(bind),
+        }
+    }
+
+    pub(crate) const fn protocol(&self) -> u8 {
+        self.protocol
+    }
+
+    /// Octets of payload of a full-sized packet.
+    pub(crate) const fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    /// Octets of a full-sized packet.
+    pub(crate) const fn full_size(&self) -> u64 {
+        self.payload + self.header
+    }
+
+    pub(crate) const fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Both, with the headers of what they send.
+    pub(crate) fn bind(self, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
+        (self.bind)(routes, pool)
+    }
+
+    fn called(mut self, labels: Labels) -> Self {
+        self.labels = labels;
+        self
+    }
+}
+
+/// The endpoints of a flow.
+pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
+    match flow.transport {
+        Transport::Tcp => tcp(flow, seed, strategies),
+        Transport::Udp => udp(flow, seed),
+    }
+}
+
+fn tcp(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
+    let config = flow.tcp().ok_or_else(|| Error::NoPreset { flow: flow.name.clone() })?;
+    let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
+        flow: flow.name.clone(),
+        key,
+        name: name.to_owned(),
+        expected: strategies::expected(known),
+    };
+    let controller = strategies
+        .controller(config.congestion, &config.controller_start(seed, &flow.name))
+        .ok_or_else(|| missing("congestion.custom", config.congestion.name(), &strategies.controller_names()))?;
+    let policy = strategies
+        .policy(config.ack, &config.policy_start(seed, &flow.name))
+        .ok_or_else(|| missing("ack.name", config.ack.name(), &strategies.policy_names()))?;
+    let (start, stop) = times(flow);
+    let sender = tcp::Sender::new(config, controller, flow.traffic, start, stop, seed, &flow.name);
+    let receiver = tcp::Receiver::new(config, policy, seed, &flow.name);
+    let header = IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS);
+    Ok(Endpoints::new(TCP, sender, receiver, config.mss, Bytes(header)).called(Labels {
+        protocol: flow.transport.name().to_owned(),
+        preset: flow.preset.map(|preset| preset.name().to_owned()),
+        controller: Some(config.congestion.name().to_owned()),
+        recovery: Some(config.recovery.name().to_owned()),
+        ack_policy: Some(config.ack.name().to_owned()),
+    }))
+}
+
+fn udp(flow: &Flow, seed: Seed) -> Result<Endpoints, Error> {
+    let (start, stop) = times(flow);
+    let no_rate = || Error::NoRate { flow: flow.name.clone() };
+    let payload = flow.traffic.write().ok_or_else(no_rate)?;
+    let sender = udp::Sender::new(flow.traffic, start, stop, seed, &flow.name).ok_or_else(no_rate)?;
+    let header = Bytes(IPV4_HEADER + UDP_HEADER);
+    Ok(Endpoints::new(UDP, sender, udp::Receiver::default(), payload, header).called(Labels {
+        protocol: flow.transport.name().to_owned(),
+        preset: flow.preset.map(|preset| preset.name().to_owned()),
+        ..Labels::default()
+    }))
+}
+
+fn times(flow: &Flow) -> (Instant, Option<Instant>) {
+    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
+}

@@ -1,0 +1,53 @@
+//! What the receiver tells of itself.
+
+use super::Receiver;
+use crate::ack::Reason;
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, Endpoint, Instant, Reading, Vitals};
+use acklab_wire::tcp::{Flags, Segment};
+
+impl Endpoint for Receiver {
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        Vitals { received: self.received(), in_order: Some(self.delivered()), ..Vitals::default() }
+    }
+
+    #[inline]
+    fn content(&self, segment: &Segment) -> Content {
+        Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }
+    }
+
+    #[inline]
+    fn offset(&self, segment: &Segment) -> u64 {
+        self.offset_of(segment.seq)
+    }
+
+    #[inline]
+    fn told(&self, _now: Instant) -> Instant {
+        self.newest_arrival()
+    }
+
+    #[inline]
+    fn has_due(&self) -> bool {
+        self.owes_now()
+    }
+
+    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+        let counts = self.counters();
+        for (name, unit, count) in [
+            (counter::ARRIVED_PACKETS, "packets", counts.data_segments - counts.duplicates),
+            (counter::DUPLICATE_PACKETS, "packets", counts.duplicates),
+            (counter::MARKED_PACKETS, "packets", counts.marked),
+            (counter::ACKS_SENT, "packets", counts.acks_sent()),
+            (counter::DELIVERED_BYTES, "B", self.delivered()),
+        ] {
+            to(name, unit, Reading::Count(count));
+        }
+    }
+
+    fn tell_acknowledgments(&self, to: &mut dyn FnMut(&str, u64)) {
+        for (index, count) in self.counters().acks.iter().enumerate() {
+            to(self.reason_name(Reason::of_index(index)), *count);
+        }
+    }
+}

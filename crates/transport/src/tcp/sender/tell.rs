@@ -1,0 +1,60 @@
+//! What the sender tells of itself.
+
+use super::Sender;
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, Endpoint, Event, Reading, Vitals};
+use acklab_wire::tcp::{Flags, Segment};
+
+impl Endpoint for Sender {
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        let (window, rtt) = (self.window(), self.rtt());
+        Vitals {
+            window: Some(window.cwnd),
+            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            in_flight: Some(self.in_flight()),
+            rtt_samples: rtt.samples(),
+            latest_rtt: rtt.latest(),
+            smoothed_rtt: rtt.srtt(),
+            written: self.written(),
+            acknowledged: self.scoreboard().una(),
+            received: 0,
+            in_order: Some(0),
+        }
+    }
+
+    #[inline]
+    fn content(&self, segment: &Segment) -> Content {
+        Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }
+    }
+
+    #[inline]
+    fn offset(&self, segment: &Segment) -> u64 {
+        self.offset_of(segment.seq)
+    }
+
+    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+        let counts = self.counters();
+        for (name, unit, count) in [
+            (counter::DATA_PACKETS, "packets", counts.data_segments),
+            (counter::DATA_BYTES, "B", counts.data_bytes),
+            (counter::RETRANSMISSIONS, "packets", counts.retransmissions),
+            (counter::TIMEOUTS, "", counts.timeouts),
+            (counter::TAIL_LOSS_PROBES, "", counts.tail_loss_probes),
+            (counter::UNDONE_REDUCTIONS, "", counts.undone),
+            (counter::ACKS_RECEIVED, "packets", counts.acks),
+            (counter::ACKNOWLEDGED_BYTES, "B", counts.delivered),
+            (counter::RECOVERIES, "", counts.recoveries),
+            (counter::RECOVERY_TIME, "ns", counts.recovery_time.as_nanos()),
+            (counter::MARK_REDUCTIONS, "", counts.mark_reductions),
+            (counter::MARKED_BYTES, "B", counts.marked_bytes),
+        ] {
+            to(name, unit, Reading::Count(count));
+        }
+    }
+
+    #[inline]
+    fn take_event(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+}

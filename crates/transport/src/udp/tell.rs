@@ -1,0 +1,74 @@
+//! What both ends tell of themselves.
+
+use super::{Receiver, Sender};
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, Endpoint, Reading, Vitals};
+use acklab_wire::udp::UserDatagram;
+
+/// Where a datagram stands among all octets that its flow sends.
+fn offset_of(datagram: &UserDatagram) -> u64 {
+    (datagram.number - 1) * u64::from(datagram.payload)
+}
+
+const fn content_of(datagram: &UserDatagram) -> Content {
+    Content { payload: datagram.payload, acknowledges: false }
+}
+
+impl Endpoint for Sender {
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        Vitals { written: self.written(), ..Vitals::default() }
+    }
+
+    #[inline]
+    fn content(&self, datagram: &UserDatagram) -> Content {
+        content_of(datagram)
+    }
+
+    #[inline]
+    fn offset(&self, datagram: &UserDatagram) -> u64 {
+        offset_of(datagram)
+    }
+
+    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+        to(counter::DATA_PACKETS, "packets", Reading::Count(self.counters().datagrams));
+        to(counter::DATA_BYTES, "B", Reading::Count(self.counters().bytes));
+    }
+}
+
+impl Endpoint for Receiver {
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        Vitals { received: self.counters().bytes, ..Vitals::default() }
+    }
+
+    #[inline]
+    fn content(&self, datagram: &UserDatagram) -> Content {
+        content_of(datagram)
+    }
+
+    #[inline]
+    fn offset(&self, datagram: &UserDatagram) -> u64 {
+        offset_of(datagram)
+    }
+
+    /// It answers nothing.
+    #[inline]
+    fn has_due(&self) -> bool {
+        false
+    }
+
+    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+        let counts = self.counters();
+        for (name, unit, count) in [
+            (counter::ARRIVED_PACKETS, "packets", counts.datagrams),
+            (counter::DELIVERED_BYTES, "B", counts.bytes),
+            (counter::PASSED_OVER_PACKETS, "packets", counts.passed_over),
+            (counter::REORDERED_PACKETS, "packets", counts.reordered),
+            (counter::DUPLICATE_PACKETS, "packets", counts.duplicates),
+        ] {
+            to(name, unit, Reading::Count(count));
+        }
+        to(counter::JITTER, "ns", Reading::Gauge(self.jitter()));
+    }
+}
