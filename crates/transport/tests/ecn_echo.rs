@@ -1,7 +1,7 @@
 //! What a receiver echoes of any pattern of marks, whatever its ACK policy: read as a sender reads it, it is what was there.
 
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Ecn, FlowId, Instant, Machine};
+use acklab_base::{Duration, Ecn, Instant, Machine};
 use acklab_transport::ack;
 use acklab_transport::tcp::{Config, Preset, Receiver, ecn};
 use acklab_wire::tcp::{AccurateEcn, Flags, Options, Segment, SeqNumber};
@@ -13,7 +13,6 @@ const FIRST: SeqNumber = SeqNumber(77);
 
 fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
     Segment {
-        flow: FlowId::data(0),
         ecn: codepoint,
         seq: SeqNumber::at(FIRST, offset),
         ack: SeqNumber(0),
@@ -28,7 +27,7 @@ fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
 fn acks(agreed: ecn::Config, policy: ack::Config, marks: &[bool]) -> Vec<Segment> {
     let config = Config { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
     let policy = ack::Policy::new(config.ack).expect("it is built in");
-    let mut receiver = Receiver::new(config, policy, FlowId::data(0).reverse(), Seed(1), "echo");
+    let mut receiver = Receiver::new(config, policy, Seed(1), "echo");
     let offer = match agreed {
         ecn::Config::Off => Flags::NONE,
         ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,

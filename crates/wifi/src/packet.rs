@@ -1,6 +1,7 @@
 //! What a cell carries.
 
 use acklab_base::Datagram;
+use acklab_wire::IpPacket;
 use acklab_wire::rohc::Ack;
 
 /// A packet as a cell carries it: one of which a driver can read the headers, if it is a pure ACK.
@@ -12,4 +13,15 @@ pub trait Packet: Datagram + Clone {
     /// simulation, it has from this one, which was compressed.
     #[must_use]
     fn with_ack(&self, ack: &Ack) -> Self;
+}
+
+/// An IP packet that came as octets. Only what an [`Ack`] holds without loss is compressed; other ACKs go as they are.
+impl Packet for IpPacket {
+    fn ack(&self) -> Option<Ack> {
+        self.compressible_ack()
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        self.with_ack(ack)
+    }
 }

@@ -4,15 +4,15 @@
 mod saturated;
 
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Duration, FlowId, Instant, Machine};
+use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::Cell;
-use acklab_wifi::access::Category;
 use acklab_wifi::ppdu::{Frame, Ppdu};
-use saturated::{Packet, cell_of};
+use saturated::{Packet, Source, attach_nodes, cell_of};
 use serde_json::json;
 
-const DOWN: FlowId = FlowId::data(0);
-const UP: FlowId = FlowId::data(1);
+/// The places of the two flows in [`sources`].
+const DOWN: usize = 0;
+const UP: usize = 1;
 const SLOT: u64 = 9;
 const DIFS: u64 = 34;
 const ROUNDS: u64 = 40;
@@ -25,15 +25,22 @@ fn quiet(standard: &str, dialect: &str) -> Cell<Packet> {
 fn quiet_with(standard: &str, dialect: &str, seed: Seed) -> Cell<Packet> {
     let config = cell_of(1, json!({"standard": standard, "dialect": dialect}));
     let mut cell = Cell::new(&config, seed).unwrap_or_else(|error| panic!("{error:?}"));
-    for (flow, from, to) in [(DOWN, 0, 1), (UP, 1, 0)] {
-        cell.carry(flow, from, to, Category::BestEffort).unwrap_or_else(|error| panic!("{error:?}"));
+    attach_nodes(&mut cell);
+    for source in sources() {
+        cell.carry(source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
     }
     cell.log_air();
     cell
 }
 
-fn packet(flow: FlowId) -> Packet {
-    Packet { flow, size: Bytes(1_500), number: 0 }
+fn sources() -> [Source; 2] {
+    [Source::download(1, 1_500), Source::upload(1, 1_500)]
+}
+
+/// A packet, at the node where it enters the cell.
+fn packet(flow: usize) -> (usize, Packet) {
+    let source = sources()[flow];
+    (source.from, source.packet(flow))
 }
 
 const fn at(micros: u64) -> Instant {
@@ -41,10 +48,10 @@ const fn at(micros: u64) -> Instant {
 }
 
 /// Wakes `cell` until `end`. What it delivers goes to `arrives`, which may send something back at once.
-fn run(cell: &mut Cell<Packet>, end: Instant, mut arrives: impl FnMut(Instant, Packet) -> Option<Packet>) {
+fn run(cell: &mut Cell<Packet>, end: Instant, mut arrives: impl FnMut(Instant, Packet) -> Option<(usize, Packet)>) {
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
         cell.wake(now);
-        while let Some(packet) = cell.poll(now) {
+        while let Some((_, packet)) = cell.poll(now) {
             if let Some(reply) = arrives(now, packet) {
                 cell.accept(now, reply);
             }

@@ -4,12 +4,12 @@
 mod packet;
 
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Duration, FlowId, Instant, Machine};
+use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::{Cell, Config};
-use packet::Packet;
+use packet::{Packet, attach_nodes, place_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -111,15 +111,11 @@ fn config(value: &Value) -> Config {
 fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestCaseError> {
     let mut cell: Cell<Packet> = Cell::new(&config(settings), Seed(3)).unwrap_or_else(|error| panic!("{error}"));
     let mut joins: Vec<(Instant, usize, Packet)> = Vec::new();
-    for (index, flow) in flows.iter().enumerate() {
-        let id = FlowId::data(index as u32);
-        cell.carry(id, flow.from, flow.to, flow.category).unwrap_or_else(|error| panic!("{error}"));
-        joins.extend(
-            flow.packets
-                .iter()
-                .zip(0..)
-                .map(|((at, size), number)| (*at, index, Packet { flow: id, size: *size, number })),
-        );
+    attach_nodes(&mut cell);
+    for (index, Flow { from, to, category, packets }) in flows.iter().enumerate() {
+        cell.carry(*from, *to, *category).unwrap_or_else(|error| panic!("{error}"));
+        let packet = |size, number| Packet { flow: index, to: *to, category: *category, size, number };
+        joins.extend(packets.iter().zip(0..).map(|((at, size), number)| (*at, index, packet(*size, number))));
     }
     if keeps_air {
         cell.log_air();
@@ -135,18 +131,19 @@ fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestC
         prop_assert!(next >= now, "{next:?} comes after {now:?}");
         prop_assert!(wakes < 200_000, "the cell does not fall silent");
         now = next;
-        while let Some((_, _, packet)) = joins.next_if(|(at, ..)| *at == now) {
-            cell.accept(now, packet);
+        while let Some((_, index, packet)) = joins.next_if(|(at, ..)| *at == now) {
+            cell.accept(now, (flows[index].from, packet));
         }
         if cell.deadline().is_some_and(|due| due <= now) {
             cell.wake(now);
             prop_assert!(cell.deadline().is_none_or(|due| due > now), "nothing comes of {now:?}");
         }
-        while let Some(packet) = cell.poll(now) {
+        while let Some((at, packet)) = cell.poll(now) {
+            prop_assert_eq!(at, packet.to);
             run.arrived.push((now, packet));
         }
         while let Some(flow) = cell.take_drop() {
-            run.dropped[flow.connection() as usize] += 1;
+            run.dropped[place_of(flow)] += 1;
         }
     }
     let end = now + Duration::from_micros(50);
@@ -163,7 +160,7 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     let mut last: Vec<Option<u64>> = vec![None; flows.len()];
     let mut arrived = vec![0_u64; flows.len()];
     for (at, packet) in &run.arrived {
-        let index = packet.flow.connection() as usize;
+        let index = packet.flow;
         prop_assert!(
             last[index].is_none_or(|last| last < packet.number),
             "{packet:?} at {at:?} after {:?}",

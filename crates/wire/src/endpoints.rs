@@ -2,7 +2,7 @@
 
 use acklab_base::FlowKey;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4, SocketAddrV6};
 
 /// The network 10.0.0.0/9 of the clients: the ends that send a connection's data.
 const CLIENTS: u32 = u32::from_be_bytes([10, 0, 0, 0]);
@@ -51,8 +51,19 @@ impl Endpoints {
     }
 }
 
+/// The key of the flow that runs from one address of IPv6 and port to another.
+pub(crate) fn flow_key_v6(source: SocketAddrV6, destination: SocketAddrV6, protocol: u8) -> FlowKey {
+    let words = |address: &SocketAddrV6| {
+        let bits = address.ip().to_bits();
+        [(bits >> 64) as u64, bits as u64]
+    };
+    let ([source_high, source_low], [destination_high, destination_low]) = (words(&source), words(&destination));
+    let last = ports_and_protocol(source.port(), destination.port(), protocol);
+    FlowKey::of_words(&[source_high, source_low, destination_high, destination_low, last])
+}
+
 /// The last word of a five-tuple.
-pub(crate) fn ports_and_protocol(source: u16, destination: u16, protocol: u8) -> u64 {
+fn ports_and_protocol(source: u16, destination: u16, protocol: u8) -> u64 {
     u64::from(source) << 32 | u64::from(destination) << 16 | u64::from(protocol)
 }
 

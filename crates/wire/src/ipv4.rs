@@ -34,6 +34,18 @@ impl Default for Ipv4Fields {
     }
 }
 
+impl Ipv4Fields {
+    /// Those of a header that was received.
+    pub(crate) fn of(ip: &Ipv4HeaderSlice<'_>) -> Self {
+        Self {
+            dscp: ip.dcp().value(),
+            identification: ip.identification(),
+            dont_fragment: ip.dont_fragment(),
+            time_to_live: ip.ttl(),
+        }
+    }
+}
+
 /// How much of a packet is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -119,6 +131,13 @@ pub(crate) fn header(
     octets_of(header)
 }
 
+/// The header of the packet that `octets` start with, and how long it says that the packet is.
+pub(crate) fn read_header(octets: &[u8]) -> Result<(Ipv4HeaderSlice<'_>, usize), DecodeError> {
+    let ip = Ipv4HeaderSlice::from_slice(octets)?;
+    let (header, total) = (ip.slice().len(), usize::from(ip.total_len()));
+    if total < header { Err(DecodeError::TotalLength { header, total }) } else { Ok((ip, total)) }
+}
+
 /// The packet that `octets` start with: its header, what of its payload is there, and how long that would be. Octets after the
 /// packet, as a link layer pads it with, are left out.
 pub(crate) fn read(
@@ -126,11 +145,8 @@ pub(crate) fn read(
     protocol: IpNumber,
     checksums: Checksums,
 ) -> Result<(Ipv4HeaderSlice<'_>, &[u8], usize), DecodeError> {
-    let ip = Ipv4HeaderSlice::from_slice(octets)?;
-    let (header, total) = (ip.slice().len(), usize::from(ip.total_len()));
-    if total < header {
-        return Err(DecodeError::TotalLength { header, total });
-    }
+    let (ip, total) = read_header(octets)?;
+    let header = ip.slice().len();
     if checksums == Checksums::Verify && ones_complement(sum(ip.slice())) != 0 {
         return Err(DecodeError::Checksum);
     }

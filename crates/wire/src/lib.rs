@@ -5,6 +5,7 @@
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
@@ -13,10 +14,12 @@
 pub mod dot11;
 pub mod endpoints;
 pub mod ipv4;
+pub mod packet;
 pub mod pdu;
 pub mod rohc;
 pub mod tcp;
 pub mod udp;
 
 pub use endpoints::Endpoints;
+pub use packet::IpPacket;
 pub use pdu::Pdu;

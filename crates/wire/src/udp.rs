@@ -4,9 +4,9 @@ pub mod octets;
 
 pub use octets::{DecodeError, EncodeError, decode};
 
+use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
 use crate::pdu::{self, Pdu};
-use crate::Endpoints;
 use acklab_base::{Bytes, Ecn, Instant};
 use etherparse::IpNumber;
 

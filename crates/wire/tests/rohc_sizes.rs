@@ -1,7 +1,7 @@
 //! How many octets an ACK takes, stream by stream: the table of `docs/models/rohc.md`.
 
-use acklab_base::FlowId;
 use acklab_base::random::Seed;
+use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{Ack, Checksum, Compressor, Config, Decompressor, FRAME_HEADER, Octets, Profile, write_frame};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
@@ -11,8 +11,7 @@ const ACKS: u32 = 2000;
 const MSS: u32 = 1460;
 
 fn ack(connection: u32) -> Ack {
-    Ack::of(Segment {
-        flow: FlowId::data(connection).reverse(),
+    let segment = Segment {
         ecn: acklab_base::Ecn::NotEct,
         seq: SeqNumber(1),
         ack: SeqNumber(1),
@@ -20,7 +19,8 @@ fn ack(connection: u32) -> Ack {
         window: 501,
         options: Options::default(),
         payload: 0,
-    })
+    };
+    Ack::of(segment, Endpoints::of_connection(connection).reverse())
 }
 
 fn advance(ack: &mut Ack, octets: u32) {

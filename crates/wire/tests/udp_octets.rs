@@ -3,19 +3,20 @@
 #[path = "properties/udp_decode.rs"]
 mod udp_decode;
 
-use acklab_base::{Datagram, Ecn, FlowId, Instant};
-use acklab_wire::Endpoints;
-use acklab_wire::ipv4::{self, Checksums, Extent, TooLong};
-use acklab_wire::udp::{DecodeError, EncodeError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode, encode};
+use acklab_base::{Ecn, Instant};
+use acklab_wire::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
+use acklab_wire::udp::{DecodeError, EncodeError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode};
+use acklab_wire::{Endpoints, Pdu, pdu};
 use etherparse::{IpNumber, Ipv4HeaderSlice, UdpSlice};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use udp_decode::what_decodes_survives_the_round_trip;
 
+const FLOW: Endpoints = Endpoints::of_connection(3);
+
 fn datagram() -> UserDatagram {
     UserDatagram {
-        flow: FlowId::data(3),
         ecn: Ecn::NotEct,
         number: 0x0102_0304_0506_0708,
         sent_at: Instant::from_nanos(7_000_042_000),
@@ -24,23 +25,27 @@ fn datagram() -> UserDatagram {
 }
 
 fn octets_of(datagram: &UserDatagram, extent: Extent) -> Vec<u8> {
-    let mut octets = Vec::new();
-    encode(datagram, Endpoints::of(datagram.flow), 77, extent, &mut octets).expect("this datagram fits a packet");
+    octets_between(FLOW, datagram, extent)
+}
+
+fn octets_between(endpoints: Endpoints, datagram: &UserDatagram, extent: Extent) -> Vec<u8> {
+    let (fields, mut octets) = (Ipv4Fields { identification: 77, ..Ipv4Fields::default() }, Vec::new());
+    datagram.encode(endpoints, fields, extent, &mut octets).expect("this datagram fits a packet");
     octets
 }
 
 fn decoded(octets: &[u8]) -> Result<UserDatagram, DecodeError> {
-    decode(octets, Checksums::Verify, Endpoints::flow).map(|(_, datagram)| datagram)
+    decode(octets, Checksums::Verify).map(|(_, datagram)| datagram)
 }
 
 prop_compose! {
     fn any_datagram()(
-        (flow, ecn, number) in any::<(u32, u8, u64)>(),
+        (ecn, number) in any::<(u8, u64)>(),
         payload in prop_oneof![16u32..3000, 65_000..=LARGEST_PAYLOAD as u32],
         (seconds, micros) in (any::<u32>(), 0u64..1_000_000),
     ) -> UserDatagram {
         let sent_at = Instant::from_nanos(u64::from(seconds) * 1_000_000_000 + micros * 1000);
-        UserDatagram { flow: FlowId(flow), ecn: Ecn::from_bits(ecn), number, sent_at, payload }
+        UserDatagram { ecn: Ecn::from_bits(ecn), number, sent_at, payload }
     }
 }
 
@@ -75,14 +80,14 @@ fn octets_tell_whole_microseconds() {
 fn what_fits_no_packet_has_no_octets() {
     let refused = |datagram: &UserDatagram| {
         let mut octets = vec![1, 2, 3];
-        let error = encode(datagram, Endpoints::of(datagram.flow), 0, Extent::Headers, &mut octets).unwrap_err();
+        let error = datagram.encode(FLOW, Ipv4Fields::default(), Extent::Headers, &mut octets).unwrap_err();
         assert!(octets.is_empty());
         error
     };
     let long = UserDatagram { payload: LARGEST_PAYLOAD as u32 + 1, ..datagram() };
-    assert_eq!(refused(&long), TooLong { octets: 65_536 }.into());
+    assert_eq!(refused(&long), pdu::EncodeError::Udp(TooLong { octets: 65_536 }.into()));
     let short = UserDatagram { payload: TEST_HEADER as u32 - 1, ..datagram() };
-    assert_eq!(refused(&short), EncodeError::TooShort { octets: 15 });
+    assert_eq!(refused(&short), EncodeError::TooShort { octets: 15 }.into());
 }
 
 #[test]
@@ -90,14 +95,13 @@ fn every_fault_has_its_name() {
     let with = |change: fn(&mut Vec<u8>), checksums| {
         let mut octets = octets_of(&datagram(), Extent::Whole);
         change(&mut octets);
-        decode(&octets, checksums, Endpoints::flow).unwrap_err()
+        decode(&octets, checksums).unwrap_err()
     };
     let ignored = |change| with(change, Checksums::Ignore);
     assert_eq!(ignored(|octets| octets[9] = 6), ipv4::DecodeError::Protocol { found: 6, expected: 17 }.into());
     assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { there: 23 });
     assert_eq!(ignored(|octets| octets[24..26].fill(9)), DecodeError::Length { udp: 0x0909, ip: 1480 });
     assert_eq!(ignored(|octets| octets[32..36].fill(0xff)), DecodeError::Microseconds(u32::MAX));
-    assert!(matches!(ignored(|octets| octets[16] = 192), DecodeError::UnknownFlow(_)));
     let verified = |change| with(change, Checksums::Verify);
     assert_eq!(verified(|octets| octets[1499] = 1), DecodeError::Checksum);
     assert_eq!(verified(|octets| octets.truncate(44)), ipv4::DecodeError::Cut { total: 1500, there: 44 }.into());
@@ -112,11 +116,12 @@ fn a_sender_may_leave_the_checksum_out() {
 
 proptest! {
     #[test]
-    fn any_datagram_survives_the_round_trip(datagram in any_datagram()) {
-        let octets = octets_of(&datagram, Extent::Whole);
+    fn any_datagram_survives_the_round_trip(datagram in any_datagram(), connection: u32) {
+        let endpoints = Endpoints::of_connection(connection);
+        let octets = octets_between(endpoints, &datagram, Extent::Whole);
         prop_assert_eq!(octets.len() as u64, datagram.wire_len().get());
         prop_assert!(octets[26..28] != [0, 0], "zero would say that there is no checksum");
-        prop_assert_eq!(decoded(&octets), Ok(datagram));
+        prop_assert_eq!(decode(&octets, Checksums::Verify), Ok((endpoints, datagram)));
     }
 
     #[test]

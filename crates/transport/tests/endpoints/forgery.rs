@@ -5,7 +5,7 @@
 
 use super::network::{Network, Way};
 use super::octets::Octets;
-use acklab_base::{Ecn, FlowId};
+use acklab_base::Ecn;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
 /// A segment for the sender.
@@ -48,7 +48,6 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
         .collect();
     let options = Options { sack, timestamps: timestamps(octets), ..Options::default() };
     let segment = Segment {
-        flow: FlowId::data(0).reverse(),
         ecn: Ecn::NotEct,
         seq: SeqNumber(octets.word()),
         ack,
@@ -79,7 +78,6 @@ pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Se
         (start, payload) = (u64::from(octets.word()), 0);
     }
     let segment = Segment {
-        flow: FlowId::data(0),
         ecn: octets.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
         seq: SeqNumber::at(network.first(), start),
         ack: SeqNumber(octets.word()),

@@ -2,7 +2,7 @@
 
 use super::setting::Setting;
 use acklab_base::random::Seed;
-use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::sender::Phase;
@@ -71,7 +71,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(setting: &Setting) -> Self {
-        let (config, flow, seed) = (setting.config, FlowId::data(0), Seed(setting.seed));
+        let (config, seed) = (setting.config, Seed(setting.seed));
         let size = match setting.traffic {
             source::Config::Fixed { size } => Some(size.get()),
             _ => None,
@@ -86,8 +86,8 @@ impl Network {
         let policy = ack::Policy::new(config.ack).expect(built_in);
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, controller, flow, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
-            receiver: Receiver::new(config, policy, flow.reverse(), seed, "f"),
+            sender: Sender::new(config, controller, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
+            receiver: Receiver::new(config, policy, seed, "f"),
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),

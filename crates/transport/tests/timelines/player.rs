@@ -2,7 +2,7 @@
 
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
-use acklab_base::{Duration, FlowId, Instant, Machine};
+use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
@@ -41,14 +41,13 @@ struct Player<'a> {
 
 /// Plays a script. A failure begins with the number of its line.
 pub(crate) fn play(script: &Script) -> Result<(), String> {
-    let (flow, seed) = (FlowId::data(0), Seed(1));
+    let seed = Seed(1);
     let built_in = "timelines are of what is built in";
     let start = script.config.controller_start(seed, "timeline");
     let subject = match script.machine {
         Kind::Sender => Subject::Sender(Box::new(Sender::new(
             script.config,
             Controller::new(script.config.congestion, &start).expect(built_in),
-            flow,
             script.traffic,
             Instant::ZERO,
             script.stop,
@@ -57,7 +56,7 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
         ))),
         Kind::Receiver => {
             let policy = Policy::new(script.config.ack).expect(built_in);
-            Subject::Receiver(Box::new(Receiver::new(script.config, policy, flow.reverse(), seed, "timeline")))
+            Subject::Receiver(Box::new(Receiver::new(script.config, policy, seed, "timeline")))
         }
     };
     let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
@@ -238,13 +237,8 @@ impl Player<'_> {
 
     fn to_wire(&self, written: &Written) -> Segment {
         let own = self.own.unwrap_or_default();
-        let flow = match self.script.machine {
-            Kind::Sender => FlowId::data(0).reverse(),
-            Kind::Receiver => FlowId::data(0),
-        };
         let options = written.options.clone().unwrap_or_default();
         Segment {
-            flow,
             ecn: written.ecn,
             seq: SeqNumber::at(PEER, written.start),
             ack: SeqNumber::at(own, written.ack.unwrap_or(0)),

@@ -87,7 +87,7 @@ impl<D: Packet> Cell<D> {
                 let next = if from == ACCESS_POINT { exit } else { ACCESS_POINT };
                 self.send_on(now, from, next, packet);
             }
-            _ => self.misplace(packet),
+            _ => self.misplace(&packet),
         }
     }
 
@@ -97,11 +97,11 @@ impl<D: Packet> Cell<D> {
         let known = self.distribution.queue(from, to, category);
         match known.map_or_else(|| self.txq(from, to, category), Ok) {
             Ok(id) => self.admit(now, id, packet),
-            Err(_) => self.misplace(packet),
+            Err(_) => self.misplace(&packet),
         }
     }
 
-    fn misplace(&mut self, packet: D) {
+    fn misplace(&mut self, packet: &D) {
         self.distribution.misplaces();
         self.turned_away.push(packet.flow());
     }

@@ -2,15 +2,29 @@
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowId};
+#[path = "nodes.rs"]
+mod nodes;
+
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
+use acklab_wifi::access::Category;
 use acklab_wire::rohc::Ack;
+pub use nodes::attach_nodes;
 
 /// A packet that is nothing but octets of a flow. It knows its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    pub flow: FlowId,
+    /// The place of its flow in the list of flows.
+    pub flow: usize,
+    /// The node of the cell that it goes to.
+    pub to: usize,
+    pub category: Category,
     pub size: Bytes,
     pub number: u64,
+}
+
+/// The place of the flow that has this key.
+pub const fn place_of(flow: FlowKey) -> usize {
+    flow.0 as usize
 }
 
 impl Datagram for Packet {
@@ -18,8 +32,16 @@ impl Datagram for Packet {
         self.size
     }
 
-    fn flow(&self) -> FlowId {
-        self.flow
+    fn flow(&self) -> FlowKey {
+        FlowKey(self.flow as u64)
+    }
+
+    fn destination(&self) -> NodeId {
+        NodeId(self.to as u32)
+    }
+
+    fn dscp(&self) -> u8 {
+        self.category.dscp()
     }
 
     fn ecn(&self) -> Ecn {

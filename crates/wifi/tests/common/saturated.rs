@@ -7,10 +7,10 @@
 mod packet;
 
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, FlowId, Instant, Machine};
+use acklab_base::{Bytes, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Config};
-pub use packet::Packet;
+pub use packet::{Packet, attach_nodes};
 
 /// A flow that always has packets of one size waiting.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,11 @@ impl Source {
     /// The same in another category.
     pub fn with(self, category: Category) -> Self {
         Self { category, ..self }
+    }
+
+    /// A packet of this source, which is at `place` in the list of them.
+    pub fn packet(&self, place: usize) -> Packet {
+        Packet { flow: place, to: self.to, category: self.category, size: self.size, number: 0 }
     }
 }
 
@@ -84,11 +89,11 @@ fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
     // More than twice the largest window of frames with two packets in each.
     const BACKLOG: usize = 600;
     let mut cell = Cell::new(config, Seed(seed)).unwrap_or_else(|error| panic!("{error:?}"));
+    attach_nodes(&mut cell);
     for (index, source) in sources.iter().enumerate() {
-        let flow = FlowId::data(index as u32);
-        cell.carry(flow, source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
+        cell.carry(source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
         for _ in 0..BACKLOG {
-            cell.accept(Instant::ZERO, Packet { flow, size: source.size, number: 0 });
+            cell.accept(Instant::ZERO, (source.from, source.packet(index)));
         }
     }
     cell
@@ -97,12 +102,13 @@ fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
 /// Wakes `cell` once, and gives back what has left it.
 pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arrived: impl FnMut(Packet)) {
     cell.wake(now);
-    while let Some(packet) = cell.poll(now) {
+    while let Some((_, packet)) = cell.poll(now) {
         arrived(packet);
-        cell.accept(now, packet);
+        cell.accept(now, (sources[packet.flow].from, packet));
     }
     while let Some(flow) = cell.take_drop() {
-        cell.accept(now, Packet { flow, size: sources[flow.connection() as usize].size, number: 0 });
+        let place = packet::place_of(flow);
+        cell.accept(now, (sources[place].from, sources[place].packet(place)));
     }
 }
 
@@ -113,7 +119,7 @@ pub fn run(config: &Config, sources: &[Source], seconds: f64, seed: u64) -> Outc
     cell.measure(Instant::ZERO..end);
     let mut octets = vec![0; sources.len()];
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
-        wake(&mut cell, sources, now, |packet| octets[packet.flow.connection() as usize] += packet.size.get());
+        wake(&mut cell, sources, now, |packet| octets[packet.flow] += packet.size.get());
     }
     Outcome { cell, octets, end }
 }

@@ -6,7 +6,7 @@
 #![allow(unreachable_pub, reason = "others pass it on")]
 
 use super::tcp::{Acks, Flow, Packet, drive};
-use acklab_base::{Datagram, Duration, Instant};
+use acklab_base::{Duration, Instant};
 use acklab_wifi::hack::Counters;
 use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn line(ppdu: &Ppdu<Packet>, acks: &Acks) -> String {
     let mut line = format!("{} {}", ["ap", "sta"][ppdu.from], ppdu.frame.name());
     if let Frame::Data(mpdus) = &ppdu.frame {
         for mpdu in mpdus {
-            let mark = if mpdu.packets[0].flow().is_data() { "" } else { "a" };
+            let mark = if mpdu.packets[0].is_data { "" } else { "a" };
             line += &format!(" {mark}{}", mpdu.packets[0].number);
         }
         line += if mpdus[0].has_more { " more" } else { "" };

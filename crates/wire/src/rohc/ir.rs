@@ -70,12 +70,7 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
 
 /// Read an IR or IR-DYN, whose Add-CID octet `reader` has behind it in `packet`, and what it says of the TCP checksum.
 /// `known` is the state of the context.
-pub(super) fn read(
-    packet: &[u8],
-    cid: Cid,
-    known: Option<&State>,
-    reader: &mut Reader,
-) -> Result<(State, u16), Error> {
+pub(super) fn read(packet: &[u8], cid: Cid, known: Option<&State>, reader: &mut Reader) -> Result<(State, u16), Error> {
     let kind = reader.u8()?;
     let found = reader.u8()?;
     if found != PROFILE {

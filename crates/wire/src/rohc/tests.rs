@@ -1,13 +1,13 @@
 //! Whole packets and frames, their octets worked out by hand.
 
 use super::*;
+use crate::Endpoints;
 use crate::ipv4::Ipv4Fields;
 use crate::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
-use acklab_base::{Ecn, FlowId};
+use acklab_base::Ecn;
 
 fn ack(connection: u32) -> Ack {
-    Ack::of(Segment {
-        flow: FlowId::data(connection).reverse(),
+    let segment = Segment {
         ecn: Ecn::NotEct,
         seq: SeqNumber(1),
         ack: SeqNumber(1),
@@ -15,7 +15,8 @@ fn ack(connection: u32) -> Ack {
         window: 0x1f5,
         options: Options::default(),
         payload: 0,
-    })
+    };
+    Ack::of(segment, Endpoints::of_connection(connection).reverse())
 }
 
 fn advanced(ack: &Ack, octets: u32) -> Ack {

@@ -4,8 +4,8 @@
 //! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
 
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
-use crate::{Endpoints, pdu::Pdu as _};
 use crate::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
+use crate::{Endpoints, pdu::Pdu as _};
 use acklab_base::{Ecn, Instant};
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -116,10 +116,7 @@ fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed datagram of test traffic in IPv4.
-pub fn decode(
-    octets: &[u8],
-    checksums: Checksums,
-) -> Result<(Endpoints, UserDatagram), DecodeError> {
+pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDatagram), DecodeError> {
     let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
     let (Ok(udp), Some(test)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
         return Err(DecodeError::TooShort { there: carried.len() });

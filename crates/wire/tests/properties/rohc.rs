@@ -1,6 +1,7 @@
 //! What must hold for any sequence of ACKs. The tests of this crate and the fuzz target `rohc_decompress` share it.
 
-use acklab_base::{Ecn, FlowId};
+use acklab_base::Ecn;
+use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{
     Ack, Checksum, Compressor, Config, Decompressed, Decompressor, Error, MOST_REFERENCES, Octets, Profile, write_frame,
@@ -137,7 +138,6 @@ fn options(options: &mut Options, ack: u32, mss: u32, choices: &mut Choices) {
 fn first(connection: u32, choices: &mut Choices) -> Ack {
     let timestamps = choices.rarely(2).then(|| Timestamps { value: choices.u32(), echo: choices.u32() });
     let segment = Segment {
-        flow: FlowId::data(connection).reverse(),
         ecn: Ecn::NotEct,
         seq: SeqNumber(choices.u32()),
         ack: SeqNumber(choices.u32()),
@@ -147,7 +147,7 @@ fn first(connection: u32, choices: &mut Choices) -> Ack {
         payload: 0,
     };
     let ip = Ipv4Fields { identification: choices.u16(), ..Ipv4Fields::default() };
-    Ack { ip, ..Ack::of(segment) }
+    Ack { ip, ..Ack::of(segment, Endpoints::of_connection(connection).reverse()) }
 }
 
 struct Flow {

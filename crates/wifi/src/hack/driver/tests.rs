@@ -1,27 +1,67 @@
 //! A driver, event by event, and a peer that decompresses what it appends.
 
 use super::*;
-use acklab_base::{Datagram, Duration, Ecn};
+use acklab_base::{AckHeader, Datagram, Duration, Ecn, NodeId};
 use acklab_wire::rohc::{Decompressed, Decompressor};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 
-impl Packet for Segment {
-    fn ack(&self) -> Option<Ack> {
-        self.is_pure_ack().then(|| Ack::of(*self))
+/// A segment with the addresses that it is sent between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sent {
+    endpoints: Endpoints,
+    segment: Segment,
+}
+
+impl Datagram for Sent {
+    fn wire_len(&self) -> Bytes {
+        self.segment.wire_len()
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
-        ack.segment
+    fn flow(&self) -> FlowKey {
+        key(self.endpoints)
+    }
+
+    fn destination(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.segment.ecn = ecn;
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.segment.ack_header()
     }
 }
 
-const A: FlowKey = FlowKey::data(0).reverse();
-const B: FlowKey = FlowKey::data(1).reverse();
+impl Packet for Sent {
+    fn ack(&self) -> Option<Ack> {
+        self.is_pure_ack().then(|| of(self))
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        Self { segment: ack.segment, ..*self }
+    }
+}
+
+const A: Endpoints = Endpoints::of_connection(0).reverse();
+const B: Endpoints = Endpoints::of_connection(1).reverse();
 const NOW: Instant = Instant::ZERO;
 
-fn ack(flow: FlowKey, number: u32) -> Segment {
-    Segment {
-        flow,
+fn key(endpoints: Endpoints) -> FlowKey {
+    endpoints.flow_key(6)
+}
+
+fn of(sent: &Sent) -> Ack {
+    Ack::of(sent.segment, sent.endpoints)
+}
+
+fn ack(endpoints: Endpoints, number: u32) -> Sent {
+    let segment = Segment {
         ecn: Ecn::NotEct,
         seq: SeqNumber(1),
         ack: SeqNumber(1 + number * 1448),
@@ -29,7 +69,8 @@ fn ack(flow: FlowKey, number: u32) -> Segment {
         window: 512,
         options: Options::default(),
         payload: 0,
-    }
+    };
+    Sent { endpoints, segment }
 }
 
 /// A frame by itself with this number, after one that was answered.
@@ -42,7 +83,7 @@ const SYNC: Heard = Heard { alone: None, is_sync: true };
 
 /// A driver and its peer, which have seen a plain ACK of each flow.
 struct Ends {
-    driver: Driver<Segment>,
+    driver: Driver<Sent>,
     decompressor: Decompressor,
 }
 
@@ -54,14 +95,14 @@ impl Ends {
         ends
     }
 
-    fn goes_plain(&mut self, segment: Segment) {
-        let ack = Ack::of(segment);
+    fn goes_plain(&mut self, sent: Sent) {
+        let ack = of(&sent);
         self.driver.arrived(&ack);
         self.decompressor.observe(&ack);
     }
 
     /// These wait for an answer.
-    fn hold(&mut self, acks: &[Segment]) {
+    fn hold(&mut self, acks: &[Sent]) {
         for ack in acks {
             assert_eq!(self.driver.compress(NOW, *ack), Ok(()));
         }
@@ -83,11 +124,12 @@ impl Ends {
     }
 
     /// What the peer makes of an answer: the ACKs that are new to it, and how many are not.
-    fn arrives(&mut self, octets: &[u8]) -> (Vec<Segment>, usize) {
+    fn arrives(&mut self, octets: &[u8]) -> (Vec<Sent>, usize) {
         let mut acks = Vec::new();
         let done = self.decompressor.decompress(octets, |msn, ack| {
-            assert_eq!(self.driver.kept(msn), Some(&ack.segment));
-            acks.push(ack.segment);
+            let sent = Sent { endpoints: ack.endpoints, segment: ack.segment };
+            assert_eq!(self.driver.kept(msn), Some(&sent));
+            acks.push(sent);
         });
         let Decompressed { acks: count, duplicates } = done.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(count, acks.len());
@@ -97,7 +139,7 @@ impl Ends {
 
 #[test]
 fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
-    let of = |variant| Driver::<Segment>::new(Config { variant, ..Config::default() });
+    let of = |variant| Driver::<Sent>::new(Config { variant, ..Config::default() });
     for (variant, expected) in
         [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
     {
@@ -113,12 +155,13 @@ fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
 
 #[test]
 fn a_flow_begins_with_a_plain_ack() {
-    let mut driver: Driver<Segment> = Driver::new(Config::default());
+    let mut driver: Driver<Sent> = Driver::new(Config::default());
     assert!(!driver.can_compress(&ack(A, 1)));
     assert_eq!(driver.compress(NOW, ack(A, 1)), Err(ack(A, 1)));
-    driver.arrived(&Ack::of(ack(A, 1)));
+    driver.arrived(&of(&ack(A, 1)));
     assert!(driver.can_compress(&ack(A, 2)) && !driver.can_compress(&ack(B, 2)));
-    let data = Segment { payload: 1448, ..ack(A, 2) };
+    let mut data = ack(A, 2);
+    data.segment.payload = 1448;
     assert_eq!(driver.compress(NOW, data), Err(data));
 }
 
@@ -140,7 +183,7 @@ fn what_an_answer_carried_is_kept_until_a_ppdu_tells_that_it_arrived() {
         assert!(ends.driver.heard(heard).is_empty());
         let octets = ends.answer(None);
         let expected: &[u32] = if is_confirmed { &[3] } else { &[1, 2, 3] };
-        let kept: Vec<Segment> = expected.iter().map(|number| ack(A, *number)).collect();
+        let kept: Vec<Sent> = expected.iter().map(|number| ack(A, *number)).collect();
         let numbers = if is_confirmed { 2..3 } else { 0..3 };
         assert_eq!(numbers.map(|msn| ends.driver.kept(msn).copied()).collect::<Option<Vec<_>>>(), Some(kept));
         if !is_confirmed {
@@ -170,9 +213,9 @@ fn what_was_on_no_answer_is_released_with_its_numbers() {
     let octets = ends.answer(None);
     ends.arrives(&octets);
     ends.hold(&[ack(A, 2), ack(B, 1), ack(A, 3)]);
-    assert!(ends.driver.holds_any_of(A) && ends.driver.holds_any_of(B));
+    assert!(ends.driver.holds_any_of(key(A)) && ends.driver.holds_any_of(key(B)));
     assert_eq!(ends.driver.release(), [ack(A, 2), ack(B, 1), ack(A, 3)]);
-    assert!(!ends.driver.holds_any_of(A) && ends.driver.held_since().is_none());
+    assert!(!ends.driver.holds_any_of(key(A)) && ends.driver.held_since().is_none());
     assert_eq!(ends.driver.kept(0), Some(&ack(A, 1)), "its fate is open");
 
     // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not moved.
@@ -191,8 +234,8 @@ fn a_plain_ack_clears_what_says_less() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(A, 1), ack(A, 2)]);
     ends.answer(None);
-    assert_eq!(ends.driver.overtakes(A), (2, Vec::new()));
-    assert_eq!(ends.driver.overtakes(A), (0, Vec::new()));
+    assert_eq!(ends.driver.overtakes(key(A)), (2, Vec::new()));
+    assert_eq!(ends.driver.overtakes(key(A)), (0, Vec::new()));
     assert!(!ends.driver.can_compress(&ack(A, 4)));
     assert!(ends.answer(None).is_empty());
     ends.goes_plain(ack(A, 3));
@@ -208,7 +251,7 @@ fn an_ack_of_another_flow_is_set_aside_until_it_is_known_to_have_arrived() {
         let mut ends = Ends::new(Config::default());
         ends.hold(&[ack(B, 1), ack(B, 2), ack(A, 1)]);
         ends.answer(Some(7));
-        assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+        assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
         ends
     };
     assert!(overtaken().driver.heard(alone(8)).is_empty(), "it has arrived");
@@ -217,7 +260,7 @@ fn an_ack_of_another_flow_is_set_aside_until_it_is_known_to_have_arrived() {
     assert_eq!(overtaken().driver.heard(alone(7)), [ack(B, 2)], "the answer was lost");
     assert_eq!(overtaken().driver.requested(), [ack(B, 2)]);
     let mut ends = overtaken();
-    ends.driver.overtakes(B);
+    ends.driver.overtakes(key(B));
     assert!(ends.driver.requested().is_empty(), "a plain one says more");
 }
 
@@ -230,7 +273,7 @@ fn what_the_last_answer_did_not_carry_again_goes_plain_from_aside() {
     // The next answer has room for one ACK.
     let first = ends.octets_of(1);
     ends.driver.answer(NOW, None, Some(first), &mut Vec::new());
-    assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+    assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
     assert_eq!(ends.driver.heard(AGGREGATE), [ack(B, 1)]);
 }
 
@@ -240,7 +283,7 @@ fn what_was_compressed_against_a_cleared_one_is_cleared() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(B, 1), ack(A, 1), ack(B, 2)]);
     ends.answer(None);
-    assert_eq!(ends.driver.overtakes(A), (3, Vec::new()));
+    assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
     assert_eq!(ends.driver.requested(), [ack(B, 2)]);
 }
 
@@ -250,14 +293,14 @@ fn what_was_compressed_against_a_cleared_one_and_on_no_answer_goes_plain() {
     ends.hold(&[ack(B, 1), ack(A, 1)]);
     ends.answer(None);
     ends.hold(&[ack(B, 2)]);
-    assert_eq!(ends.driver.overtakes(A), (2, vec![ack(B, 2)]));
+    assert_eq!(ends.driver.overtakes(key(A)), (2, vec![ack(B, 2)]));
     assert!(ends.driver.requested().is_empty(), "the second says more than the first");
 }
 
 #[test]
 fn numbers_run_out_at_128_and_come_back() {
     let mut ends = Ends::new(Config::default());
-    let acks: Vec<Segment> = (1..=128).map(|number| ack(A, number)).collect();
+    let acks: Vec<Sent> = (1..=128).map(|number| ack(A, number)).collect();
     ends.hold(&acks);
     assert_eq!(ends.driver.numbers_left(), 0);
     assert_eq!(ends.driver.compress(NOW, ack(A, 129)), Err(ack(A, 129)));
@@ -280,10 +323,10 @@ fn the_more_is_cleared_in_doubt_the_less_is_risked() {
     let left: Vec<u16> = (0..4)
         .map(|_| {
             let left = ends.driver.numbers_left();
-            let acks: Vec<Segment> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
+            let acks: Vec<Sent> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
             ends.hold(&acks);
             ends.answer(None);
-            ends.driver.overtakes(A);
+            ends.driver.overtakes(key(A));
             ends.driver.heard(SYNC);
             ends.goes_plain(ack(A, 65));
             left

@@ -1,6 +1,7 @@
 //! Every base header, its octets worked out by hand from RFC 6846, §8.2.
 
 use super::Format;
+use crate::Endpoints;
 use crate::ipv4::Ipv4Fields;
 use crate::rohc::Ack;
 use crate::rohc::context::{References, State};
@@ -8,12 +9,11 @@ use crate::rohc::ip_id::Behavior;
 use crate::rohc::octets::{Octets, Reader};
 use crate::rohc::options::List;
 use crate::tcp::{Flags, Options, Segment, SeqNumber};
-use acklab_base::{Ecn, FlowId};
+use acklab_base::Ecn;
 
 /// ACK number 0x12345678, number 0x10 of its flow, with an identification 5 beyond that.
 fn last(behavior: Behavior) -> State {
     let segment = Segment {
-        flow: FlowId::data(0).reverse(),
         ecn: Ecn::NotEct,
         seq: SeqNumber(0x0a0b_0c0d),
         ack: SeqNumber(0x1234_5678),
@@ -23,7 +23,8 @@ fn last(behavior: Behavior) -> State {
         payload: 0,
     };
     let identification = if behavior == Behavior::Zero { 0 } else { 0x15 };
-    let ack = Ack { ip: Ipv4Fields { identification, ..Ipv4Fields::default() }, ..Ack::of(segment) };
+    let endpoints = Endpoints::of_connection(0).reverse();
+    let ack = Ack { ip: Ipv4Fields { identification, ..Ipv4Fields::default() }, ..Ack::of(segment, endpoints) };
     State { ack, list: List::default(), msn: 0x10, msn_of_ip_id: 0x10, behavior, ecn_used: false, ack_stride: 0 }
 }
 

@@ -3,8 +3,8 @@
 use super::options;
 use crate::Endpoints;
 use crate::ipv4::{self, Checksums};
-use crate::tcp::{Flags, Segment, SeqNumber};
-use acklab_base::{Ecn};
+use crate::tcp::{Flags, Options, Segment, SeqNumber};
+use acklab_base::Ecn;
 use etherparse::err::tcp;
 use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
@@ -45,9 +45,6 @@ pub enum DecodeError {
         /// Its length field.
         len: u8,
     },
-    /// Nobody knows the connection.
-    #[error("no flow runs {0}")]
-    UnknownFlow(Endpoints),
 }
 
 /// The segment in the IPv4 packet that `octets` starts with, and between whom it runs. Octets after the packet, as a link
@@ -55,10 +52,7 @@ pub enum DecodeError {
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed TCP segment in IPv4.
-pub fn decode(
-    octets: &[u8],
-    checksums: Checksums,
-) -> Result<(Endpoints, Segment), DecodeError> {
+pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment), DecodeError> {
     let (ip, segment, length) = ipv4::read(octets, IpNumber::TCP, checksums)?;
     let tcp = TcpHeaderSlice::from_slice(segment)?;
     let endpoints = Endpoints {
@@ -72,16 +66,24 @@ pub fn decode(
         }
     }
 
-    // Data offset, three reserved bits, then the flags (RFC 9293, §3.1).
-    let flags = Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]));
-    let segment = Segment {
-        ecn: Ecn::from_bits(ip.ecn().value()),
+    let options = options::read(tcp.options(), flags_of(&tcp))?;
+    Ok((endpoints, segment_of(&tcp, Ecn::from_bits(ip.ecn().value()), options, length)))
+}
+
+/// The segment with this header, which takes `length` octets of a packet.
+pub(crate) fn segment_of(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, options: Options, length: usize) -> Segment {
+    Segment {
+        ecn,
         seq: SeqNumber(tcp.sequence_number()),
         ack: SeqNumber(tcp.acknowledgment_number()),
-        flags,
+        flags: flags_of(tcp),
         window: tcp.window_size(),
-        options: options::read(tcp.options(), flags)?,
+        options,
         payload: (length - tcp.slice().len()) as u32,
-    };
-    Ok((endpoints, segment))
+    }
+}
+
+/// The flags behind the data offset and three reserved bits (RFC 9293, §3.1).
+pub(crate) fn flags_of(tcp: &TcpHeaderSlice<'_>) -> Flags {
+    Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]))
 }

@@ -112,27 +112,13 @@ impl Layout {
 /// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
 /// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
 /// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). Of an option that comes twice, the last counts.
-pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
+pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
-    let mut rest = octets;
-    loop {
-        rest = match *rest {
-            [] | [KIND_END, ..] => break,
-            [KIND_NOOP, ref tail @ ..] => tail,
-            [kind, ref tail @ ..] => {
-                let &len = tail.first().ok_or(DecodeError::OptionWithoutLength { kind })?;
-                let (option, tail) = rest.split_at_checked(usize::from(len)).ok_or(DecodeError::OptionTooLong {
-                    kind,
-                    len,
-                    room: rest.len(),
-                })?;
-                let is_well_formed = option.get(2..).is_some_and(|value| take(kind, value, &mut options));
-                if !is_well_formed {
-                    return Err(DecodeError::OptionLength { kind, len });
-                }
-                tail
-            }
-        };
+    for option in each(octets) {
+        let (kind, value) = option?;
+        if !take(kind, value, &mut options) {
+            return Err(DecodeError::OptionLength { kind, len: value.len() as u8 + 2 });
+        }
     }
     Ok(if flags.contains(Flags::SYN) {
         let accurate_ecn = options.accurate_ecn.filter(|_| flags.contains(Flags::ACK));
@@ -140,6 +126,32 @@ pub(super) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     } else {
         Options { mss: None, window_scale: None, sack_permitted: false, ack_congestion_control: false, ..options }
     })
+}
+
+/// Is there an option besides timestamps and SACK, or one that cannot be read?
+pub(crate) fn has_others(octets: &[u8]) -> bool {
+    each(octets).any(|option| !matches!(option, Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _))))
+}
+
+/// The options in these octets, each with its kind and its value. After an error there is nothing more.
+fn each(octets: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), DecodeError>> {
+    let mut rest = octets;
+    std::iter::from_fn(move || {
+        while let [KIND_NOOP, tail @ ..] = rest {
+            rest = tail;
+        }
+        let (kind, tail) = rest.split_first().filter(|(kind, _)| **kind != KIND_END)?;
+        let value = value_of(*kind, tail);
+        rest = value.as_ref().map_or(&[], |value| &tail[1 + value.len()..]);
+        Some(value.map(|value| (*kind, value)))
+    })
+}
+
+/// The value of an option of this `kind`, whose length and value `octets` begin with.
+fn value_of(kind: u8, octets: &[u8]) -> Result<&[u8], DecodeError> {
+    let (&len, tail) = octets.split_first().ok_or(DecodeError::OptionWithoutLength { kind })?;
+    let size = usize::from(len).checked_sub(2).ok_or(DecodeError::OptionLength { kind, len })?;
+    tail.get(..size).ok_or(DecodeError::OptionTooLong { kind, len, room: 1 + octets.len() })
 }
 
 /// Note the option of this `kind`; false if its `value` has not a length that the kind allows.

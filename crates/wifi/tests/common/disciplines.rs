@@ -1,0 +1,65 @@
+//! Every queue discipline with every setting of it, read from its schema: a new one is tested without a word here.
+
+#![allow(unreachable_pub, reason = "others pass it on")]
+
+use acklab_path::queue::Config;
+use serde_json::{Map, Value};
+
+/// Queues that are full before an exchange is over.
+const LIMITS: [&str; 2] = ["6packets", "4000B"];
+/// Of a delay or an interval that an exchange can meet.
+const DURATION: &str = "2ms";
+
+/// All that a scenario may ask for, but for the values of limits and durations.
+///
+/// # Panics
+/// If the schema has something that is not known here.
+pub fn all() -> Vec<Config> {
+    let schema = schemars::schema_for!(Config).to_value();
+    let disciplines = schema["oneOf"].as_array().unwrap_or_else(|| panic!("no disciplines: {schema}"));
+    let settings = disciplines.iter().flat_map(|discipline| settings(discipline, &schema["$defs"]));
+    settings
+        .map(|value| serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}")))
+        .collect()
+}
+
+fn settings(discipline: &Value, defs: &Value) -> Vec<Value> {
+    let mut all = vec![Map::new()];
+    for (name, schema) in discipline["properties"].as_object().into_iter().flatten() {
+        let values = values(schema, defs);
+        let is_required =
+            discipline["required"].as_array().is_some_and(|required| required.contains(&name.as_str().into()));
+        let without = if is_required { Vec::new() } else { all.clone() };
+        let with = all.iter().flat_map(|settings| {
+            values.iter().map(move |value| {
+                let mut settings = settings.clone();
+                settings.insert(name.clone(), value.clone());
+                settings
+            })
+        });
+        all = without.into_iter().chain(with.collect::<Vec<_>>()).collect();
+    }
+    all.into_iter().map(Value::Object).collect()
+}
+
+fn values(schema: &Value, defs: &Value) -> Vec<Value> {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+        return match name {
+            "Limit" => LIMITS.map(Value::from).to_vec(),
+            "Duration" => vec![DURATION.into()],
+            _ => values(&defs[name], defs),
+        };
+    }
+    if let Some(value) = schema.get("const") {
+        return vec![value.clone()];
+    }
+    if let Some(any) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
+        return any.iter().flat_map(|schema| values(schema, defs)).collect();
+    }
+    match schema["type"].as_str() {
+        Some("boolean") => vec![false.into(), true.into()],
+        // That the property is left out.
+        Some("null") => Vec::new(),
+        _ => schema["enum"].as_array().unwrap_or_else(|| panic!("what values has {schema}?")).clone(),
+    }
+}

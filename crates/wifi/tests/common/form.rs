@@ -1,0 +1,101 @@
+//! The two forms of a packet: typed, as simulations carry it, and octets, as emulated paths do.
+
+#![allow(unreachable_pub, reason = "others pass it on")]
+
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
+use acklab_wifi::Packet;
+use acklab_wire::ipv4::{Extent, Ipv4Fields};
+use acklab_wire::rohc::Ack;
+use acklab_wire::tcp::Segment;
+use acklab_wire::{Endpoints, IpPacket, Pdu};
+use std::fmt::Debug;
+
+/// A segment with what its IPv4 header says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Typed {
+    pub flow: FlowKey,
+    pub to: NodeId,
+    pub endpoints: Endpoints,
+    pub ip: Ipv4Fields,
+    pub segment: Segment,
+}
+
+impl Typed {
+    pub fn new(endpoints: Endpoints, to: usize, dscp: u8, segment: Segment) -> Self {
+        let flow = endpoints.flow_key(segment.protocol());
+        Self { flow, to: NodeId(to as u32), endpoints, ip: Ipv4Fields { dscp, ..Ipv4Fields::default() }, segment }
+    }
+}
+
+impl Datagram for Typed {
+    fn wire_len(&self) -> Bytes {
+        self.segment.wire_len()
+    }
+
+    fn flow(&self) -> FlowKey {
+        self.flow
+    }
+
+    fn destination(&self) -> NodeId {
+        self.to
+    }
+
+    fn dscp(&self) -> u8 {
+        self.ip.dscp
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.segment.ecn = ecn;
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        self.segment.ack_header()
+    }
+}
+
+impl Packet for Typed {
+    fn ack(&self) -> Option<Ack> {
+        self.is_pure_ack().then_some(Ack { endpoints: self.endpoints, segment: self.segment, ip: self.ip })
+    }
+
+    fn with_ack(&self, ack: &Ack) -> Self {
+        Self { segment: ack.segment, ip: ack.ip, ..*self }
+    }
+}
+
+/// A packet that is made of a typed one, and tells its octets.
+pub trait Form: Packet + Debug {
+    fn of(typed: &Typed) -> Self;
+    fn octets(&self) -> Vec<u8>;
+}
+
+impl Form for Typed {
+    fn of(typed: &Typed) -> Self {
+        *typed
+    }
+
+    fn octets(&self) -> Vec<u8> {
+        let mut octets = Vec::new();
+        let encoded = self.segment.encode(self.endpoints, self.ip, Extent::Whole, &mut octets);
+        encoded.unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        octets
+    }
+}
+
+impl Form for IpPacket {
+    fn of(typed: &Typed) -> Self {
+        let resolve = |address| {
+            assert_eq!(address, *typed.endpoints.destination.ip());
+            typed.to
+        };
+        Self::parse(Form::octets(typed), resolve).unwrap_or_else(|error| panic!("{error}: {typed:?}"))
+    }
+
+    fn octets(&self) -> Vec<u8> {
+        self.octets().to_vec()
+    }
+}
