@@ -11,6 +11,16 @@ use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+/// Whether a retransmission that SACK acknowledges is still in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SackedRetransmission {
+    /// It has left the network (RFC 6675, §4, `SetPipe`: octets that were SACKed are not counted).
+    #[default]
+    LeavesFlight,
+    /// It counts until it is acknowledged cumulatively (ns-3's `TcpTxBuffer::Update` leaves `m_retrans` alone).
+    StaysInFlight,
+}
+
 /// A segment that was sent and is not yet cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -86,8 +96,7 @@ pub struct Scoreboard {
     known_blocks: [Range<u64>; 4],
     /// Without SACK, duplicate ACKs stand for that many octets that have left the network.
     dup_credit: u64,
-    /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
-    keeps_sacked_retransmissions: bool,
+    sacked_retransmission: SackedRetransmission,
     /// What the ACK at hand delivers.
     delivery: Delivery,
     /// What was marked lost since this was last drained.
@@ -120,11 +129,10 @@ pub struct Delivery {
 }
 
 impl Scoreboard {
-    /// Nothing outstanding. `keeps_sacked_retransmissions`: a retransmission that SACK acknowledges counts as in flight until it is
-    /// acknowledged cumulatively.
+    /// Nothing outstanding.
     #[must_use]
-    pub fn new(keeps_sacked_retransmissions: bool) -> Self {
-        Self { keeps_sacked_retransmissions, ..Self::default() }
+    pub fn new(sacked_retransmission: SackedRetransmission) -> Self {
+        Self { sacked_retransmission, ..Self::default() }
     }
 
     /// The same, keeping [`fates`](Self::fates) if asked.
@@ -382,7 +390,8 @@ impl Scoreboard {
             let octets = segment.end - start;
             if start >= range.start && !segment.sacked {
                 self.uncount(&segment, octets);
-                let stays = segment.in_flight_again && self.keeps_sacked_retransmissions;
+                let stays =
+                    segment.in_flight_again && self.sacked_retransmission == SackedRetransmission::StaysInFlight;
                 let entry = &mut self.segments[index];
                 (entry.sacked, entry.lost, entry.in_flight_again) = (true, false, stays);
                 self.sacked += octets;

@@ -14,7 +14,8 @@ pub(in crate::tcp) use output::announced_mss;
 
 use self::ack_ratio::AckRatio;
 use super::clock::TickClock;
-use super::config::{Config, Dialect};
+use super::config::Config;
+use super::rules::Rules;
 use crate::cc::{CongestionControl, Controller, Window};
 use crate::event::Event;
 use crate::pacing::Pacer;
@@ -78,6 +79,7 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Sender {
     config: Config,
+    rules: Rules,
     flow: FlowId,
     phase: Phase,
     start: Instant,
@@ -157,9 +159,11 @@ impl Sender {
         let mss = config.mss.get();
         let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
         let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
+        let rules = config.dialect.rules();
         let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
         Self {
             config,
+            rules,
             flow,
             phase: Phase::Closed,
             start,
@@ -172,7 +176,7 @@ impl Sender {
             ack_due: false,
             clock: config.timestamps.map(TickClock::new),
             timestamp_to_echo: 0,
-            board: Scoreboard::new(config.dialect == Dialect::Ns3)
+            board: Scoreboard::new(rules.sacked_retransmission)
                 .keeping_fates(controller.wants_fates())
                 .keeping_stamps(controller.wants_delivery_rate()),
             window_end: 0,

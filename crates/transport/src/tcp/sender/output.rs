@@ -1,6 +1,6 @@
 //! What leaves, and when it may.
 
-use super::super::config::Dialect;
+use super::super::rules::ForcedRetransmission;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, Sent};
 use crate::pacing;
@@ -69,9 +69,8 @@ impl Sender {
         {
             return self.retransmit(now, segment, room);
         }
-        // ns-3's DoRetransmit: with nothing else to send, the head once more.
         if forced
-            && self.config.dialect == Dialect::Ns3
+            && self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead
             && let Some(head) = self.board.head()
         {
             return self.retransmit(now, head, room);

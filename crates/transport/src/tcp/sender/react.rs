@@ -1,6 +1,6 @@
 //! What congestion control makes of an ACK: from one [`CongestionState`] to the next.
 
-use super::super::config::Dialect;
+use super::super::rules::{Disorder, DuplicateCount, ExitGrowth, ForcedRetransmission, PartialAck, PrrDelivery};
 use super::Sender;
 use super::ecn::Echoed;
 use crate::cc::{self, Acked, CongestionControl, FlightMeasure, Growth, Signal};
@@ -101,8 +101,8 @@ impl Sender {
         if self.config.undo && self.undo.is_refuted() {
             self.restore(now, false);
         }
-        // RFC 6675, §5: an ACK that advances ends the count, also if it brings SACK news.
-        if news.advance.bytes > 0 && !(news.is_duplicate && self.config.dialect == Dialect::Ns3) {
+        let ends_count = !news.is_duplicate || self.rules.duplicate_count == DuplicateCount::EndsWithAnyAdvance;
+        if news.advance.bytes > 0 && ends_count {
             self.duplicates = 0;
         }
         if news.is_duplicate {
@@ -124,8 +124,8 @@ impl Sender {
             }
             return 0;
         }
-        let stays_in_disorder = news.is_duplicate && self.config.dialect == Dialect::Ns3;
-        if news.advance.bytes == 0 || stays_in_disorder {
+        let holds = news.is_duplicate && self.rules.disorder == Disorder::Holds;
+        if news.advance.bytes == 0 || holds {
             return 0;
         }
         self.rto.restart(now, &self.rtt);
@@ -156,8 +156,9 @@ impl Sender {
         self.seen_partial_ack = false;
         self.reduce(news);
         // RFC 6675, §5, (4.3): the first retransmission goes out at once. All that is lost may be out again already, if it lay beyond
-        // the recovery point of a recovery that has just ended; only ns-3 sends the head once more then.
-        self.forced = u32::from(self.board.has_pending() || self.config.dialect == Dialect::Ns3);
+        // the recovery point of a recovery that has just ended.
+        let sends_head = self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead;
+        self.forced = u32::from(self.board.has_pending() || sends_head);
         self.events.push(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
@@ -200,7 +201,8 @@ impl Sender {
             is_safe: news.advance.bytes > 0 && news.lost == 0,
             retransmission_acked: news.advance.retransmission_acked,
         };
-        let counts_twice = self.config.dialect == Dialect::Ns3 && news.is_duplicate && news.advance.bytes > 0;
+        let is_both = news.is_duplicate && news.advance.bytes > 0;
+        let counts_twice = is_both && self.rules.prr_delivery == PrrDelivery::Twice;
         self.window.cwnd = match self.config.recovery {
             recovery::Algorithm::Classic | recovery::Algorithm::Reno => self.window.ssthresh,
             recovery::Algorithm::Prr if counts_twice => {
@@ -226,7 +228,7 @@ impl Sender {
             self.reduce(news);
         }
         if is_partial {
-            if self.config.dialect == Dialect::Ns3 && !self.board.head_resent() {
+            if self.rules.partial_ack == PartialAck::SendsHead && !self.board.head_resent() {
                 self.forced = 1;
             }
             if self.config.rto.restart != Restart::FirstPartialAck || !self.seen_partial_ack {
@@ -256,7 +258,7 @@ impl Sender {
         }
         self.note_recovered(now);
         self.rto.restart(now, &self.rtt);
-        if self.config.dialect == Dialect::Ns3 { news.advance.bytes } else { 0 }
+        if self.rules.exit_growth == ExitGrowth::Grows { news.advance.bytes } else { 0 }
     }
 
     pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
@@ -302,7 +304,7 @@ impl Sender {
             return 0;
         }
         if passes_recover {
-            if self.config.dialect == Dialect::Ns3 {
+            if self.rules.exit_growth == ExitGrowth::Grows {
                 bytes = self.board.una() - self.recover;
             }
             self.note_recovered(now);

@@ -1,6 +1,6 @@
 //! What time does.
 
-use super::super::config::Dialect;
+use super::super::rules::TimeoutThreshold;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, FlightMeasure, Signal};
 use crate::event::Event;
@@ -52,8 +52,7 @@ impl Sender {
             FlightMeasure::Pipe => self.board.pipe(),
             FlightMeasure::Window => self.window.cwnd,
         };
-        // The threshold falls once for a window of losses: not again if a recovery has lowered it (Linux's tcp_enter_loss), nor for
-        // each timeout of one segment (RFC 5681, §3.1).
+        // Does it begin a window of losses?
         let is_first = match self.state {
             CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => true,
             CongestionState::Recovery => false,
@@ -62,7 +61,7 @@ impl Sender {
         if is_first {
             self.undo.begin(self.before_reduction(), self.board.has_resent());
         }
-        if is_first || self.config.dialect == Dialect::Ns3 {
+        if is_first || self.rules.timeout_threshold == TimeoutThreshold::Each {
             self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Timeout);
         }
         if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
