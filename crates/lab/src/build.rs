@@ -273,8 +273,9 @@ fn tcp_pair(
         .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))
         .ok_or_else(|| missing("ack.name", tcp.ack.name(), &strategies.policy_names()))?;
     let (start, stop) = times(flow);
+    let plan = tcp::sender::Plan { traffic: flow.traffic, start, stop };
     Ok(Pair::tcp(
-        tcp::Sender::new(tcp, controller, id, flow.traffic, start, stop, seed, &flow.name),
+        tcp::Sender::new(tcp, controller, id, &plan, seed, &flow.name),
         tcp::Receiver::new(tcp, policy, id.reverse(), seed, &flow.name),
     ))
 }
