@@ -4,6 +4,7 @@ use super::super::rules::ForcedRetransmission;
 use super::connection::Data;
 use super::{Phase, Sender};
 use crate::recovery::CongestionState;
+use crate::recovery::alarm::Alarm;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
 use acklab_base::{Ecn, Instant};
@@ -53,7 +54,7 @@ impl Sender {
         let forced = self.transmission.forced;
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };
-        (self.transmission.window_limited, self.transmission.paced_until) = (false, None);
+        (self.transmission.window_limited, self.transmission.paced_until) = (false, Alarm::NEVER);
         if let Some(segment) = self.board.next_pending() {
             return self.retransmit(now, segment, room);
         }

@@ -47,6 +47,7 @@ impl Sender {
     }
 
     /// Marks what the scoreboard now shows to be lost, and tells the octets.
+    #[inline]
     pub(super) fn detect_losses(&mut self, now: Instant, has_sack_news: bool) -> u64 {
         if self.judges_by_time() {
             self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
@@ -58,9 +59,14 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn detect_by_time(&mut self, now: Instant) -> u64 {
         let rack = &mut self.loss.rack;
         let Some(newest) = rack.newest() else { return 0 };
+        if !self.board.may_be_overtaken(newest) {
+            rack.patience.set(None);
+            return 0;
+        }
         let recovers = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss);
         let rtt = &self.timing.rtt;
         let window = rack.window(rtt.min(), rtt.srtt(), recovers, self.board.sacked_segments());

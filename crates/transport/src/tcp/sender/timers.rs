@@ -5,6 +5,7 @@ use super::{Phase, Sender};
 use crate::cc::{FlightMeasure, Signal};
 use crate::event::Event;
 use crate::recovery::CongestionState;
+use crate::recovery::alarm::Alarm;
 use crate::recovery::rack::TailLossProbe;
 use acklab_base::Instant;
 
@@ -81,13 +82,13 @@ impl Sender {
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let own = match self.connection.phase {
-            Phase::Closed => Some(self.application.start()),
-            Phase::SynSent => None,
-            Phase::Established => Instant::earliest(self.application.deadline(), self.transmission.paced_until),
+            Phase::Established => Alarm::from(self.application.deadline()).earlier(self.transmission.paced_until),
+            Phase::Closed => Some(self.application.start()).into(),
+            Phase::SynSent => Alarm::NEVER,
             Phase::Finished => return None,
         };
-        let own = Instant::earliest(own, self.application.stop());
-        let recovery = Instant::earliest(self.loss.rack.patience.at(), self.loss.probe.timeout.at());
-        Instant::earliest(own, Instant::earliest(recovery, self.timing.rto.deadline()))
+        let own = own.earlier(self.application.stop().into());
+        let recovery = self.loss.rack.patience.earlier(self.loss.probe.timeout);
+        own.earlier(recovery).earlier(self.timing.rto.alarm()).at()
     }
 }
