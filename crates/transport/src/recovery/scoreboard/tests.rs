@@ -234,7 +234,7 @@ proptest! {
                     0..=2 => board.send(now, length * 10, Stamp { delivered: 1000 * place, ..Stamp::default() }),
                     3 => {
                         let start = una + 10 + place / 10 * 10;
-                        board.sack([start..(start + 50).min(nxt.max(start))].into_iter());
+                        board.sack(std::iter::once(start..(start + 50).min(nxt.max(start))));
                         board.detect_losses();
                     }
                     4 => {

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::react::News;
-use crate::cc::{self, CongestionControl};
+use crate::cc::{self, CongestionControl, Position};
 use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Instant, Rate};
@@ -28,8 +28,8 @@ impl Sender {
             marked: news.echoed.marked,
             in_flight: self.board.pipe(),
             prior_in_flight: news.prior_flight,
-            una: self.board.una(),
-            nxt: self.board.nxt(),
+            acked_to: Position(self.board.una()),
+            sent_to: Position(self.board.nxt()),
             rtt,
             newest_rtt,
             srtt: self.timing.rtt.srtt(),
@@ -68,13 +68,15 @@ impl Sender {
         let congestion = &mut self.congestion;
         let (mut sum, mut total_lost) = (0, 0);
         for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
-            sum += end - start;
+            let bytes = end - start;
+            sum += bytes;
             if let Some(sampler) = &mut congestion.sampler {
-                sampler.on_lost(end - start);
+                sampler.on_lost(bytes);
                 total_lost = sampler.lost();
             }
             let total_delivered = self.counters.delivered;
-            let lost = cc::Lost { now, sent_at, start, end, stamp, total_delivered, total_lost };
+            let (start, end) = (Position(start), Position(end));
+            let lost = cc::Lost { now, sent_at, bytes, start, end, stamp, total_delivered, total_lost };
             congestion.controller.on_lost(&congestion.window, &lost);
         }
         sum
@@ -86,7 +88,7 @@ impl Sender {
             now,
             bytes: octets,
             in_flight: self.board.pipe(),
-            end,
+            end: Position(end),
             is_retransmission,
             is_app_limited: self.congestion.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited()),
         };
