@@ -133,7 +133,8 @@ fn tcp(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Er
         .policy(config.ack, &config.policy_start(seed, &flow.name))
         .ok_or_else(|| missing("ack.name", config.ack.name(), &strategies.policy_names()))?;
     let (start, stop) = times(flow);
-    let sender = tcp::Sender::new(config, controller, flow.traffic, start, stop, seed, &flow.name);
+    let plan = tcp::sender::Plan { traffic: flow.traffic, start, stop };
+    let sender = tcp::Sender::new(config, controller, &plan, seed, &flow.name);
     let receiver = tcp::Receiver::new(config, policy, seed, &flow.name);
     let header = IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS);
     Ok(Endpoints::new(TCP, sender, receiver, config.mss, Bytes(header)).called(Labels {

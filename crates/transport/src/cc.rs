@@ -12,9 +12,11 @@ mod dctcp;
 mod model;
 mod newreno;
 mod pcc;
+mod position;
 mod slow_start;
 mod vegas;
 
+pub use position::Position;
 pub use slow_start::SlowStart;
 
 use crate::custom::{Custom, Name};
@@ -164,10 +166,10 @@ pub struct Ack {
     pub in_flight: u64,
     /// Believed in flight before it.
     pub prior_in_flight: u64,
-    /// The oldest octet that is not acknowledged: snd.una.
-    pub una: u64,
-    /// The next octet never sent: snd.nxt.
-    pub nxt: u64,
+    /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one where packets are numbered.
+    pub acked_to: Position,
+    /// All below was sent: snd.nxt of TCP, the next packet number elsewhere.
+    pub sent_to: Position,
     /// Its round-trip time, if it gave one: that of the oldest segment that it acknowledges (RFC 6298, §3).
     pub rtt: Option<Duration>,
     /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
@@ -201,8 +203,8 @@ pub struct Sent {
     pub bytes: u64,
     /// Believed in flight, this included.
     pub in_flight: u64,
-    /// The stream offset behind it.
-    pub end: u64,
+    /// The position behind it.
+    pub end: Position,
     /// Has it left before?
     pub is_retransmission: bool,
     /// Is the rate of sending the application's at present?
@@ -216,10 +218,12 @@ pub struct Lost {
     pub now: Instant,
     /// When it left.
     pub sent_at: Instant,
-    /// The stream offset of its first octet.
-    pub start: u64,
-    /// The stream offset behind its last octet.
-    pub end: u64,
+    /// Its payload.
+    pub bytes: u64,
+    /// The position at which it begins.
+    pub start: Position,
+    /// The position behind it.
+    pub end: Position,
     /// What it remembers of its departure, if the controller [wants rates](CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
     /// Delivered since the connection began, the present ACK included.

@@ -29,7 +29,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -133,7 +133,7 @@ pub struct Bbr3 {
     total_delivered: u64,
     has_sack: bool,
     /// The window held back sending in the round trip that ends when this is acknowledged (§2.2: C.is_cwnd_limited).
-    limited_until: u64,
+    limited_until: Position,
     is_window_limited: bool,
 }
 
@@ -171,7 +171,7 @@ impl Bbr3 {
             prior_window: 0,
             total_delivered: 0,
             has_sack: true,
-            limited_until: 0,
+            limited_until: Position::default(),
             is_window_limited: false,
         }
     }
@@ -244,9 +244,9 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         (self.total_delivered, self.has_sack) = (ack.total_delivered, ack.has_sack);
         if ack.window_limited {
-            self.limited_until = ack.nxt;
+            self.limited_until = ack.sent_to;
         }
-        self.is_window_limited = ack.una < self.limited_until;
+        self.is_window_limited = ack.acked_to < self.limited_until;
         self.note_delivery(ack);
         self.update_bandwidth(ack);
         self.adapt_short_term(window);

@@ -7,7 +7,7 @@ mod ns3;
 mod rfc;
 
 use super::slow_start::Phase;
-use super::{Ack, Acked, CongestionControl, Dialect, Sent, Signal, Start, Window};
+use super::{Ack, Acked, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 use linux::Linux;
@@ -19,8 +19,8 @@ use rfc::Rfc;
 pub struct Cubic {
     slow_start: Phase,
     curve: Curve,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Cubic {
             Dialect::Linux => (slow_start, Curve::Linux(Linux::default())),
             Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::default())),
         };
-        Self { slow_start, curve, nxt: 0 }
+        Self { slow_start, curve, sent_to: Position::default() }
     }
 }
 
@@ -75,7 +75,7 @@ impl CongestionControl for Cubic {
             Curve::Ns3(curve) => curve.on_state(state),
         }
         if state == CongestionState::Loss {
-            self.slow_start.on_timeout(now, self.nxt);
+            self.slow_start.on_timeout(now, self.sent_to);
         }
     }
 
@@ -88,7 +88,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
         match &mut self.curve {
             Curve::Linux(curve) => curve.on_sent(sent),
             Curve::Rfc(_) | Curve::Ns3(_) => {}

@@ -4,7 +4,7 @@
 //! done about loss, are Reno's (§3.4, §3.5).
 
 use super::newreno::NewReno;
-use super::{Ack, CongestionControl, Signal, Start, Window};
+use super::{Ack, CongestionControl, Position, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
@@ -24,14 +24,21 @@ pub struct Dctcp {
     /// DCTCP.BytesMarked: of these, octets that were marked.
     marked: u64,
     /// DCTCP.WindowEnd.
-    window_end: u64,
+    window_end: Position,
     /// The window before it was reduced for a mark, until that reduction is over.
     before_mark: Option<u64>,
 }
 
 impl Dctcp {
     pub(super) fn new(start: &Start) -> Self {
-        Self { reno: NewReno::new(start), alpha: FIRST_ALPHA, acked: 0, marked: 0, window_end: 0, before_mark: None }
+        Self {
+            reno: NewReno::new(start),
+            alpha: FIRST_ALPHA,
+            acked: 0,
+            marked: 0,
+            window_end: Position::default(),
+            before_mark: None,
+        }
     }
 
     /// The share of marked octets, averaged.
@@ -43,12 +50,12 @@ impl Dctcp {
     fn observe(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
         self.marked += ack.marked;
-        if ack.una <= self.window_end || self.acked == 0 {
+        if ack.acked_to <= self.window_end || self.acked == 0 {
             return;
         }
         let share = self.marked as f64 / self.acked as f64;
         self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
-        (self.acked, self.marked, self.window_end) = (0, 0, ack.nxt);
+        (self.acked, self.marked, self.window_end) = (0, 0, ack.sent_to);
     }
 }
 
@@ -100,7 +107,10 @@ mod tests {
             *una += MSS;
             let marked = if segment < marked { MSS } else { 0 };
             let one = ack(Instant::ZERO, 1, Duration::from_millis(1));
-            controller.on_ack(window, &Ack { una: *una, nxt: *una + 9 * MSS, marked, may_grow: false, ..one });
+            controller.on_ack(
+                window,
+                &Ack { acked_to: Position(*una), sent_to: Position(*una + 9 * MSS), marked, may_grow: false, ..one },
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reno's window (RFC 5681, §3.1), with the three ways in which stacks let it grow.
 
 use super::slow_start::Phase;
-use super::{Ack, CongestionControl, Growth, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Growth, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
@@ -12,13 +12,13 @@ pub struct NewReno {
     pub(super) slow_start: Phase,
     /// Octets acknowledged towards the next segment of growth in congestion avoidance.
     credit: u64,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 impl NewReno {
     pub(super) fn new(start: &Start) -> Self {
-        Self { growth: start.growth, slow_start: Phase::new(start), credit: 0, nxt: 0 }
+        Self { growth: start.growth, slow_start: Phase::new(start), credit: 0, sent_to: Position::default() }
     }
 }
 
@@ -53,12 +53,12 @@ impl CongestionControl for NewReno {
             self.credit = 0;
         }
         if state == CongestionState::Loss {
-            self.slow_start.on_timeout(now, self.nxt);
+            self.slow_start.on_timeout(now, self.sent_to);
         }
     }
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
     }
 }
 

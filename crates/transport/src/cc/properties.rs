@@ -56,14 +56,14 @@ proptest! {
                     una += segments * MSS;
                     let nxt = una + window.cwnd;
                     let may_grow = may_grow && segments > 0;
-                    let ack = Ack { una, nxt, may_grow, ..ack(now, segments, Duration::from_micros(rtt_us)) };
+                    let ack = Ack { acked_to: Position(una), sent_to: Position(nxt), may_grow, ..ack(now, segments, Duration::from_micros(rtt_us)) };
                     controller.on_ack(&mut window, &ack);
                     prop_assert!(window.cwnd <= before.cwnd + (segments + 2) * MSS, "{before:?} to {window:?}");
                     let sent = Sent {
                         now,
                         bytes: MSS,
                         in_flight: window.cwnd,
-                        end: nxt + MSS,
+                        end: Position(nxt + MSS),
                         is_retransmission: false,
                         is_app_limited: false,
                     };

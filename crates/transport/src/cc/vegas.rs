@@ -15,7 +15,7 @@
 //! | base | for ever | begins anew after idleness | for ever |
 
 use super::newreno::NewReno;
-use super::{Ack, CongestionControl, Dialect, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
@@ -41,14 +41,14 @@ pub struct Vegas {
     /// The shortest round-trip time of the connection.
     base: Option<Duration>,
     round: Round,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     /// It ends when this is acknowledged.
-    end: u64,
+    end: Position,
     min: Option<Duration>,
     samples: u64,
     /// The paper's slow start grows in every other round.
@@ -57,11 +57,18 @@ struct Round {
 
 impl Vegas {
     pub(super) fn new(start: &Start) -> Self {
-        let round = Round { end: 0, min: None, samples: 0, holds: false };
-        Self { dialect: start.dialect, reno: NewReno::new(start), is_on: true, base: None, round, nxt: 0 }
+        let round = Round { end: Position::default(), min: None, samples: 0, holds: false };
+        Self {
+            dialect: start.dialect,
+            reno: NewReno::new(start),
+            is_on: true,
+            base: None,
+            round,
+            sent_to: Position::default(),
+        }
     }
 
-    fn begin_round(&mut self, end: u64) {
+    fn begin_round(&mut self, end: Position) {
         self.round = Round { end, holds: !self.round.holds, ..Round::default() };
     }
 
@@ -80,7 +87,7 @@ impl Vegas {
     }
 
     fn is_round_over(&self, ack: &Ack) -> bool {
-        if self.dialect == Dialect::Linux { ack.una > self.round.end } else { ack.una >= self.round.end }
+        if self.dialect == Dialect::Linux { ack.acked_to > self.round.end } else { ack.acked_to >= self.round.end }
     }
 
     fn adjust(&mut self, window: &mut Window, ack: &Ack, base: Duration, rtt: Duration) {
@@ -150,7 +157,7 @@ impl CongestionControl for Vegas {
                 }
                 _ => self.reno.on_ack(window, ack),
             }
-            self.begin_round(ack.nxt);
+            self.begin_round(ack.sent_to);
         } else if window.in_slow_start() {
             self.slow_start(window, ack);
         }
@@ -164,7 +171,7 @@ impl CongestionControl for Vegas {
         self.reno.on_state(now, window, state);
         self.is_on = state == CongestionState::Open;
         if self.is_on {
-            self.begin_round(self.nxt);
+            self.begin_round(self.sent_to);
         }
     }
 
@@ -174,9 +181,9 @@ impl CongestionControl for Vegas {
         if self.dialect == Dialect::Linux && sent.in_flight <= sent.bytes {
             self.base = None;
             self.is_on = true;
-            self.begin_round(self.nxt);
+            self.begin_round(self.sent_to);
         }
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
     }
 }
 
@@ -211,8 +218,12 @@ mod tests {
             for _ in 0..acks {
                 self.una += 20 * MSS / acks;
                 // Linux's round ends beyond what was next to be sent.
-                let nxt = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
-                let ack = Ack { una: self.una, nxt, ..ack(Instant::ZERO, 20 / acks, Duration::from_micros(rtt_us)) };
+                let sent_to = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
+                let ack = Ack {
+                    acked_to: Position(self.una),
+                    sent_to: Position(sent_to),
+                    ..ack(Instant::ZERO, 20 / acks, Duration::from_micros(rtt_us))
+                };
                 self.vegas.on_ack(&mut self.window, &ack);
             }
             self.window.cwnd / MSS
@@ -273,7 +284,7 @@ mod tests {
             let before = rounds.window.cwnd;
             assert!(rounds.round(1, 20_000) >= before / MSS);
             rounds.window.cwnd = 20 * MSS;
-            rounds.vegas.round = Round { end: rounds.una, min: None, samples: 5, holds: true };
+            rounds.vegas.round = Round { end: Position(rounds.una), min: None, samples: 5, holds: true };
             assert_eq!(rounds.round(1, 25_000), left, "{dialect:?}");
             assert!(!rounds.window.in_slow_start() || dialect != Dialect::Reference);
         }

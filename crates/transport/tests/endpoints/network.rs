@@ -5,7 +5,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::sender::Phase;
+use acklab_transport::tcp::sender::{Phase, Plan};
 use acklab_transport::tcp::{Receiver, Sender};
 use acklab_transport::{ack, source};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
@@ -84,9 +84,10 @@ impl Network {
         let built_in = "only what is built in is drawn";
         let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).expect(built_in);
         let policy = ack::Policy::new(config.ack).expect(built_in);
+        let plan = Plan { traffic: setting.traffic, start: Instant::ZERO, stop: setting.stop };
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, controller, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
+            sender: Sender::new(config, controller, &plan, seed, "f"),
             receiver: Receiver::new(config, policy, seed, "f"),
             forward: VecDeque::new(),
             backward: VecDeque::new(),

@@ -6,6 +6,7 @@ use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
+use acklab_transport::tcp::sender::Plan;
 use acklab_transport::tcp::{Receiver, Sender, ecn};
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
@@ -48,9 +49,7 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
         Kind::Sender => Subject::Sender(Box::new(Sender::new(
             script.config,
             Controller::new(script.config.congestion, &start).expect(built_in),
-            script.traffic,
-            Instant::ZERO,
-            script.stop,
+            &Plan { traffic: script.traffic, start: Instant::ZERO, stop: script.stop },
             seed,
             "timeline",
         ))),

@@ -2,7 +2,7 @@
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::*;
-use crate::cc::Growth;
+use crate::cc::{Growth, Position};
 
 mod gate;
 mod policer;
@@ -70,8 +70,9 @@ impl Bench {
         let lost = Lost {
             now: self.now,
             sent_at: self.now,
-            start: 0,
-            end: segments * MSS,
+            bytes: segments * MSS,
+            start: Position(0),
+            end: Position(segments * MSS),
             stamp: crate::recovery::delivery_rate::Stamp::default(),
             total_delivered: self.delivered,
             total_lost: self.lost,
@@ -308,7 +309,7 @@ fn after_silence_it_paces_at_the_bandwidth_and_does_not_pause() {
         now: bench.now + Duration::from_secs(11),
         bytes: MSS,
         in_flight: MSS,
-        end: 0,
+        end: Position(0),
         is_retransmission: false,
         is_app_limited,
     };

@@ -131,7 +131,7 @@ impl Bbr3 {
         if !self.long_term.is_probe_sample {
             return;
         }
-        let (octets, in_flight) = (lost.end - lost.start, lost.stamp.in_flight);
+        let (octets, in_flight) = (lost.bytes, lost.stamp.in_flight);
         let since = lost.total_lost - lost.stamp.lost;
         if is_loss_too_high(since, in_flight, self.has_sack) {
             self.handle_too_high(window, lost, inflight_at_loss(octets, in_flight, since));

@@ -4,7 +4,7 @@ use super::long_term::is_too_high;
 use super::undo::Return;
 use super::{Bbr3, State};
 use crate::cc::model::gain::Gain;
-use crate::cc::{Ack, Lost};
+use crate::cc::{Ack, Lost, Position};
 use crate::recovery::CongestionState;
 
 /// BBRStartupFullLossCnt: ranges that a round must lose (§5.3.1.3).
@@ -12,11 +12,11 @@ const LOST_RANGES: u32 = 6;
 /// Rounds that draining takes at most (§5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 
-/// The ranges of the stream that a round has lost.
+/// The ranges that a round has lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     ranges: u32,
-    last_end: Option<u64>,
+    last_end: Option<Position>,
 }
 
 impl Losses {

@@ -94,8 +94,9 @@ impl Bench {
         let lost = Lost {
             now: self.now,
             sent_at: self.now,
-            start: start * MSS,
-            end: (start + 1) * MSS,
+            bytes: MSS,
+            start: Position(start * MSS),
+            end: Position((start + 1) * MSS),
             stamp,
             total_delivered: self.delivered,
             total_lost: self.lost,
@@ -253,7 +254,8 @@ fn the_bound_grows_while_the_window_at_it_holds_back_sending() {
     let grow = |bench: &mut Bench, acks: u64| {
         (0..acks).for_each(|_| {
             bench.ack(Duration::from_micros(10), 80, 0, |ack| {
-                (ack.window_limited, ack.una, ack.nxt, ack.in_flight) = (true, 0, 1, 90 * MSS);
+                (ack.window_limited, ack.acked_to, ack.sent_to, ack.in_flight) =
+                    (true, Position(0), Position(1), 90 * MSS);
             });
         });
         bench.bbr.long_term.inflight / MSS

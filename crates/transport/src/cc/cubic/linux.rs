@@ -169,6 +169,7 @@ impl Linux {
 mod tests {
     use super::super::super::testing::{MSS, ack};
     use super::*;
+    use crate::cc::Position;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -262,7 +263,7 @@ mod tests {
             now,
             bytes: MSS,
             in_flight,
-            end: 0,
+            end: Position(0),
             is_retransmission: false,
             is_app_limited: false,
         };
