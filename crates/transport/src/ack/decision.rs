@@ -1,5 +1,6 @@
 //! What a policy says, and why.
 
+use super::Tally;
 use acklab_base::Instant;
 
 /// What a policy says after an arrival.
@@ -11,6 +12,17 @@ pub enum Decision {
     At(Instant, Reason),
     /// Acknowledge with what follows.
     Hold,
+}
+
+/// A decision as a trace shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// When it was made.
+    pub at: Instant,
+    /// What was decided, and why.
+    pub decision: Decision,
+    /// All that had arrived since the last ACK.
+    pub unacknowledged: Tally,
 }
 
 /// Why an ACK was sent.

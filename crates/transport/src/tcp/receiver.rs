@@ -2,18 +2,16 @@
 
 mod ecn;
 mod measure;
-mod reassembly;
 mod sack;
 
 use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
-use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
+use crate::ack::{self, Acknowledger, AckPolicy, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
-use reassembly::Reassembly;
 use std::ops::Range;
 
 /// Counts of one receiver; octets are payload.
@@ -54,22 +52,15 @@ pub struct Receiver {
     echo: Echo,
     /// How the newest SYN arrived.
     syn: Ecn,
-    stream: Reassembly,
+    stream: Ranges,
     /// What came twice and is yet to be reported (RFC 2883).
     duplicate: Option<Range<u64>>,
-    ledger: Ledger,
-    policy: Policy,
-    /// An ACK to be sent before any other, and when the newest data arrived of which it tells.
-    split: Option<(Segment, Instant)>,
-    /// When the newest data arrived of which the ACK sent last tells.
-    told: Instant,
-    /// An ACK to be sent now.
-    due: Option<Reason>,
+    acknowledger: Acknowledger,
+    /// An ACK that was built before the newest segment counted and leaves before any other.
+    split: Option<Segment>,
     syn_ack_due: bool,
     /// When the SYN-ACK was sent, if only once and nothing has come since.
     syn_ack_sent_at: Option<Instant>,
-    /// An ACK to be sent later.
-    delayed: Option<(Instant, Reason)>,
     counters: Counters,
 }
 
@@ -102,16 +93,12 @@ impl Receiver {
             fin: None,
             echo: Echo::new(super::ecn::Config::Off),
             syn: Ecn::NotEct,
-            stream: Reassembly::default(),
+            stream: Ranges::default(),
             duplicate: None,
-            ledger: policy.ledger(&config.ack),
-            policy,
+            acknowledger: Acknowledger::new(policy),
             split: None,
-            told: Instant::ZERO,
-            due: None,
             syn_ack_due: false,
             syn_ack_sent_at: None,
-            delayed: None,
             counters: Counters::default(),
         }
     }
@@ -131,26 +118,37 @@ impl Receiver {
 
     /// Counts since the connection began.
     #[must_use]
-    pub const fn counters(&self) -> &Counters {
-        &self.counters
+    pub const fn counters(&self) -> Counters {
+        Counters { acks: *self.acknowledger.counts(), ..self.counters }
+    }
+
+    /// When it acknowledges, and why it did.
+    #[must_use]
+    pub const fn acknowledger(&self) -> &Acknowledger {
+        &self.acknowledger
+    }
+
+    /// The same, to keep and drain its decisions.
+    pub const fn acknowledger_mut(&mut self) -> &mut Acknowledger {
+        &mut self.acknowledger
     }
 
     /// The name of a reason among [its counts](Counters::acks).
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
-        self.policy.reason_name(reason)
+        self.acknowledger.reason_name(reason)
     }
 
     /// When the newest data arrived of which the ACK sent last tells.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.told
+        self.acknowledger.told()
     }
 
     /// Is there an ACK to be sent now?
     #[must_use]
     pub const fn owes_now(&self) -> bool {
-        self.due.is_some() || self.split.is_some() || self.syn_ack_due
+        self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.
@@ -189,7 +187,7 @@ impl Receiver {
         if length == 0 {
             // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
             if SeqNumber::at(connection.first, self.last_ack_sent).is_after(segment.seq) {
-                self.due.get_or_insert(Reason::Duplicate);
+                self.acknowledger.demand(now, Reason::Duplicate);
             }
             return;
         }
@@ -198,10 +196,8 @@ impl Receiver {
         let before = self.stream.next();
         let end = (start + length).min(before + self.window());
         let is_in_window = start < end && end > before;
-        let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
-        if is_in_window && is_owed && self.echo.splits(segment.ecn) {
-            let told = self.ledger.newest;
-            self.split = Some((self.ack(now, connection, Reason::MarkChange), told));
+        if is_in_window && self.acknowledger.is_waiting() && self.echo.splits(segment.ecn) {
+            self.split = Some(self.ack(now, connection, Reason::MarkChange));
         }
         let notice = self.echo.take(segment, is_in_window);
         self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
@@ -216,7 +212,7 @@ impl Receiver {
         }
         self.counters.data_segments += 1;
         if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
-            self.policy.on_ack_ratio(ratio);
+            self.acknowledger.policy().on_ack_ratio(ratio);
         }
 
         let is_beyond = start >= end;
@@ -228,33 +224,25 @@ impl Receiver {
         };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
         if is_beyond {
-            self.ledger.newest = now;
+            self.acknowledger.enter_nothing(now);
         } else {
-            self.ledger.enter(now, start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
+            let data = start..end.min(start + u64::from(segment.payload));
+            self.acknowledger.enter(now, Packet::of_stream(data, self.stream.next() - before));
             self.measure(now, segment, connection);
         }
         if notice.first_mark {
-            self.policy.on_first_mark();
+            self.acknowledger.policy().on_first_mark();
         }
         if notice.reduced {
-            self.policy.on_window_reduced();
+            self.acknowledger.policy().on_window_reduced();
         }
-        let finished = self.fin.is_some_and(|fin| self.stream.next() > fin);
-        let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
-        let decision =
-            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
-        let decision = match (decision, notice.due) {
-            (Decision::At(..) | Decision::Hold, Some(reason)) => Decision::Now(reason),
-            (decision, _) => decision,
-        };
-        match decision {
-            Decision::Now(reason) => self.due = Some(reason),
-            Decision::At(at, reason) => {
-                if self.delayed.is_none_or(|(running, _)| at < running) {
-                    self.delayed = Some((at, reason));
-                }
-            }
-            Decision::Hold => {}
+        if self.fin.is_some_and(|fin| self.stream.next() > fin) {
+            self.acknowledger.demand(now, Reason::Fin);
+            return;
+        }
+        self.acknowledger.decide(now, arrival, self.stream.held(connection.has_sack));
+        if let Some(reason) = notice.due {
+            self.acknowledger.demand(now, reason);
         }
     }
 
@@ -270,9 +258,9 @@ impl Receiver {
     }
 
     fn syn_ack(&mut self, now: Instant, connection: Connection) -> Segment {
-        let sent = &mut self.counters.acks[Reason::Handshake.index()];
-        *sent += 1;
-        self.syn_ack_sent_at = (*sent == 1).then_some(now);
+        self.acknowledger.count(Reason::Handshake);
+        let is_first = self.acknowledger.counts()[Reason::Handshake.index()] == 1;
+        self.syn_ack_sent_at = is_first.then_some(now);
         Segment {
             flow: self.flow,
             ecn: self.config.ecn.handshake_codepoint(),
@@ -295,10 +283,7 @@ impl Receiver {
     }
 
     fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
-        self.counters.acks[reason.index()] += 1;
-        self.delayed = None;
-        self.ledger.settle();
-        self.policy.on_ack_sent(now);
+        self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
         let timestamps = self.timestamps(now, connection);
         let sack = if connection.has_sack {
@@ -341,16 +326,11 @@ impl Machine for Receiver {
     }
 
     fn wake(&mut self, now: Instant) {
-        if let Some((at, reason)) = self.delayed
-            && at <= now
-        {
-            self.delayed = None;
-            self.due = Some(reason);
-        }
+        self.acknowledger.wake(now);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.delayed.map(|(at, _)| at)
+        self.acknowledger.deadline()
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
@@ -362,12 +342,10 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, connection));
         }
-        if let Some((ack, told)) = self.split.take() {
-            self.told = told;
+        if let Some(ack) = self.split.take() {
             return Some(ack);
         }
-        let reason = self.due.take()?;
-        self.told = self.ledger.newest;
+        let reason = self.acknowledger.due()?;
         Some(self.ack(now, connection, reason))
     }
 }
