@@ -182,3 +182,62 @@ impl Acknowledger {
         self.decisions.iter_mut().flat_map(|decisions| decisions.drain(..))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::delayed::Delayed;
+    use super::super::{Config, Ranges, Tally};
+    use super::*;
+    use acklab_base::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn arrives(acknowledger: &mut Acknowledger, ranges: &mut Ranges, ms: u64, number: u64) {
+        let arrival = ranges.insert(number..number + 1);
+        acknowledger.enter(at(ms), Packet::numbered(number, 1200, arrival));
+        acknowledger.decide(at(ms), arrival, ranges.held(true));
+    }
+
+    #[test]
+    fn decisions_are_kept_if_anyone_asks() {
+        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
+        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
+        arrives(&mut acknowledger, &mut ranges, 0, 0);
+        assert_eq!(acknowledger.drain_decisions().count(), 0, "nobody has asked");
+        acknowledger.keep_decisions(true);
+        arrives(&mut acknowledger, &mut ranges, 10, 1);
+        acknowledger.sent(at(10), Reason::SegmentCount);
+        arrives(&mut acknowledger, &mut ranges, 20, 2);
+        acknowledger.demand(at(30), Reason::WindowUpdate);
+        acknowledger.demand(at(30), Reason::Duplicate);
+        let decided = |ms, decision, segments| Decided {
+            at: at(ms),
+            decision,
+            unacknowledged: Tally { segments, octets: segments * 1200 },
+        };
+        let expected = [
+            decided(10, Decision::Now(Reason::SegmentCount), 2),
+            decided(20, Decision::At(at(220), Reason::Timer), 1),
+            decided(30, Decision::Now(Reason::WindowUpdate), 1),
+        ];
+        assert_eq!(acknowledger.drain_decisions().collect::<Vec<_>>(), expected);
+        assert_eq!(acknowledger.drain_decisions().count(), 0, "each is drained once");
+        assert_eq!(acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
+    }
+
+    #[test]
+    fn any_ack_settles_what_is_owed() {
+        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
+        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
+        arrives(&mut acknowledger, &mut ranges, 0, 0);
+        assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
+        // With data of this end, say.
+        acknowledger.sent(at(50), Reason::Timer);
+        assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
+        acknowledger.wake(at(200));
+        assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(0)));
+        assert_eq!(acknowledger.counts()[Reason::Timer.index()], 1);
+    }
+}

@@ -76,16 +76,28 @@ mod tests {
         let mut policy = ByteCounting { segments: 2, timer: None };
         assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000]), HELD), Decision::Hold);
         assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000, 400, 400]), HELD), Decision::Hold);
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000, 400, 600]), HELD), Decision::Now(Reason::ByteCount));
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000, 400, 600]), HELD),
+            Decision::Now(Reason::ByteCount)
+        );
     }
 
     #[test]
     fn the_timer_runs_from_the_first_and_disorder_does_not_wait() {
         let mut policy = ByteCounting { segments: 16, timer: Some(Duration::from_millis(100)) };
         let due = Instant::ZERO + Duration::from_millis(100);
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 15]), HELD), Decision::At(due, Reason::Timer));
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 16]), HELD), Decision::Now(Reason::ByteCount));
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &after(&[1000]), HELD), Decision::Now(Reason::OutOfOrder));
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 15]), HELD),
+            Decision::At(due, Reason::Timer)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 16]), HELD),
+            Decision::Now(Reason::ByteCount)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &after(&[1000]), HELD),
+            Decision::Now(Reason::OutOfOrder)
+        );
         assert_eq!(
             policy.decide(Instant::ZERO, &Arrival::FillsGap { closed: false }, &after(&[1000]), HELD),
             Decision::Now(Reason::FillsGap)

@@ -109,7 +109,14 @@ mod tests {
         let (first, then) = (Some(Reason::OutOfOrder), Some(Reason::SegmentCount));
         assert_eq!(reasons[..3], [first; 3]);
         assert_eq!(reasons[3..], [None, None, None, then, None, None, None, then, None]);
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::FillsGap { closed: true }, &ledger, HELD), Decision::Now(Reason::FillsGap));
-        assert_eq!(policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &ledger, HELD), Decision::Now(Reason::OutOfOrder), "a new event");
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::FillsGap { closed: true }, &ledger, HELD),
+            Decision::Now(Reason::FillsGap)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &ledger, HELD),
+            Decision::Now(Reason::OutOfOrder),
+            "a new event"
+        );
     }
 }

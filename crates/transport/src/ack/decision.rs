@@ -58,6 +58,8 @@ pub enum Reason {
     Fin,
     /// Part of the handshake.
     Handshake,
+    /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
+    WindowUpdate,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -69,7 +71,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -85,6 +87,7 @@ impl Reason {
         Self::MarkCount,
         Self::Fin,
         Self::Handshake,
+        Self::WindowUpdate,
     ];
 
     /// The reason of this index.
@@ -112,6 +115,7 @@ impl Reason {
             Self::MarkCount => 12,
             Self::Fin => 13,
             Self::Handshake => 14,
+            Self::WindowUpdate => 15,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -136,6 +140,7 @@ impl Reason {
             Self::MarkCount => "mark-count",
             Self::Fin => "fin",
             Self::Handshake => "handshake",
+            Self::WindowUpdate => "window-update",
             Self::Custom(_) => "custom",
         }
     }

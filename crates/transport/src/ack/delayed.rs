@@ -75,20 +75,32 @@ mod tests {
         let mut policy = Delayed::default();
         let mut ledger = Ledger::default();
         ledger.enter(at(10), Packet::of_stream(0..1448, 1448));
-        assert_eq!(policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD), Decision::At(at(210), Reason::Timer));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD),
+            Decision::At(at(210), Reason::Timer)
+        );
         ledger.enter(at(50), Packet::of_stream(1448..2896, 1448));
         assert_eq!(policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD), Decision::Now(Reason::SegmentCount));
         ledger.settle();
         ledger.enter(at(60), Packet::of_stream(2896..4344, 1448));
-        assert_eq!(policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD), Decision::At(at(260), Reason::Timer));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD),
+            Decision::At(at(260), Reason::Timer)
+        );
     }
 
     #[test]
     fn disorder_is_never_delayed() {
         let mut policy = Delayed::default();
         let ledger = Ledger::default();
-        assert_eq!(policy.decide(ledger.newest, &Arrival::OutOfOrder, &ledger, HELD), Decision::Now(Reason::OutOfOrder));
-        assert_eq!(policy.decide(ledger.newest, &Arrival::FillsGap { closed: false }, &ledger, HELD), Decision::Now(Reason::FillsGap));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::OutOfOrder, &ledger, HELD),
+            Decision::Now(Reason::OutOfOrder)
+        );
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::FillsGap { closed: false }, &ledger, HELD),
+            Decision::Now(Reason::FillsGap)
+        );
         assert_eq!(policy.decide(ledger.newest, &Arrival::Duplicate, &ledger, HELD), Decision::Now(Reason::Duplicate));
     }
 }

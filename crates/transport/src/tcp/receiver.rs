@@ -3,16 +3,19 @@
 mod ecn;
 mod measure;
 mod sack;
+mod window;
 
 use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
-use crate::ack::{self, Acknowledger, AckPolicy, Arrival, Packet, Policy, Ranges, Reason};
+use crate::ack::{self, AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, FlowId, Instant, Machine};
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
 use std::ops::Range;
+pub use window::Reading;
+use window::Window;
 
 /// Counts of one receiver; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +45,9 @@ pub struct Receiver {
     flow: FlowId,
     /// This end's initial sequence number.
     initial: SeqNumber,
+    /// What it asks for: the unit of the window field (RFC 7323, §2.3).
     window_shift: u8,
+    window: Window,
     clock: Option<TickClock>,
     connection: Option<Connection>,
     timestamp_to_echo: u32,
@@ -86,6 +91,7 @@ impl Receiver {
             flow,
             initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
             window_shift: shift,
+            window: Window::new(buffer, config.mss.get()),
             clock: config.timestamps.map(TickClock::new),
             connection: None,
             timestamp_to_echo: 0,
@@ -107,13 +113,6 @@ impl Receiver {
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.stream.received()
-    }
-
-    /// Octets handed to the application, in order.
-    #[must_use]
-    pub fn delivered(&self) -> u64 {
-        let next = self.stream.next();
-        self.fin.map_or(next, |fin| next.min(fin))
     }
 
     /// Counts since the connection began.
@@ -162,14 +161,17 @@ impl Receiver {
             return;
         }
         let options = &segment.options;
+        let has_scaling = self.config.window_scaling && options.window_scale.is_some();
         self.connection = Some(Connection {
             first: SeqNumber::at(segment.seq, 1),
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
-            has_scaling: self.config.window_scaling && options.window_scale.is_some(),
+            has_scaling,
             has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
                 && options.ack_congestion_control,
         });
+        let shift = if has_scaling { self.window_shift } else { 0 };
+        self.window = self.window.agree(self.config.receive_buffer.get(), shift);
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(self.config.ecn.accept(segment.flags));
         self.syn = segment.ecn;
@@ -192,9 +194,8 @@ impl Receiver {
             return;
         }
         let start = self.offset_of(segment.seq);
-        // RFC 9293, §3.10.7.4: what lies beyond the window is cut off, a FIN too.
         let before = self.stream.next();
-        let end = (start + length).min(before + self.window());
+        let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
         if is_in_window && self.acknowledger.is_waiting() && self.echo.splits(segment.ecn) {
             self.split = Some(self.ack(now, connection, Reason::MarkChange));
@@ -246,17 +247,6 @@ impl Receiver {
         }
     }
 
-    /// The receive window. The application reads at once, and what lies out of order lies inside it.
-    fn window(&self) -> u64 {
-        let shift = self.shift();
-        let field = (self.config.receive_buffer.get() >> shift).min(u64::from(u16::MAX));
-        field << shift
-    }
-
-    fn shift(&self) -> u8 {
-        if self.connection.is_some_and(|connection| connection.has_scaling) { self.window_shift } else { 0 }
-    }
-
     fn syn_ack(&mut self, now: Instant, connection: Connection) -> Segment {
         self.acknowledger.count(Reason::Handshake);
         let is_first = self.acknowledger.counts()[Reason::Handshake.index()] == 1;
@@ -303,7 +293,7 @@ impl Receiver {
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
-            window: (self.window() >> self.shift()) as u16,
+            window: self.window.offer(self.stream.next()),
             options,
             payload: 0,
         }

@@ -7,6 +7,7 @@ use acklab_transport::cc::{Algorithm, Dialect, FlightMeasure, Growth, SlowStart}
 use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
+use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::sender::AfterIdle;
 use acklab_transport::{ack, pacing, source};
 
@@ -15,6 +16,7 @@ pub(crate) struct Setting {
     pub(crate) config: Config,
     pub(crate) traffic: source::Config,
     pub(crate) stop: Option<Instant>,
+    pub(crate) reading: Reading,
     pub(crate) seed: u64,
 }
 
@@ -49,7 +51,8 @@ impl Setting {
             3 => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
             _ => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, None),
         };
-        Self { config, traffic, stop, seed }
+        let reading = if octets.once_in(3) { Reading::OnDemand } else { Reading::AtOnce };
+        Self { config, traffic, stop, reading, seed }
     }
 }
 

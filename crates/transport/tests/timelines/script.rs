@@ -2,6 +2,7 @@
 
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
+use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, source};
 use acklab_wire::tcp::Flags;
@@ -27,6 +28,7 @@ pub(crate) struct Script {
     pub(crate) stop: Option<Instant>,
     pub(crate) handshake: Option<Instant>,
     pub(crate) peer: Peer,
+    pub(crate) reading: Reading,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -47,6 +49,7 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) enum What {
     Arrives(Written),
+    Reads(u64),
     Leaves(Written),
     Holds(Vec<(String, String)>),
     Silence,
@@ -131,6 +134,7 @@ pub(crate) fn read(text: &str) -> Result<Script, String> {
         stop: None,
         handshake: None,
         peer: Peer { window: u16::MAX, window_scale: None },
+        reading: Reading::AtOnce,
         lines: Vec::new(),
     };
     let mut header = Vec::new();
@@ -189,6 +193,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "traffic" => script.traffic = traffic(text)?,
         "peer_window" => script.peer.window = value(text)?,
         "peer_window_scale" => script.peer.window_scale = Some(value(text)?),
+        "reading" if text == "on-demand" => script.reading = Reading::OnDemand,
         "mss" => config.mss = value(text)?,
         "initial_window" => config.initial_window = value::<Segments>(text)?,
         "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
@@ -251,9 +256,7 @@ fn ack_policy(text: &str) -> Result<ack::Config, String> {
         ["byte-counting", segments, timer] => {
             ack::byte_counting::ByteCounting { segments: value(segments)?, timer: Some(value(timer)?) }.into()
         }
-        ["daass", segments, timer] => {
-            ack::daass::Daass { segments: value(segments)?, timer: value(timer)? }.into()
-        }
+        ["daass", segments, timer] => ack::daass::Daass { segments: value(segments)?, timer: value(timer)? }.into(),
         ["chrome", max_ack_delay] => {
             ack::chrome::Chrome { max_ack_delay: value(max_ack_delay)?, ..Default::default() }.into()
         }
@@ -302,7 +305,11 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
         Some((">", segment)) => {
             Ok(segments(segment)?.map(|segment| Line { number, at, what: What::Leaves(segment) }).collect())
         }
-        Some((other, _)) => Err(format!("expected <, > or ? after the time, found {other}")),
+        Some(("+", verb)) => match verb.trim().split_once(' ') {
+            Some(("read", octets)) => one(What::Reads(value(octets)?)),
+            _ => Err(format!("expected read and a number after +, found {verb}")),
+        },
+        Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),
     }
 }
 

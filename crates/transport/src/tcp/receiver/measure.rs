@@ -20,7 +20,8 @@ impl Receiver {
 
     /// `segment`, with data, is in the ledger and in the stream.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: Connection) {
-        let (next, window) = (self.stream.next(), self.window());
+        let next = self.stream.next();
+        let window = self.window.left(next);
         let is_full = u64::from(segment.payload) >= self.acknowledger.ledger().full_size;
         if let Some(round_trip) = self.acknowledger.round_trip() {
             let timestamps = segment.options.timestamps.filter(|_| is_full && connection.has_timestamps);
