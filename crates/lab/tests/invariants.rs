@@ -201,7 +201,7 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     // has room for make the sender believe too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
-        ack::Config::PerPacket {}
+        ack::Config::PerPacket { .. }
             | ack::Config::Delayed { .. }
             | ack::Config::ByteCounting { .. }
             | ack::Config::Daass { .. }

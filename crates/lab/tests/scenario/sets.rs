@@ -53,7 +53,7 @@ fn tables_are_made_on_the_way() {
         "link.lan.forward.queue.discipline=fifo",
         "link.lan.forward.queue.limit=9packets",
     ]);
-    assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed { segments: 2, .. })));
+    assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))));
     assert_eq!(
         scenario.link[2].forward.queue,
         queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }
@@ -78,7 +78,7 @@ fn another_kind_drops_what_only_the_old_one_knew() {
         "link.btl.forward.loss.model=independent",
         "link.btl.forward.loss.probability=0.5",
     ]);
-    assert_eq!(scenario.flow[0].ack, Some(ack::Config::PerPacket {}));
+    assert_eq!(scenario.flow[0].ack, Some(ack::per_packet::PerPacket {}.into()));
     assert_eq!(scenario.flow[0].traffic, source::Config::Greedy {});
     assert_eq!(
         scenario.link[0].reverse.queue,
@@ -101,7 +101,7 @@ fn but_not_what_was_set_nor_what_no_kind_knows() {
 #[test]
 fn later_sets_win() {
     assert_eq!(set(&["seed=1", "seed=2"]).seed, 2);
-    assert_eq!(set(&["flow.0.ack=", "flow.0.ack.policy=linux"]).flow[0].ack, Some(ack::Config::Linux {}));
+    assert_eq!(set(&["flow.0.ack=", "flow.0.ack.policy=linux"]).flow[0].ack, Some(ack::linux::Linux {}.into()));
 }
 
 #[test]

@@ -222,7 +222,7 @@ const RFC: Config = Config {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAck,
     },
-    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 },
+    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 }),
 };
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
@@ -250,7 +250,7 @@ const LINUX: Config = Config {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAckAndHeadRetransmission,
     },
-    ack: ack::Config::Linux {},
+    ack: ack::Config::Linux(ack::linux::Linux {}),
     ..RFC
 };
 
@@ -282,6 +282,6 @@ const NS3: Config = Config {
         restart: rto::Restart::FirstPartialAck,
     },
     // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
-    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 },
+    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
     ..RFC
 };

@@ -42,6 +42,7 @@ pub(crate) struct Network {
     forward: VecDeque<UnderWay>,
     backward: VecDeque<UnderWay>,
     mss: u64,
+    receive_buffer: u64,
     size: Option<u64>,
     /// The longest that an unfinished sender may wait.
     most_wait: Duration,
@@ -62,6 +63,10 @@ pub(crate) struct Network {
     /// The highest acknowledgment that the receiver has sent.
     pub(crate) acknowledged: u64,
     delivered: u64,
+    /// The right edge of the newest window that the receiver has offered.
+    offered_end: u64,
+    /// What the receiver may hold unread, if the window field names it exactly.
+    buffer: Option<u64>,
     /// The right edge of the largest window that was offered to the sender.
     window_end: u64,
     window_shift: u8,
@@ -88,10 +93,11 @@ impl Network {
         let mut network = Self {
             now: Instant::ZERO,
             sender: Sender::new(config, controller, &plan, seed, "f"),
-            receiver: Receiver::new(config, policy, seed, "f"),
+            receiver: Receiver::new(config, policy, seed, "f").with_reading(setting.reading),
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),
+            receive_buffer: config.receive_buffer.get(),
             size,
             most_wait: Duration::from_nanos(most_wait.as_nanos() + SLACK.as_nanos()),
             most_ack_delay,
@@ -103,6 +109,8 @@ impl Network {
             sent_data: 0,
             acknowledged: 0,
             delivered: 0,
+            offered_end: 0,
+            buffer: None,
             window_end: 0,
             window_shift: 0,
             digest: 0,
@@ -191,7 +199,16 @@ impl Network {
         }
     }
 
-    /// The network loses nothing any more: the transfer completes.
+    /// The application reads at most `octets`.
+    pub(crate) fn read(&mut self, octets: u64) {
+        let (readable, delivered) = (self.receiver.readable(), self.receiver.delivered());
+        let read = self.receiver.read(self.now, octets);
+        assert_eq!(read, octets.min(readable));
+        assert_eq!((self.receiver.readable(), self.receiver.delivered()), (readable - read, delivered + read));
+        self.settle();
+    }
+
+    /// The network loses nothing any more, and the application reads a segment at a time: the transfer completes.
     pub(crate) fn behave(&mut self) {
         let began = self.now;
         for under_way in self.forward.iter_mut().chain(&mut self.backward) {
@@ -201,6 +218,7 @@ impl Network {
             let due = |queue: &VecDeque<UnderWay>| queue.front().map(|front| front.due);
             let arrival = Instant::earliest(due(&self.forward), due(&self.backward));
             let next = Instant::earliest(arrival, self.deadline()).expect("nothing is under way, and no one waits");
+            self.read(self.mss);
             assert!(next.since(began) < PATIENCE, "not finished after {PATIENCE:?}: {:#?}", self.sender);
             self.now = self.now.max(next);
             if due(&self.forward).is_some_and(|due| due <= self.now) {
@@ -211,6 +229,7 @@ impl Network {
                 self.wake();
             }
         }
+        self.read(u64::MAX);
         assert_eq!(self.receiver.delivered() + 1, self.sent, "the FIN takes one");
         if let Some(size) = self.size {
             assert!(self.receiver.delivered() <= size);
@@ -242,6 +261,8 @@ impl Network {
         self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
+        let readable = self.receiver.readable();
+        assert!(self.buffer.is_none_or(|buffer| readable <= buffer), "{readable} unread of {:?}", self.buffer);
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
         self.delivered = delivered;
         assert!(!self.is_honest || delivered <= self.prefix, "{delivered} delivered, {} arrived", self.prefix);
@@ -317,6 +338,7 @@ impl Network {
         if segment.flags.contains(Flags::SYN) {
             if self.sender.phase() == Phase::SynSent {
                 self.window_shift = segment.options.window_scale.unwrap_or(0).min(14);
+                self.buffer = (self.window_shift == 0).then_some(self.receive_buffer);
                 self.window_end = u64::from(segment.window);
             }
             return;
@@ -332,6 +354,9 @@ impl Network {
             return;
         }
         let ack = segment.ack.offset_near(self.first(), self.prefix);
+        let end = ack + (u64::from(segment.window) << self.window_shift);
+        assert!(end >= self.offered_end, "{segment:?} takes back a window up to {}", self.offered_end);
+        self.offered_end = end;
         assert!(ack <= self.prefix, "{segment:?} acknowledges {ack}, and only {} has come", self.prefix);
         assert!(ack >= self.acknowledged, "{segment:?} takes back what was acknowledged");
         self.acknowledged = ack;

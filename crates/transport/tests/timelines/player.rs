@@ -55,7 +55,8 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
         ))),
         Kind::Receiver => {
             let policy = Policy::new(script.config.ack).expect(built_in);
-            Subject::Receiver(Box::new(Receiver::new(script.config, policy, seed, "timeline")))
+            let receiver = Receiver::new(script.config, policy, seed, "timeline");
+            Subject::Receiver(Box::new(receiver.with_reading(script.reading)))
         }
     };
     let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
@@ -77,6 +78,17 @@ impl Player<'_> {
                 self.nothing_leaves_before(line.at)?;
                 let segment = self.to_wire(segment);
                 self.accept(segment);
+            }
+            What::Reads(octets) => {
+                self.nothing_leaves_before(line.at)?;
+                let Subject::Receiver(receiver) = &mut self.subject else {
+                    return Err("a sender reads nothing".into());
+                };
+                let read = receiver.read(self.now, *octets);
+                if read != *octets {
+                    return Err(format!("expected {octets} octets to read\n        got {read}"));
+                }
+                self.drain();
             }
             What::Holds(states) => {
                 self.nothing_leaves_before(line.at)?;
@@ -292,6 +304,7 @@ impl Player<'_> {
                 Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
             }
             (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
+            (Subject::Receiver(receiver), "readable") => Ok(receiver.readable().to_string()),
             (Subject::Receiver(receiver), "deadline") => {
                 Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))
             }

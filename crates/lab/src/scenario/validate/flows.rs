@@ -19,8 +19,6 @@ const MOST_FLOWS: u64 = 10_000;
 const LARGEST_MSS: Bytes = Bytes(65_483);
 /// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
 const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
-/// RFC 5690, §4.6.
-const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
 /// More than any machine holds.
 const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
 /// Larger transfers do not end within the ten years that a run may last.
@@ -222,27 +220,14 @@ fn datagrams(path: &str, flow: &Flow) -> Result<(), Problem> {
 
 /// Timers run for some time, and counts are of something. The least of each count stands in the schema.
 fn acknowledgement(path: &str, ack: &ack::Config) -> Result<(), Problem> {
-    let at = |key: &str| format!("{path}.{key}");
-    let delay = |key: &str, delay: Duration| above_zero(&at(key), delay);
-    match *ack {
-        ack::Config::PerPacket {} | ack::Config::Linux {} | ack::Config::Custom { .. } => Ok(()),
-        ack::Config::Delayed { timer, .. } | ack::Config::Daass { timer, .. } => delay("timer", timer),
-        ack::Config::ByteCounting { timer, .. } => timer.map_or(Ok(()), |timer| delay("timer", timer)),
-        ack::Config::Chrome { max_ack_delay, .. } | ack::Config::Quic { max_ack_delay, .. } => {
-            delay("max_ack_delay", max_ack_delay)
-        }
-        ack::Config::AckFrequency { requested_max_ack_delay, .. } => {
-            delay("requested_max_ack_delay", requested_max_ack_delay)
-        }
-        ack::Config::Tack { rtt_window, .. } => delay("rtt_window", rtt_window),
-        ack::Config::AckCongestionControl { timer } => {
-            delay("timer", timer)?;
-            if timer > LONGEST_DELAYED_ACK {
-                return Err(Problem::at(at("timer"), format!("at most {LONGEST_DELAYED_ACK}")));
-            }
-            Ok(())
+    for timer in ack.timers() {
+        let at = format!("{path}.{}", timer.key);
+        above_zero(&at, timer.value)?;
+        if let Some(most) = timer.most.filter(|most| timer.value > *most) {
+            return Err(Problem::at(at, format!("at most {most}")));
         }
     }
+    Ok(())
 }
 
 fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {
