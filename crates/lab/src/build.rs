@@ -7,7 +7,7 @@ use crate::ends::{Ends, Pair};
 use crate::error::Error;
 use crate::packet::Packet;
 use crate::probe::{FlowProbe, Records};
-use crate::scenario::{Flow, Scenario, Series};
+use crate::scenario::{Flow, Scenario, Series, Transport};
 use crate::strategies::{self, Strategies};
 use crate::taps::{Place, Taps};
 use crate::topology::{self, Direction, Hop, Topology};
@@ -245,9 +245,17 @@ fn ends(scenario: &Scenario, strategies: &Strategies, index: u32, plan: &FlowPla
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
     let bin = scenario.measure.bin.unwrap_or(default_bin);
     let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    let pair = match plan.tcp {
-        Some(tcp) => tcp_pair(scenario, strategies, index, &plan.flow, tcp)?,
-        None => udp_pair(scenario, index, &plan.flow)?,
+    let pair = match (&plan.flow.transport, plan.tcp) {
+        (_, Some(tcp)) => tcp_pair(scenario, strategies, index, &plan.flow, tcp)?,
+        (Transport::Custom(custom), None) => {
+            return Err(Error::NoStrategy {
+                flow: plan.flow.name.clone(),
+                key: "transport.name",
+                name: custom.name.to_string(),
+                expected: strategies::expected(&strategies.transport_names()),
+            });
+        }
+        (_, None) => udp_pair(scenario, index, &plan.flow)?,
     };
     Ok(Ends::new(pair, FlowProbe::new(plan.payload, bin, burst_gap, records)))
 }
@@ -267,7 +275,7 @@ fn tcp_pair(
         expected: strategies::expected(known),
     };
     let controller = strategies
-        .controller(tcp.congestion, &tcp.controller_start(seed, &flow.name))
+        .controller(&tcp.congestion, &tcp.controller_start(seed, &flow.name))
         .ok_or_else(|| missing("congestion.custom", tcp.congestion.name(), &strategies.controller_names()))?;
     let policy = strategies
         .policy(tcp.ack, &tcp.policy_start(seed, &flow.name))

@@ -2,6 +2,7 @@
 //!
 //! | module | verb |
 //! |---|---|
+//! | [`settings`] | what can be set |
 //! | [`config`] | what stacks do differently, and three presets |
 //! | [`ecn`] | what both agree on about marks |
 //! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
@@ -12,7 +13,9 @@ pub mod config;
 pub mod ecn;
 pub mod receiver;
 pub mod sender;
+pub mod settings;
 
-pub use config::{Config, Preset};
+pub use config::Preset;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use settings::{Config, Settings};

@@ -107,7 +107,7 @@ pub(super) fn table(flows: &[FlowResult<'_>]) -> Table {
         .text("src", text(|flow| flow.plan.flow.from.clone()))
         .text("dst", text(|flow| flow.plan.flow.to.clone()))
         .text("transport_protocol", text(|flow| flow.plan.flow.transport.name().to_owned()))
-        .text("preset", flows.iter().map(|flow| flow.plan.flow.preset.map(|preset| preset.name().to_owned())))
+        .text("preset", flows.iter().map(|flow| flow.plan.flow.preset().map(|preset| preset.name().to_owned())))
         .text("cca", of_tcp(|tcp| tcp.congestion.name()))
         .text("cc_recovery_alg", of_tcp(|tcp| tcp.recovery.name()))
         .text("ack_policy", of_tcp(|tcp| tcp.ack.name()))

@@ -2,6 +2,7 @@
 
 use super::Ledger;
 use crate::custom::Name;
+use crate::fault::{Fault, above_zero};
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,8 @@ pub enum Config {
     },
 }
 
+/// RFC 5690, §4.6.
+const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
 /// The shortest round trip of the receivers that keep it for ever.
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
@@ -173,6 +176,32 @@ impl Config {
             Self::Tack { .. } => "tack",
             Self::AckCongestionControl { .. } => "ack-congestion-control",
             Self::Custom { name } => name,
+        }
+    }
+
+    /// Checks what the schema cannot say: timers run for some time. The least of each count stands in the schema.
+    ///
+    /// # Errors
+    /// If a timer does not.
+    pub fn check(&self) -> Result<(), Fault> {
+        match *self {
+            Self::PerPacket {} | Self::Linux {} | Self::Custom { .. } => Ok(()),
+            Self::Delayed { timer, .. } | Self::Daass { timer, .. } => above_zero("timer", timer),
+            Self::ByteCounting { timer, .. } => timer.map_or(Ok(()), |timer| above_zero("timer", timer)),
+            Self::Chrome { max_ack_delay, .. } | Self::Quic { max_ack_delay, .. } => {
+                above_zero("max_ack_delay", max_ack_delay)
+            }
+            Self::AckFrequency { requested_max_ack_delay, .. } => {
+                above_zero("requested_max_ack_delay", requested_max_ack_delay)
+            }
+            Self::Tack { rtt_window, .. } => above_zero("rtt_window", rtt_window),
+            Self::AckCongestionControl { timer } => {
+                above_zero("timer", timer)?;
+                if timer > LONGEST_DELAYED_ACK {
+                    return Err(Fault::expected("timer", format!("at most {LONGEST_DELAYED_ACK}")));
+                }
+                Ok(())
+            }
         }
     }
 
