@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::packet::{Pool, Route};
-use crate::scenario::{Flow, Transport};
+use crate::scenario::{CustomKey, Flow, Transport};
 use crate::socket::{Bound, End, Socket};
 use crate::strategies::{self, Strategies};
 use acklab_base::random::Seed;
@@ -112,51 +112,73 @@ impl Endpoints {
 
 /// The endpoints of a flow.
 pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
-    match flow.transport {
-        Transport::Tcp => tcp(flow, seed, strategies),
-        Transport::Udp => udp(flow, seed),
+    let labels = Labels { protocol: flow.transport.name().to_owned(), ..Labels::default() };
+    match &flow.transport {
+        Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
+        Transport::Udp(_) => udp(flow, labels, seed),
+        Transport::Custom(custom) => {
+            let (start, stop) = times(flow);
+            let start = TransportStart {
+                name: &flow.name,
+                seed,
+                traffic: flow.traffic,
+                start,
+                stop,
+                settings: &custom.settings,
+            };
+            let made = strategies.transport(&custom.name, &start);
+            let made = made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
+            let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
+            Ok(made.map_err(refused)?.called(labels))
+        }
     }
 }
 
-fn tcp(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
-    let config = flow.tcp().ok_or_else(|| Error::NoPreset { flow: flow.name.clone() })?;
-    let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
+fn missing(flow: &Flow, key: CustomKey, name: &str, known: Vec<&str>) -> Error {
+    Error::NoStrategy {
         flow: flow.name.clone(),
-        key,
+        key: key.path(),
         name: name.to_owned(),
-        expected: strategies::expected(known),
-    };
+        expected: strategies::expected(&known),
+    }
+}
+
+fn tcp(
+    flow: &Flow,
+    settings: &tcp::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let config = settings.config();
+    let (congestion, ack) = (&config.congestion, config.ack);
     let controller = strategies
-        .controller(config.congestion, &config.controller_start(seed, &flow.name))
-        .ok_or_else(|| missing("congestion.custom", config.congestion.name(), &strategies.controller_names()))?;
+        .controller(congestion, &config.controller_start(seed, &flow.name))
+        .ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))?;
     let policy = strategies
-        .policy(config.ack, &config.policy_start(seed, &flow.name))
-        .ok_or_else(|| missing("ack.name", config.ack.name(), &strategies.policy_names()))?;
+        .policy(ack, &config.policy_start(seed, &flow.name))
+        .ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))?;
     let (start, stop) = times(flow);
     let plan = tcp::sender::Plan { traffic: flow.traffic, start, stop };
     let sender = tcp::Sender::new(config, controller, &plan, seed, &flow.name);
     let receiver = tcp::Receiver::new(config, policy, seed, &flow.name);
     let header = IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS);
     Ok(Endpoints::new(TCP, sender, receiver, config.mss, Bytes(header)).called(Labels {
-        protocol: flow.transport.name().to_owned(),
-        preset: flow.preset.map(|preset| preset.name().to_owned()),
+        preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         recovery: Some(config.recovery.name().to_owned()),
         ack_policy: Some(config.ack.name().to_owned()),
+        ..labels
     }))
 }
 
-fn udp(flow: &Flow, seed: Seed) -> Result<Endpoints, Error> {
+fn udp(flow: &Flow, labels: Labels, seed: Seed) -> Result<Endpoints, Error> {
     let (start, stop) = times(flow);
     let no_rate = || Error::NoRate { flow: flow.name.clone() };
     let payload = flow.traffic.write().ok_or_else(no_rate)?;
     let sender = udp::Sender::new(flow.traffic, start, stop, seed, &flow.name).ok_or_else(no_rate)?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
-    Ok(Endpoints::new(UDP, sender, udp::Receiver::default(), payload, header).called(Labels {
-        protocol: flow.transport.name().to_owned(),
-        preset: flow.preset.map(|preset| preset.name().to_owned()),
-        ..Labels::default()
-    }))
+    Ok(Endpoints::new(UDP, sender, udp::Receiver::default(), payload, header).called(labels))
 }
 
 fn times(flow: &Flow) -> (Instant, Option<Instant>) {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ack`] | when a receiver acknowledges: the ledger of what it owes, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
+//! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`pacing`] | when the next segment may leave, if not at once |
 //! | [`recovery`] | what a sender believes lost, and what it does about it |
@@ -17,6 +18,7 @@
 pub mod ack;
 pub mod cc;
 pub mod custom;
+pub mod fault;
 pub mod pacing;
 pub mod recovery;
 pub mod source;

@@ -2,6 +2,7 @@
 //!
 //! | module | verb |
 //! |---|---|
+//! | [`settings`] | what can be set |
 //! | [`config`] | what stacks do differently, and three presets |
 //! | [`rules`] | how loss recovery is read, a rule a field |
 //! | [`ecn`] | what both agree on about marks |
@@ -14,8 +15,10 @@ pub mod ecn;
 pub mod receiver;
 pub mod rules;
 pub mod sender;
+pub mod settings;
 
-pub use config::{Config, Preset};
+pub use config::Preset;
 pub use receiver::Receiver;
 pub use rules::Rules;
 pub use sender::Sender;
+pub use settings::{Config, Settings};

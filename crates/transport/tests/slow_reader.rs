@@ -27,7 +27,7 @@ impl Transfer {
     fn new() -> Self {
         let (mut config, seed) = (Preset::Linux.config(), Seed(1));
         config.receive_buffer = Bytes(BUFFER);
-        let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).unwrap();
+        let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).unwrap();
         let plan = Plan { traffic: source::Config::Greedy {}, start: Instant::ZERO, stop: None };
         let receiver = Receiver::new(config, Policy::new(config.ack).unwrap(), seed, "f");
         Self {

@@ -5,6 +5,7 @@
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
 use crate::custom::{Custom, Name};
+use crate::fault::{Fault, above_zero};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,9 +78,22 @@ macro_rules! policies {
                 }
             }
 
-            /// The times among the settings, each of which has to be above zero.
-            #[must_use]
-            pub fn timers(&self) -> Vec<Timer> {
+            /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
+            /// the schema.
+            ///
+            /// # Errors
+            /// If a timer does not.
+            pub fn check(&self) -> Result<(), Fault> {
+                for Timer { key, value, most } in self.timers() {
+                    above_zero(key, value)?;
+                    if let Some(most) = most.filter(|most| value > *most) {
+                        return Err(Fault::expected(key, format!("at most {most}")));
+                    }
+                }
+                Ok(())
+            }
+
+            fn timers(&self) -> Vec<Timer> {
                 match self {
                     $(Self::$Variant(settings) => settings.timers(),)*
                     Self::Custom { .. } => Vec::new(),

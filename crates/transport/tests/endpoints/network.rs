@@ -87,7 +87,7 @@ impl Network {
         let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
-        let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).expect(built_in);
+        let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).expect(built_in);
         let policy = ack::Policy::new(config.ack).expect(built_in);
         let plan = Plan { traffic: setting.traffic, start: Instant::ZERO, stop: setting.stop };
         let mut network = Self {

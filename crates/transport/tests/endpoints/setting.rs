@@ -3,7 +3,7 @@
 use super::octets::Octets;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, Rate};
-use acklab_transport::cc::{Algorithm, Dialect, FlightMeasure, Growth, SlowStart};
+use acklab_transport::cc::{self, Dialect, FlightMeasure, Growth, SlowStart};
 use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
@@ -80,17 +80,8 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
 }
 
 fn policies(octets: &mut Octets<'_>, config: &mut Config) {
-    config.congestion = octets.one_of(&[
-        Algorithm::NewReno,
-        Algorithm::Cubic,
-        Algorithm::Vegas,
-        Algorithm::Bbr,
-        Algorithm::Bbr3,
-        Algorithm::Dctcp,
-        Algorithm::Copa,
-        Algorithm::PccAllegro,
-        Algorithm::PccVivace,
-    ]);
+    let controllers = ["newreno", "cubic", "vegas", "bbr", "bbr3", "dctcp", "copa", "pcc-allegro", "pcc-vivace"];
+    config.congestion = cc::Config::named(octets.one_of(&controllers)).expect("it is built in");
     config.slow_start = octets.one_of(&[
         SlowStart::Classic,
         SlowStart::HystartPlusPlus,

@@ -48,7 +48,7 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
     let subject = match script.machine {
         Kind::Sender => Subject::Sender(Box::new(Sender::new(
             script.config,
-            Controller::new(script.config.congestion, &start).expect(built_in),
+            Controller::new(&script.config.congestion, &start).expect(built_in),
             &Plan { traffic: script.traffic, start: Instant::ZERO, stop: script.stop },
             seed,
             "timeline",

@@ -4,7 +4,7 @@ use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{Config, Preset};
-use acklab_transport::{ack, source};
+use acklab_transport::{ack, cc, source};
 use acklab_wire::tcp::Flags;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -206,7 +206,9 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         }
         "timestamps" => config.timestamps = Some(value::<Duration>(text)?),
         "rtt_clock" => config.rtt_clock = variant(text)?,
-        "congestion" => config.congestion = variant(text)?,
+        "congestion" => {
+            config.congestion = cc::Config::named(text).ok_or_else(|| format!("no controller {text}"))?;
+        }
         "growth" => config.growth = variant(text)?,
         "slow_start" => config.slow_start = variant(text)?,
         "congestion_dialect" => config.congestion_dialect = variant(text)?,

@@ -2,25 +2,18 @@
 
 use super::links;
 use super::network::Network;
-use super::{above_zero, name, not_too_long, some_of};
-use crate::scenario::flow::OF_ANY_TRANSPORT;
+use super::{name, not_too_long, some_of};
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
 use acklab_base::{Bytes, Duration, Rate};
-use acklab_transport::tcp::config::RttClock;
-use acklab_transport::tcp::ecn;
-use acklab_transport::{ack, source};
-use acklab_wire::udp;
+use acklab_transport::fault::Complaint;
+use acklab_transport::source;
 use std::collections::BTreeMap;
 
 /// So many flows at most.
 const MOST_FLOWS: u64 = 10_000;
-/// What an IP packet of 65,535 octets can carry beside headers of 40 octets and timestamps of 12.
-const LARGEST_MSS: Bytes = Bytes(65_483);
-/// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
-const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
-/// More than any machine holds.
-const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
+/// As large as a receive window can be (RFC 7323, §2.3), and more than an application writes at once.
+const LARGEST_WRITE: Bytes = Bytes(1 << 30);
 /// Larger transfers do not end within the ten years that a run may last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
 
@@ -42,10 +35,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
-        match flow.transport {
-            Transport::Tcp => connection(&format!("flow.{index}"), flow)?,
-            Transport::Udp => datagrams(&format!("flow.{index}"), flow)?,
-        }
+        transport(&format!("flow.{index}"), flow)?;
     }
     names(scenario)
 }
@@ -126,108 +116,21 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
     }
 }
 
-fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
-    let at = |key: &str| format!("{path}.{key}");
-    let Some(tcp) = flow.tcp() else {
-        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-        return Err(Problem::key(&path, "the key `preset` is missing; expected preset = \"linux\", for example"));
-    };
-    if tcp.mss == Bytes::ZERO || tcp.mss > LARGEST_MSS {
-        return Err(Problem::at(at("mss"), format!("a size from 1B to {LARGEST_MSS}")));
+/// Each transport knows what makes no sense among its settings.
+fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
+    match &flow.transport {
+        Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
+        Transport::Udp(settings) => settings.check(&flow.traffic),
+        Transport::Custom(_) => Ok(()),
     }
-    if tcp.initial_window.0 == 0 {
-        return Err(Problem::at(at("initial_window"), "at least one segment"));
-    }
-    for (key, buffer, largest) in
-        [("send_buffer", tcp.send_buffer, LARGEST_BUFFER), ("receive_buffer", tcp.receive_buffer, LARGEST_WINDOW)]
-    {
-        if buffer < tcp.mss {
-            return Err(Problem::at(at(key), format!("at least one segment of {}", tcp.mss)));
+    .map_err(|fault| {
+        let at = format!("{path}.{}", fault.path);
+        match fault.complaint {
+            Complaint::Expected(expected) => Problem::at(at, expected),
+            Complaint::Misplaced(reason) => Problem::says(at, reason),
         }
-        if buffer > largest {
-            return Err(Problem::at(at(key), format!("at most {}GiB", largest.get() >> 30)));
-        }
-    }
-    for (key, timeout) in [
-        ("initial_rto", tcp.rto.initial),
-        ("min_rto", tcp.rto.min),
-        ("max_rto", tcp.rto.max),
-        ("rto_granularity", tcp.rto.granularity),
-    ] {
-        above_zero(&at(key), timeout)?;
-    }
-    if tcp.rto.min > tcp.rto.max {
-        let (key, expected) = match flow.min_rto {
-            Some(_) => ("min_rto", format!("at most the largest timeout, which is {}", tcp.rto.max)),
-            None => ("max_rto", format!("at least the smallest timeout, which is {}", tcp.rto.min)),
-        };
-        return Err(Problem::at(at(key), expected));
-    }
-    if tcp.timestamps.is_none() {
-        if flow.timestamp_tick.is_some() {
-            return Err(Problem::says(
-                at("timestamp_tick"),
-                "there is no tick without timestamps, and they are switched off",
-            ));
-        }
-        if tcp.rtt_clock == RttClock::Timestamps {
-            return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
-        }
-    }
-    if tcp.congestion.counts_marks() && !tcp.ecn.counts() {
-        let message = format!(
-            "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
-            tcp.congestion.name(),
-            tcp.ecn.name()
-        );
-        return Err(Problem::says(at("ecn"), message));
-    }
-    if flow.ecn_option == Some(true) && tcp.ecn != ecn::Config::Accurate {
-        let message = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", tcp.ecn.name());
-        return Err(Problem::says(at("ecn_option"), message));
-    }
-    if let Some(tick) = tcp.timestamps {
-        above_zero(&at("timestamp_tick"), tick)?;
-    }
-    if tcp.dsack && !tcp.sack {
-        return Err(Problem::says(at("dsack"), "what comes twice is reported by SACK, and SACK is switched off"));
-    }
-    for (key, custom) in flow.custom_names() {
-        name(&at(key), &custom)?;
-    }
-    acknowledgement(&at("ack"), &tcp.ack)
-}
-
-/// UDP has no settings, and nothing that would hold an application back.
-fn datagrams(path: &str, flow: &Flow) -> Result<(), Problem> {
-    if let Some(key) = flow.tcp_key() {
-        let path: Vec<String> = path.split('.').chain([key.as_str()]).map(str::to_owned).collect();
-        let keys = OF_ANY_TRANSPORT.join(", ");
-        let message = format!("only TCP has such a setting, and this flow is over UDP; expected keys among {keys}");
-        return Err(Problem::key(&path, message));
-    }
-    let Some(write) = flow.traffic.write() else {
-        let expected = "an application with a rate of its own, for UDP gives it none, such as \
-                        { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
-        return Err(Problem::at(format!("{path}.traffic"), expected));
-    };
-    if !(udp::TEST_HEADER..=udp::LARGEST_PAYLOAD).contains(&write.get()) {
-        let expected = format!("a write that fits a datagram: {}B to {}B", udp::TEST_HEADER, udp::LARGEST_PAYLOAD);
-        return Err(Problem::at(format!("{path}.traffic.write"), expected));
-    }
-    Ok(())
-}
-
-/// Timers run for some time, and counts are of something. The least of each count stands in the schema.
-fn acknowledgement(path: &str, ack: &ack::Config) -> Result<(), Problem> {
-    for timer in ack.timers() {
-        let at = format!("{path}.{}", timer.key);
-        above_zero(&at, timer.value)?;
-        if let Some(most) = timer.most.filter(|most| timer.value > *most) {
-            return Err(Problem::at(at, format!("at most {most}")));
-        }
-    }
-    Ok(())
+    })?;
+    flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
 }
 
 fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {
@@ -251,7 +154,7 @@ fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {
         return Err(Problem::at(path, "a size above zero"));
     }
-    if write > LARGEST_WINDOW {
+    if write > LARGEST_WRITE {
         return Err(Problem::at(path, "at most 1GiB"));
     }
     if write.get() * 8 * 1_000_000_000 < rate.bits_per_second() {

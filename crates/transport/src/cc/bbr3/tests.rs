@@ -19,7 +19,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let mut bench = Self {
-            bbr: Bbr3::new(&start(Growth::PerSegment)),
+            bbr: Bbr3::new(&Config::PUBLISHED, &start(Growth::PerSegment)),
             window: Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS },
             now: Instant::ZERO,
             delivered: 0,
@@ -113,7 +113,7 @@ fn a_plateau_ends_startup_and_an_empty_queue_draining() {
         assert_eq!(bench.bbr.state, State::Startup);
     }
     bench.round(90, 300);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Drain, Gain::percent(50)));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Drain, Gain::percent(50)));
     bench.within(114);
     assert_eq!(bench.bbr.state, State::Drain);
     bench.within(112);
@@ -172,7 +172,7 @@ fn a_probe_follows_a_round_that_refills_the_pipe() {
     bench.within(101);
     assert_eq!(bench.bbr.state, State::Down, "more than the path holds");
     bench.within(100);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Cruise, Gain::ONE));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Cruise, Gain::ONE));
     let began = bench.now;
     bench.until(State::Refill, 50);
     let rounds = bench.now.since(began).as_millis() / 10;
@@ -180,7 +180,7 @@ fn a_probe_follows_a_round_that_refills_the_pipe() {
     bench.within(50);
     assert_eq!(bench.bbr.state, State::Refill);
     bench.round(80, 100);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Up, Gain::percent(125)));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Up, Gain::percent(125)));
 }
 
 #[test]
