@@ -1,14 +1,17 @@
 //! An application that reads slowly is the limit of a transfer (RFC 9293, §3.8.6).
 
+#[path = "common/driven.rs"]
+mod driven;
+
+use acklab_app::Traffic;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Event, Instant, Machine};
 use acklab_transport::ack::{Policy, Reason};
 use acklab_transport::cc::Controller;
-use acklab_transport::source;
 use acklab_transport::tcp::receiver::Reading;
-use acklab_transport::tcp::sender::Plan;
-use acklab_transport::tcp::{Preset, Receiver, Sender};
+use acklab_transport::tcp::{Preset, Receiver};
 use acklab_wire::tcp::Segment;
+use driven::Driven;
 use std::collections::VecDeque;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -16,7 +19,7 @@ const BUFFER: u64 = 60_000;
 
 struct Transfer {
     now: Instant,
-    sender: Sender,
+    sender: Driven,
     receiver: Receiver,
     forward: VecDeque<(Instant, Segment)>,
     backward: VecDeque<(Instant, Segment)>,
@@ -28,11 +31,10 @@ impl Transfer {
         let (mut config, seed) = (Preset::Linux.config(), Seed(1));
         config.receive_buffer = Bytes(BUFFER);
         let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).unwrap();
-        let plan = Plan { traffic: source::Config::Greedy {}, start: Instant::ZERO, stop: None };
         let receiver = Receiver::new(config, Policy::new(config.ack).unwrap(), seed, "f");
         Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, controller, &plan, seed, "f"),
+            sender: Driven::new(config, controller, Traffic::Greedy {}, None, seed, "f"),
             receiver: receiver.with_reading(Reading::OnDemand),
             forward: VecDeque::new(),
             backward: VecDeque::new(),

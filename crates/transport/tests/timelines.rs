@@ -21,6 +21,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]
 
+#[path = "common/driven.rs"]
+mod driven;
+
 #[path = "timelines/script.rs"]
 mod script;
 

@@ -2,10 +2,11 @@
 
 use super::NAME;
 use super::transport::Transport;
+use acklab_app::{Reading, Traffic};
 use acklab_base::Duration;
 use acklab_transport::custom::Name;
 use acklab_transport::tcp::Preset;
-use acklab_transport::{ack, cc, source, tcp};
+use acklab_transport::{ack, cc, tcp};
 use acklab_wifi::access::Category;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,10 @@ pub struct Flow {
     pub category: Category,
     /// What the application wants sent.
     #[serde(default = "greedy")]
-    pub traffic: source::Config,
+    pub traffic: Traffic,
+    /// How the application at `to` reads what arrives.
+    #[serde(default, skip_serializing_if = "Reading::is_at_once")]
+    pub reading: Reading,
     /// When it opens its connection.
     #[serde(default)]
     #[schemars(example = "0s")]
@@ -74,8 +78,8 @@ impl CustomKey {
     }
 }
 
-const fn greedy() -> source::Config {
-    source::Config::Greedy {}
+const fn greedy() -> Traffic {
+    Traffic::Greedy {}
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

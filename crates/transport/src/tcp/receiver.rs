@@ -2,6 +2,7 @@
 
 mod ecn;
 mod measure;
+mod port;
 mod sack;
 mod tell;
 mod window;

@@ -4,7 +4,7 @@
 //!
 //! | state | holds |
 //! |---|---|
-//! | `application` | what the application writes, and when |
+//! | [`SendBuffer`] | what the application has written |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | what the peer lets through |
 //! | [`Scoreboard`] | what is outstanding |
@@ -22,7 +22,6 @@
 //! | `output` | room to send; `probe` and `idle` where ACKs or the application had been silent |
 
 mod ack_ratio;
-mod application;
 mod congestion;
 mod connection;
 mod ecn;
@@ -32,6 +31,7 @@ mod input;
 mod loss;
 mod output;
 mod peer_window;
+mod port;
 mod probe;
 mod react;
 mod tell;
@@ -39,7 +39,6 @@ mod timers;
 mod timing;
 mod transmission;
 
-pub use application::Plan;
 pub use connection::Phase;
 pub(in crate::tcp) use connection::announced_mss;
 pub use idle::AfterIdle;
@@ -51,10 +50,10 @@ use crate::cc::{CongestionControl, Controller, Window};
 use crate::recovery::CongestionState;
 use crate::recovery::rtt::Estimator;
 use crate::recovery::scoreboard::Scoreboard;
+use crate::send_buffer::SendBuffer;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
-use application::Application;
 use congestion::Congestion;
 use connection::Connection;
 use ecn::Marks;
@@ -98,7 +97,7 @@ pub struct Counters {
 pub struct Sender {
     config: Config,
     rules: Rules,
-    application: Application,
+    buffer: SendBuffer,
     connection: Connection,
     peer_window: PeerWindow,
     board: Scoreboard,
@@ -114,16 +113,16 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender for what the application plans. `name` names its random streams.
+    /// A sender whose application has yet to open it. `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, controller: Controller, plan: &Plan, seed: Seed, name: &str) -> Self {
+    pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
         let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
         let rules = config.dialect.rules();
         let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
         Self {
             config,
             rules,
-            application: Application::new(plan, config.send_buffer, stream("source")),
+            buffer: SendBuffer::new(config.send_buffer.get()),
             connection: Connection::new(&config, initial),
             peer_window: PeerWindow::default(),
             board: Scoreboard::new(rules.sacked_retransmission)
@@ -185,7 +184,7 @@ impl Sender {
     /// Octets that the application has written.
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.application.written()
+        self.buffer.written()
     }
 
     /// Stream offset of `seq`, a sequence number of this sender's data.

@@ -1,7 +1,7 @@
 //! What can be set of a flow over UDP.
 
 use crate::fault::Fault;
-use crate::source;
+use acklab_base::Bytes;
 use acklab_wire::udp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application can be carried: UDP has nothing that would hold one back, and its writes must fit datagrams.
+    /// Checks that an application can be carried that writes so much at a time: UDP has nothing that would hold one back, and its writes
+    /// must fit datagrams.
     ///
     /// # Errors
     /// If it cannot; the path of the fault leads from the flow.
-    pub fn check(self, traffic: &source::Config) -> Result<(), Fault> {
-        let Some(write) = traffic.write() else {
+    pub fn check(self, write: Option<Bytes>) -> Result<(), Fault> {
+        let Some(write) = write else {
             let expected = "an application with a rate of its own, for UDP gives it none, such as \
                             { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
             return Err(Fault::expected("traffic", expected));

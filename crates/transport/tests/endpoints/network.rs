@@ -1,13 +1,15 @@
 //! Two endpoints, what is under way between them, and what must hold at every instant.
 
 use super::setting::Setting;
+use super::driven::Driven;
+use acklab_app::Traffic;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::sender::{Phase, Plan};
-use acklab_transport::tcp::{Receiver, Sender};
-use acklab_transport::{ack, source};
+use acklab_transport::tcp::sender::Phase;
+use acklab_transport::ack;
+use acklab_transport::tcp::Receiver;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
@@ -37,7 +39,7 @@ pub(crate) enum Way {
 
 pub(crate) struct Network {
     pub(crate) now: Instant,
-    pub(crate) sender: Sender,
+    pub(crate) sender: Driven,
     pub(crate) receiver: Receiver,
     forward: VecDeque<UnderWay>,
     backward: VecDeque<UnderWay>,
@@ -78,7 +80,7 @@ impl Network {
     pub(crate) fn new(setting: &Setting) -> Self {
         let (config, seed) = (setting.config, Seed(setting.seed));
         let size = match setting.traffic {
-            source::Config::Fixed { size } => Some(size.get()),
+            Traffic::Fixed { size } => Some(size.get()),
             _ => None,
         };
         // A source that writes at a rate may be silent for a while, at least once a second.
@@ -89,10 +91,9 @@ impl Network {
         let built_in = "only what is built in is drawn";
         let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).expect(built_in);
         let policy = ack::Policy::new(config.ack).expect(built_in);
-        let plan = Plan { traffic: setting.traffic, start: Instant::ZERO, stop: setting.stop };
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, controller, &plan, seed, "f"),
+            sender: Driven::new(config, controller, setting.traffic, setting.stop, seed, "f"),
             receiver: Receiver::new(config, policy, seed, "f").with_reading(setting.reading),
             forward: VecDeque::new(),
             backward: VecDeque::new(),

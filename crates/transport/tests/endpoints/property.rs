@@ -1,6 +1,8 @@
 //! What two endpoints promise, whatever the network does to what is between them. The tests of this crate and the fuzz target
 //! `tcp_endpoints` share it.
 
+#[path = "../common/driven.rs"]
+mod driven;
 mod forgery;
 mod network;
 mod octets;

@@ -1,6 +1,7 @@
 //! A connection with any settings.
 
 use super::octets::Octets;
+use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, Rate};
 use acklab_transport::cc::{self, Dialect, FlightMeasure, Growth, SlowStart};
@@ -9,12 +10,12 @@ use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
 use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::sender::AfterIdle;
-use acklab_transport::{ack, pacing, source};
+use acklab_transport::{ack, pacing};
 
 /// What the two endpoints are made of.
 pub(crate) struct Setting {
     pub(crate) config: Config,
-    pub(crate) traffic: source::Config,
+    pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
     pub(crate) reading: Reading,
     pub(crate) seed: u64,
@@ -45,11 +46,11 @@ impl Setting {
         let write = Bytes(1 + octets.below(3 * mss));
         let rate = Rate::from_bits_per_second(write.get() * 8 * (1 + octets.below(400))).unwrap_or(Rate::from_mbps(1));
         let (traffic, stop) = match octets.below(8) {
-            0 => (source::Config::Greedy {}, Some(stop)),
-            1 => (source::Config::Constant { rate, write }, Some(stop)),
-            2 => (source::Config::Poisson { rate, write }, Some(stop)),
-            3 => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
-            _ => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, None),
+            0 => (Traffic::Greedy {}, Some(stop)),
+            1 => (Traffic::Constant { rate, write }, Some(stop)),
+            2 => (Traffic::Poisson { rate, write }, Some(stop)),
+            3 => (Traffic::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
+            _ => (Traffic::Fixed { size: Bytes(1 + octets.below(most)) }, None),
         };
         let reading = if octets.once_in(3) { Reading::OnDemand } else { Reading::AtOnce };
         Self { config, traffic, stop, reading, seed }

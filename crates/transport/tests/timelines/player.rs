@@ -1,13 +1,13 @@
 //! Playing a timeline to a machine.
 
+use crate::driven::Driven;
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::sender::Plan;
-use acklab_transport::tcp::{Receiver, Sender, ecn};
+use acklab_transport::tcp::{Receiver, ecn};
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
 };
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 
 enum Subject {
-    Sender(Box<Sender>),
+    Sender(Box<Driven>),
     Receiver(Box<Receiver>),
 }
 
@@ -46,10 +46,11 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
     let built_in = "timelines are of what is built in";
     let start = script.config.controller_start(seed, "timeline");
     let subject = match script.machine {
-        Kind::Sender => Subject::Sender(Box::new(Sender::new(
+        Kind::Sender => Subject::Sender(Box::new(Driven::new(
             script.config,
             Controller::new(&script.config.congestion, &start).expect(built_in),
-            &Plan { traffic: script.traffic, start: Instant::ZERO, stop: script.stop },
+            script.traffic,
+            script.stop,
             seed,
             "timeline",
         ))),

@@ -1,10 +1,11 @@
 //! Reading a timeline.
 
+use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{Config, Preset};
-use acklab_transport::{ack, cc, source};
+use acklab_transport::{ack, cc};
 use acklab_wire::tcp::Flags;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -24,7 +25,7 @@ pub(crate) enum Machine {
 pub(crate) struct Script {
     pub(crate) machine: Machine,
     pub(crate) config: Config,
-    pub(crate) traffic: source::Config,
+    pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
     pub(crate) handshake: Option<Instant>,
     pub(crate) peer: Peer,
@@ -130,7 +131,7 @@ pub(crate) fn read(text: &str) -> Result<Script, String> {
     let mut script = Script {
         machine: Machine::Sender,
         config: Preset::Rfc.config(),
-        traffic: source::Config::Greedy {},
+        traffic: Traffic::Greedy {},
         stop: None,
         handshake: None,
         peer: Peer { window: u16::MAX, window_scale: None },
@@ -238,11 +239,11 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn traffic(text: &str) -> Result<source::Config, String> {
+fn traffic(text: &str) -> Result<Traffic, String> {
     match text.split_whitespace().collect::<Vec<_>>()[..] {
-        ["greedy"] => Ok(source::Config::Greedy {}),
-        ["fixed", size] => Ok(source::Config::Fixed { size: value(size)? }),
-        ["constant", rate, write] => Ok(source::Config::Constant { rate: value::<Rate>(rate)?, write: value(write)? }),
+        ["greedy"] => Ok(Traffic::Greedy {}),
+        ["fixed", size] => Ok(Traffic::Fixed { size: value(size)? }),
+        ["constant", rate, write] => Ok(Traffic::Constant { rate: value::<Rate>(rate)?, write: value(write)? }),
         _ => Err(format!("no such traffic: {text}")),
     }
 }

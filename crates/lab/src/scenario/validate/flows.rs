@@ -5,9 +5,9 @@ use super::network::Network;
 use super::{name, not_too_long, some_of};
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
+use acklab_app::{Reading, Traffic};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::fault::Complaint;
-use acklab_transport::source;
 use std::collections::BTreeMap;
 
 /// So many flows at most.
@@ -35,6 +35,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
+        reading(&at("reading"), flow)?;
         transport(&format!("flow.{index}"), flow)?;
     }
     names(scenario)
@@ -120,7 +121,7 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
 fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
     match &flow.transport {
         Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
-        Transport::Udp(settings) => settings.check(&flow.traffic),
+        Transport::Udp(settings) => settings.check(flow.traffic.write()),
         Transport::Custom(_) => Ok(()),
     }
     .map_err(|fault| {
@@ -133,23 +134,33 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
     flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
 }
 
-fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {
+fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     match *traffic {
-        source::Config::Greedy {} => Ok(()),
-        source::Config::Constant { rate, write } | source::Config::Poisson { rate, write } => {
+        Traffic::Greedy {} => Ok(()),
+        Traffic::Constant { rate, write } | Traffic::Poisson { rate, write } => {
             links::rate(&at("rate"), rate)?;
             writes(&at("write"), rate, write)
         }
-        source::Config::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
-        source::Config::Fixed { size } if size > LARGEST_TRANSFER => {
+        Traffic::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
+        Traffic::Fixed { size } if size > LARGEST_TRANSFER => {
             Err(Problem::at(at("size"), format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
         }
-        source::Config::Fixed { .. } => Ok(()),
+        Traffic::Fixed { .. } => Ok(()),
     }
 }
 
-/// Time between writes is counted in whole nanoseconds.
+fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let Reading::Constant { rate, read } = flow.reading else { return Ok(()) };
+    if matches!(flow.transport, Transport::Udp(_)) {
+        let reason = "datagrams are read as they arrive; expected `reading` of a flow over a transport that keeps order";
+        return Err(Problem::says(path, reason));
+    }
+    links::rate(&format!("{path}.rate"), rate)?;
+    writes(&format!("{path}.read"), rate, read)
+}
+
+/// Time between writes, or reads, is counted in whole nanoseconds.
 fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {
         return Err(Problem::at(path, "a size above zero"));
@@ -158,7 +169,7 @@ fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
         return Err(Problem::at(path, "at most 1GiB"));
     }
     if write.get() * 8 * 1_000_000_000 < rate.bits_per_second() {
-        return Err(Problem::at(path, format!("writes so large that {rate} takes at most one in a nanosecond")));
+        return Err(Problem::at(path, format!("a size so large that {rate} takes at most one in a nanosecond")));
     }
     Ok(())
 }

@@ -35,7 +35,6 @@ impl Sender {
         let congestion = &mut self.congestion;
         congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
         self.timing.rto.stop();
-        self.application.begin(now);
         self.events.push_back(Event::Established);
     }
 
@@ -70,12 +69,11 @@ impl Sender {
             }
             self.schedule_probe(now);
         }
-        self.application.advance(now, self.board.una());
     }
 
     fn note_all_acknowledged(&mut self, ack: u64) {
         self.timing.rto.stop();
-        if self.application.end() == Some(ack.saturating_sub(1)) {
+        if self.buffer.end() == Some(ack.saturating_sub(1)) {
             self.connection.phase = Phase::Finished;
             self.events.push_back(Event::Finished);
         }

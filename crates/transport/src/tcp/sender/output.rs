@@ -105,7 +105,7 @@ impl Sender {
 
     /// There is room in the window, and nothing is written that could fill it.
     fn note_application_limit(&mut self, room: u64) {
-        let unsent = self.application.unsent(self.board.nxt());
+        let unsent = self.unsent_with_fin();
         if let Some(sampler) = &mut self.congestion.sampler
             && room > 0
             && unsent < self.congestion.window.mss
@@ -114,13 +114,21 @@ impl Sender {
         }
     }
 
+    /// Octets that may be sent and never were; the FIN counts as one.
+    #[inline]
+    fn unsent_with_fin(&self) -> u64 {
+        let sendable = self.buffer.sendable();
+        let with_fin = self.buffer.end().map_or(0, |end| u64::from(sendable == end));
+        (sendable + with_fin).saturating_sub(self.board.nxt())
+    }
+
     pub(super) fn has_unsent(&self) -> bool {
-        self.application.unsent(self.board.nxt()) > 0
+        self.unsent_with_fin() > 0
     }
 
     /// The most that the application and the peer's window let one new segment hold.
     pub(super) fn sendable_octets(&self) -> u64 {
-        self.sendable_of(self.application.unsent(self.board.nxt()), self.full_payload())
+        self.sendable_of(self.unsent_with_fin(), self.full_payload())
     }
 
     /// The same, of so much that is unsent, in a segment of so much at the most.
@@ -134,7 +142,7 @@ impl Sender {
     /// §3.8.6.2.1).
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
-        let (unsent, full) = (self.application.unsent(self.board.nxt()), self.full_payload());
+        let (unsent, full) = (self.unsent_with_fin(), self.full_payload());
         let octets = self.sendable_of(unsent, full);
         let is_worth_it =
             octets == full || octets == unsent || (self.board.is_empty() && octets >= self.peer_window.largest() / 2);
@@ -187,7 +195,7 @@ impl Sender {
     /// The FIN takes the octet behind the last.
     #[inline]
     fn holds_fin(&self, range: &Range<u64>) -> bool {
-        self.application.end().is_some_and(|end| range.end > end)
+        self.buffer.end().is_some_and(|end| range.end > end)
     }
 
     #[inline]
@@ -214,7 +222,7 @@ impl Sender {
             flags = flags | Flags::FIN;
         }
         if payload > 0 {
-            if range.end >= self.application.sendable() {
+            if range.end >= self.buffer.sendable() {
                 flags = flags | Flags::PSH;
             }
             if is_new {

@@ -10,13 +10,6 @@ use acklab_base::{Event, Instant};
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {
-        if self.connection.phase == Phase::Closed && now >= self.application.start() {
-            self.connection.open(now);
-        }
-        self.application.stop_if_due(now, self.board.nxt());
-        if self.connection.phase == Phase::Established {
-            self.application.advance(now, self.board.una());
-        }
         if self.loss.rack.patience.expire(now) {
             self.reordering_timeout(now);
         }
@@ -81,12 +74,10 @@ impl Sender {
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let own = match self.connection.phase {
-            Phase::Established => Alarm::from(self.application.deadline()).earlier(self.transmission.paced_until),
-            Phase::Closed => Some(self.application.start()).into(),
-            Phase::SynSent => Alarm::NEVER,
+            Phase::Established => self.transmission.paced_until,
+            Phase::Closed | Phase::SynSent => Alarm::NEVER,
             Phase::Finished => return None,
         };
-        let own = own.earlier(self.application.stop().into());
         let recovery = self.loss.rack.patience.earlier(self.loss.probe.timeout);
         own.earlier(recovery).earlier(self.timing.rto.alarm()).at()
     }
