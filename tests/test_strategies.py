@@ -464,5 +464,5 @@ def test_a_sweep_refuses_strategies(tmp_path):
         acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected built-in ones: a sweep keeps"
     ):
         acklab.sweep(scenario(ack=MINE), out=tmp_path, quiet=True)
-    with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.custom: found the strategy 'mine'"):
+    with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.name: found the strategy 'mine'"):
         acklab.sweep(scenario(), grid={"flow.0.congestion": ["newreno", '{custom = "mine"}']}, out=tmp_path, quiet=True)

@@ -206,7 +206,6 @@ fn read(
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut document =
         document::parse(text).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
-    shorthand::write_out(&mut document);
     sets::apply(&mut document, sets)?;
     shorthand::write_out(&mut document);
     if let Some(seed) = seed {

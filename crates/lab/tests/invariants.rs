@@ -109,7 +109,7 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
         .collect();
     for (flow, delivered) in scenario.flows().iter().zip(delivered) {
         prop_assert!(finished.contains(&flow.name), "{} does not come to its end", flow.name);
-        if let acklab_transport::source::Config::Fixed { size } = flow.traffic
+        if let acklab_app::Traffic::Fixed { size } = flow.traffic
             && flow.stop.is_none()
         {
             prop_assert_eq!(delivered, size.get(), "{}", &flow.name);

@@ -161,14 +161,16 @@ impl Check {
         let Some(chosen) = table.get(tag) else {
             return Err(Problem::key(&self.path, format!("the key `{tag}` is missing; expected {}", one_of(&names))));
         };
+        let kind = kind_of(table, kinds);
         if let (Some(by_name), true, Value::Text(name)) = (&by_name, chosen.shown != Shown::Itself, &chosen.node.value)
             && !by_name.alone.contains(&name.as_str())
+            && kind.is_none_or(|kind| self.missing(table, kind).is_some())
         {
             let expected = format!("{}{}", by_name.expected(), suggestion(name, by_name.alone.iter().copied()));
             self.path.push(tag.to_owned());
             return Err(Problem::expected(&self.path, expected));
         }
-        let Some(kind) = kind_of(table, kinds) else {
+        let Some(kind) = kind else {
             self.path.push(tag.to_owned());
             let choices: Vec<Json> = names.iter().map(|name| (*name).into()).collect();
             return self.choice(&chosen.node.value, &choices);

@@ -22,6 +22,8 @@ const LONGEST_PATH: usize = 16;
 /// Carries out all `sets`, in order.
 pub(super) fn apply(document: &mut Node, sets: &[String]) -> Result<(), Refusal> {
     sets.iter().enumerate().try_for_each(|(index, set)| {
+        // The text and each set may say in short what the next one leads into.
+        shorthand::write_out(document);
         apply_one(document, set, &Origin::Set(index)).map_err(|message| Refusal::of_set(set, message))
     })
 }

@@ -31,7 +31,7 @@ constants! {
         /// ω0 of ω = ω0 + k·δ, which bounds a change as a share of the rate (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary: f64 = 0.05,
-        /// δ of ω (§4).
+        /// δ: by how much ω grows with each step in a row that it has cut (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary_step: f64 = 0.1,
         /// Up to so many steps one way the confidence amplifier is their number τ; beyond, it is 2τ less so many (§4).
