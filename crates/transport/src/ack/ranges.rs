@@ -107,7 +107,16 @@ impl Ranges {
     }
 
     /// The numbers of a segment or packet have arrived.
+    #[inline]
     pub fn insert(&mut self, range: Range<u64>) -> Arrival {
+        if range.start == self.next && range.end > range.start && self.beyond.is_empty() {
+            self.next = range.end;
+            return Arrival::InOrder;
+        }
+        self.insert_disordered(range)
+    }
+
+    fn insert_disordered(&mut self, range: Range<u64>) -> Arrival {
         let range = range.start.max(self.next)..range.end;
         if range.is_empty() {
             return Arrival::Duplicate;

@@ -13,7 +13,7 @@ use super::sender::announced_mss;
 use crate::ack::{self, AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine};
-use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
 use std::ops::Range;
 pub use window::Reading;
@@ -193,15 +193,17 @@ impl Receiver {
             }
             return;
         }
-        let start = self.offset_of(segment.seq);
         let before = self.stream.next();
+        let start = segment.seq.offset_near(connection.first, before);
         let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
         if is_in_window && self.acknowledger.is_waiting() && self.echo.splits(segment.ecn) {
             self.split = Some(self.ack(now, connection, Reason::MarkChange));
         }
         let notice = self.echo.take(segment, is_in_window);
-        self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
+        if segment.ecn == Ecn::Ce {
+            self.counters.marked += u64::from(segment.payload > 0);
+        }
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
             && start <= self.last_ack_sent
@@ -274,27 +276,27 @@ impl Receiver {
     fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
-        let timestamps = self.timestamps(now, connection);
-        let sack = if connection.has_sack {
-            self.sack_blocks(connection.first, timestamps.is_some())
-        } else {
-            SackBlocks::default()
-        };
-        let mut options = Options { timestamps, sack, ..Options::default() };
-        // What SACK leaves room for.
-        options.accurate_ecn = self.echo.option().filter(|_| self.config.ecn_option);
-        if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
-            options.accurate_ecn = None;
-        }
-        Segment {
+        let mut segment = Segment {
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
             window: self.window.offer(self.stream.next()),
-            options,
+            options: Options { timestamps: self.timestamps(now, connection), ..Options::default() },
             payload: 0,
+        };
+        let options = &mut segment.options;
+        if connection.has_sack && self.has_blocks() {
+            options.sack = self.sack_blocks(connection.first, options.timestamps.is_some());
         }
+        // What SACK leaves room for.
+        if self.config.ecn_option {
+            options.accurate_ecn = self.echo.option();
+            if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
+                options.accurate_ecn = None;
+            }
+        }
+        segment
     }
 
     fn timestamps(&mut self, now: Instant, connection: Connection) -> Option<Timestamps> {

@@ -20,10 +20,11 @@ impl Receiver {
 
     /// `segment`, with data, is in the ledger and in the stream.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: Connection) {
-        let next = self.stream.next();
-        let window = self.window.left(next);
-        let is_full = u64::from(segment.payload) >= self.acknowledger.ledger().full_size;
+        let full_size = self.acknowledger.ledger().full_size;
         if let Some(round_trip) = self.acknowledger.round_trip() {
+            let next = self.stream.next();
+            let window = self.window.left(next);
+            let is_full = u64::from(segment.payload) >= full_size;
             let timestamps = segment.options.timestamps.filter(|_| is_full && connection.has_timestamps);
             let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
                 let ticks = clock.read(now).wrapping_sub(timestamps.echo);
@@ -31,7 +32,8 @@ impl Receiver {
                 (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age })
             });
             round_trip.on_data(now, next, window, echo);
+            // The rate is measured over round trips.
+            self.acknowledger.measure_delivery(now);
         }
-        self.acknowledger.measure_delivery(now);
     }
 }

@@ -93,6 +93,7 @@ impl Receiver {
     }
 
     /// Octets that have arrived in order, whether the application has read them or not.
+    #[inline]
     fn in_order(&self) -> u64 {
         let next = self.stream.next();
         self.fin.map_or(next, |fin| next.min(fin))
@@ -100,6 +101,7 @@ impl Receiver {
 
     /// Octets handed to the application, in order.
     #[must_use]
+    #[inline]
     pub fn delivered(&self) -> u64 {
         match self.window.reading {
             Reading::AtOnce => self.in_order(),
