@@ -14,7 +14,7 @@ pub mod dctcp;
 mod model;
 pub mod newreno;
 pub mod pcc;
-mod slow_start;
+pub mod slow_start;
 pub mod vegas;
 
 pub use config::Config;
