@@ -15,8 +15,8 @@ model, space, rates = STUDY.model, STUDY.space, STUDY.rates
 
 def cell(standard, **wifi):
     of = {"name": "cell", "standard": standard, "ap": {}, "aggregation": {"max_time": "4ms"}, **wifi}
-    flow = {"transport": "tcp", "mss": "1460B", "timestamps": False}
-    return STUDY.wifi.of_scenario({"wifi": [of], "flow": [flow]})
+    transport = {"protocol": "tcp", "mss": "1460B", "timestamps": False}
+    return STUDY.wifi.of_scenario({"wifi": [of], "flow": [{"transport": transport}]})
 
 
 @pytest.mark.parametrize(

@@ -281,11 +281,11 @@ class Watched(NewReno):
 
     def on_ack(self, window, ack):
         super().on_ack(window, ack)
-        assert ack.una <= ack.nxt
+        assert ack.acked_to <= ack.sent_to
         assert ack.departure >= ack.now
         assert ack.has_sack
         assert ack.newest_rtt is None or ack.min_rtt <= ack.newest_rtt
-        assert ack.total_delivered >= ack.una
+        assert ack.total_delivered >= ack.acked_to
         if ack.rate is not None:
             assert 0 < ack.rate.bits_per_second < 100_000_000
             self.seen.add("rate")
@@ -296,7 +296,7 @@ class Watched(NewReno):
 
     def on_lost(self, window, lost):
         assert lost.sent_at < lost.now
-        assert 0 < lost.end - lost.start <= window.mss
+        assert 0 < lost.end - lost.start == lost.bytes <= window.mss
         assert lost.total_lost >= lost.prior_lost
         assert lost.total_delivered >= lost.prior_delivered
         assert lost.tx_in_flight > 0
@@ -464,5 +464,5 @@ def test_a_sweep_refuses_strategies(tmp_path):
         acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected built-in ones: a sweep keeps"
     ):
         acklab.sweep(scenario(ack=MINE), out=tmp_path, quiet=True)
-    with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.custom: found the strategy 'mine'"):
+    with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.name: found the strategy 'mine'"):
         acklab.sweep(scenario(), grid={"flow.0.congestion": ["newreno", '{custom = "mine"}']}, out=tmp_path, quiet=True)

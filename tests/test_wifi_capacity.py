@@ -15,7 +15,7 @@ model = STUDY.model
 
 def scenario(standard, **wifi):
     cell = {"name": "cell", "standard": standard, "ap": {}, **wifi}
-    return {"wifi": [cell], "flow": [{"transport": "udp", "traffic": {"write": "1472B"}}]}
+    return {"wifi": [cell], "flow": [{"transport": {"protocol": "udp"}, "traffic": {"write": "1472B"}}]}
 
 
 def of(standard, **wifi):

@@ -204,11 +204,11 @@ class Ack:
     def prior_in_flight(self) -> int:
         """Believed in flight before it."""
     @property
-    def una(self) -> int:
-        """Stream offset of the oldest octet that is not acknowledged."""
+    def acked_to(self) -> int:
+        """The position up to which all is acknowledged: snd.una as a stream offset, for TCP. Positions are there to be compared."""
     @property
-    def nxt(self) -> int:
-        """Stream offset of the next octet never sent."""
+    def sent_to(self) -> int:
+        """The position up to which all was sent: snd.nxt as a stream offset, for TCP. A round trip that begins here is over once `acked_to` reaches it."""
     @property
     def rtt(self) -> int | None:
         """Its round-trip time, if it gave one."""
@@ -287,7 +287,7 @@ class Sent:
         """Believed in flight, this included."""
     @property
     def end(self) -> int:
-        """The stream offset behind it."""
+        """The position behind it."""
     @property
     def is_retransmission(self) -> bool:
         """Whether it has left before."""
@@ -306,11 +306,14 @@ class Lost:
     def sent_at(self) -> int:
         """When it left."""
     @property
+    def bytes(self) -> int:
+        """Its payload."""
+    @property
     def start(self) -> int:
-        """The stream offset of its first octet."""
+        """The position at which it begins."""
     @property
     def end(self) -> int:
-        """The stream offset behind its last octet."""
+        """The position behind it."""
     @property
     def total_delivered(self) -> int:
         """Delivered since the connection began, the present ACK included."""

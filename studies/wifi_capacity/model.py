@@ -283,6 +283,7 @@ def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
 def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
     """What the first cell and the first flow of a checked scenario come to, where the access point sends or the first `station`."""
     wifi, flow = scenario["wifi"][0], scenario["flow"][0]
+    transport = flow["transport"]
     standard, short = wifi["standard"], wifi.get("short_preamble", False)
     is_2ghz = standard in {"802.11b", "802.11g"} or wifi.get("band") == "2.4GHz"
     has_qos = standard in A_MPDU
@@ -291,7 +292,7 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
     category = {key: value for of in (wifi, node) for key, value in of.get("access", {}).get("best_effort", {}).items()}
     aggregation = wifi.get("aggregation", {})
     threshold = wifi.get("rts_threshold")
-    is_udp = flow["transport"] == "udp"
+    is_udp = transport["protocol"] == "udp"
     # While protection is needed, stations without short slots are about (18.4.5); 802.11b has slots of 20 µs.
     is_long_slot = is_2ghz and (standard == "802.11b" or wifi.get("long_slot", False) or protection != "none")
     most = A_MPDU.get(standard, 0)
@@ -314,8 +315,8 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
         # 2 Mbps is the highest mandatory rate of DSSS.
         cts_to_self=dsss(2, short) if protection == "cts-to-self" and is_2ghz else None,
         late=_time(wifi.get("late_answers", "0s")),
-        payload=_number(flow["traffic"]["write"] if is_udp else flow["mss"], "B"),
-        transport=UDP if is_udp else TCP + (TIMESTAMPS if flow["timestamps"] else 0),
+        payload=_number(flow["traffic"]["write"] if is_udp else transport["mss"], "B"),
+        transport=UDP if is_udp else TCP + (TIMESTAMPS if transport["timestamps"] else 0),
     )
 
 

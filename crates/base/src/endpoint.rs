@@ -1,9 +1,9 @@
 //! The contract of a transport endpoint, as far as those who drive and measure it need to know.
 
-use crate::{Duration, Event, Instant, Machine};
+use crate::{Duration, Event, Instant, Machine, Port};
 
-/// One end of a connection: a [`Machine`] that turns protocol data units and time into protocol data units, with something to tell of
-/// itself.
+/// One end of a connection: a [`Machine`] that turns protocol data units and time into protocol data units, with a [`Port`]
+/// for an application, and with something to tell of itself.
 ///
 /// Probes, tables, series and captures know this contract and no transport by name.
 pub trait Endpoint: Machine {
@@ -41,6 +41,9 @@ pub trait Endpoint: Machine {
 
     /// From now on, tell the decisions of its ACK policy among the [events](Self::take_event).
     fn tell_decisions(&mut self) {}
+
+    /// Where an application writes and reads.
+    fn port(&mut self) -> Port<'_>;
 }
 
 /// What an endpoint tells of its state. Sizes in octets; a quantity that the transport does not know is absent.
@@ -64,8 +67,8 @@ pub struct Vitals {
     pub acknowledged: u64,
     /// Octets that have arrived, in order or not, each counted once.
     pub received: u64,
-    /// Octets that have arrived in order. Absent if the transport keeps no order, so that what arrives is readable at once.
-    pub in_order: Option<u64>,
+    /// Octets that its application has read, in order. Absent if the transport keeps no order, so that what arrives is read at once.
+    pub read: Option<u64>,
 }
 
 /// What a datagram holds.

@@ -33,6 +33,9 @@ pub trait StreamPort {
     /// Close, and forget what was written but not yet sent.
     fn truncate(&mut self, now: Instant);
 
+    /// How many octets are written and were never sent.
+    fn unsent(&self) -> u64;
+
     /// How many octets may be read now.
     fn readable(&self) -> u64;
 

@@ -7,7 +7,7 @@
 use acklab_base::{Duration, Instant};
 use acklab_lab::{RunOptions, Strategies, run, scenario};
 use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
-use acklab_transport::cc::{Ack, CongestionControl, Signal, Window};
+use acklab_transport::cc::{Ack, CongestionControl, Position, Signal, Window};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use std::error::Error;
@@ -72,17 +72,17 @@ impl AckPolicy for Periodic {
 
 /// Adds a segment a round trip while fewer than `BACKLOG` segments wait, and takes one away while more do.
 struct ByDelay {
-    /// The round trip ends when this offset is acknowledged.
-    round_ends: u64,
+    /// The round trip ends when all up to here is acknowledged.
+    round_ends: Position,
 }
 
 impl CongestionControl for ByDelay {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let (Some(rtt), Some(min_rtt)) = (ack.rtt, ack.min_rtt) else { return };
-        if ack.una < self.round_ends || !ack.may_grow {
+        if ack.acked_to < self.round_ends || !ack.may_grow {
             return;
         }
-        self.round_ends = ack.nxt;
+        self.round_ends = ack.sent_to;
         let waiting = window.cwnd * rtt.saturating_sub(min_rtt).as_nanos() / rtt.as_nanos();
         window.cwnd = match waiting / window.mss {
             0 if window.in_slow_start() => window.cwnd * 2,
@@ -103,7 +103,7 @@ impl CongestionControl for ByDelay {
 pub(crate) fn report(sets: &[String]) -> Result<String, Box<dyn Error>> {
     let strategies = Strategies::default()
         .with_policy("periodic", |_start| Periodic { last: Instant::ZERO })
-        .with_controller("by-delay", |_start| ByDelay { round_ends: 0 });
+        .with_controller("by-delay", |_start| ByDelay { round_ends: Position::default() });
     let scenario = scenario::load_for(SCENARIO, "own_strategy", sets, None, &strategies)?;
     let results = run(&scenario, &RunOptions { strategies, ..RunOptions::default() }, || true)?;
     let mut report = String::new();

@@ -204,7 +204,7 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    world.hosts.add(|pool| Measured::new(pair.bind(routes, pool), keys, probe(scenario, plan)));
+    world.hosts.add(|pool| Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probe(scenario, plan)));
     Ok(())
 }
 

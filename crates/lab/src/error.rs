@@ -25,11 +25,15 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
-    /// A flow over TCP names no stack.
-    #[error("flow \"{flow}\": the key `preset` is missing")]
-    NoPreset {
+    /// A transport that the run is given does not understand its settings.
+    #[error("flow \"{flow}\": transport \"{name}\": {reason}")]
+    Transport {
         /// The flow's name.
         flow: String,
+        /// The transport's name.
+        name: String,
+        /// What it says.
+        reason: String,
     },
     /// A flow over UDP has an application that leaves it to the transport how fast to send.
     #[error("flow \"{flow}\": found an application without a rate, expected one that has it, for UDP has none")]

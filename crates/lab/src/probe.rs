@@ -220,13 +220,20 @@ impl FlowProbe {
         let delay = now.since(born).as_nanos() as f64;
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
-        match receiver.in_order {
+        match receiver.read {
             Some(upto) => self.application_delay.delivered(now, upto),
             // There is no order to wait for: what arrives is read at once.
             None => self.application_delay.read(now, delay),
         }
         if self.records.packets.is_some() {
             self.record_packet(now, PacketKind::Received, offset());
+        }
+    }
+
+    /// The receiver's application may have read something that had arrived before.
+    pub(crate) fn read(&mut self, now: Instant, receiver: &Vitals) {
+        if let Some(upto) = receiver.read {
+            self.application_delay.delivered(now, upto);
         }
     }
 

@@ -1,17 +1,18 @@
 //! The scenario language: a run as one typed document.
 //!
-//! A text becomes a [`Scenario`] in five steps, each of which may refuse it:
+//! A text becomes a [`Scenario`] in six steps, each of which may refuse it:
 //!
 //! ```text
-//! text → document → sets → check → types → validate
-//!        (places)  (--set) (schema) (serde) (sense)
+//! text → document → sets → shorthand → check → types → validate
+//!        (places)  (--set)  (in full) (schema) (serde) (sense)
 //! ```
 //!
 //! | module | holds |
 //! |---|---|
-//! | `flow`, `measure` | the types; links are those of [`acklab_path`] |
+//! | `flow`, `transport`, `measure` | the types; links are those of [`acklab_path`] |
 //! | `document` | the text as values that know their place |
 //! | `sets` | values from outside |
+//! | `shorthand` | what may be said in fewer words than the types have |
 //! | `schema` | the JSON Schema of the types |
 //! | `check` | the document against the schema |
 //! | `validate` | what types cannot say, and whether the run knows the strategies that are named |
@@ -24,13 +25,17 @@ mod measure;
 mod refuse;
 mod schema;
 mod sets;
+mod shorthand;
 mod snippet;
+mod transport;
 mod validate;
 
-pub use flow::{Flow, Transport};
+pub(crate) use flow::CustomKey;
+pub use flow::Flow;
 pub use measure::{Capture, Measure, Series};
 pub use refuse::Refusal;
 pub use schema::schema;
+pub use transport::{Custom, Transport};
 
 use crate::strategies::Strategies;
 use acklab_base::Duration;
@@ -202,6 +207,7 @@ fn read(
     let mut document =
         document::parse(text).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
     sets::apply(&mut document, sets)?;
+    shorthand::write_out(&mut document);
     if let Some(seed) = seed {
         document.set_seed(seed);
     }
@@ -209,6 +215,7 @@ fn read(
 }
 
 fn accept(document: &mut Node, strategies: Option<&Strategies>) -> Result<Scenario, Problem> {
+    shorthand::check(document)?;
     check::check(document, &schema::SCHEMA)?;
     let scenario: Scenario =
         serde_json::from_value(document.to_json()).map_err(|error| Problem::key(&[], error.to_string()))?;

@@ -2,6 +2,7 @@
 
 use crate::packet::{Packet, Pool, Route, Shelf};
 use crate::probe::FlowProbe;
+use acklab_app::{Reader, Writer};
 use acklab_base::{Endpoint, Instant, Reading};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
@@ -13,6 +14,37 @@ pub(crate) enum End {
     Sender,
     /// The one that takes them.
     Receiver,
+}
+
+/// What an application does at one end.
+#[derive(Debug)]
+pub(crate) enum Application {
+    /// It writes.
+    Writer(Writer),
+    /// It reads.
+    Reader(Reader),
+    /// Whatever arrives is read at once.
+    None,
+}
+
+impl Application {
+    #[inline]
+    fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
+        match self {
+            Self::Writer(writer) => writer.run(now, endpoint.port()),
+            Self::Reader(reader) => reader.run(now, endpoint.port()),
+            Self::None => {}
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Writer(writer) => writer.deadline(),
+            Self::Reader(reader) => reader.deadline(),
+            Self::None => None,
+        }
+    }
 }
 
 /// An endpoint whose transport is not known here.
@@ -78,9 +110,10 @@ impl Tally {
     }
 }
 
-/// An endpoint and the header of what it sends.
+/// An endpoint, its application and the header of what it sends.
 pub(crate) struct Bound<E> {
     endpoint: E,
+    application: Application,
     route: Route,
     end: End,
     shelf: Shelf,
@@ -91,8 +124,14 @@ where
     E: Endpoint,
     E::Datagram: Pdu,
 {
-    pub(crate) fn new(endpoint: E, route: Route, end: End, pool: &mut Pool) -> Self {
-        Self { endpoint, route, end, shelf: pool.shelf::<E::Datagram>() }
+    pub(crate) fn new(endpoint: E, application: Application, route: Route, end: End, pool: &mut Pool) -> Self {
+        Self { endpoint, application, route, end, shelf: pool.shelf::<E::Datagram>() }
+    }
+
+    /// The earlier of what the endpoint and its application wait for.
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
     fn note_events(&mut self, now: Instant, probe: &mut FlowProbe) {
@@ -113,6 +152,7 @@ where
         match self.end {
             End::Sender => {
                 self.endpoint.accept(now, pdu.clone());
+                self.application.run(now, &mut self.endpoint);
                 let vitals = self.endpoint.vitals();
                 if content.acknowledges {
                     probe.ack_arrived(now, &packet, &vitals);
@@ -124,6 +164,7 @@ where
             End::Receiver => {
                 let before = self.endpoint.vitals().received;
                 self.endpoint.accept(now, pdu.clone());
+                self.application.run(now, &mut self.endpoint);
                 if content.payload > 0 {
                     let vitals = self.endpoint.vitals();
                     let fresh = vitals.received - before;
@@ -136,16 +177,19 @@ where
     }
 
     fn wake(&mut self, now: Instant, probe: &mut FlowProbe) {
+        self.application.run(now, &mut self.endpoint);
         self.endpoint.wake(now);
-        if self.end == End::Sender {
-            probe.wrote(now, &self.endpoint.vitals());
+        match (self.end, &self.application) {
+            (End::Sender, _) => probe.wrote(now, &self.endpoint.vitals()),
+            (End::Receiver, Application::Reader(_)) => probe.read(now, &self.endpoint.vitals()),
+            (End::Receiver, _) => {}
         }
         self.note_events(now, probe);
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probe: &mut FlowProbe) -> Departure<Packet> {
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
-        let Some(pdu) = polled else { return Departure::None(self.endpoint.deadline()) };
+        let Some(pdu) = polled else { return Departure::None(self.deadline()) };
         if self.end == End::Sender {
             let payload = self.endpoint.content(&pdu).payload;
             if payload > 0 {
@@ -153,7 +197,7 @@ where
             }
         }
         let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
-        if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.endpoint.deadline()) }
+        if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 
     fn tally(&self) -> Tally {
@@ -161,7 +205,7 @@ where
         let mut tally = Tally {
             written: vitals.written,
             received: vitals.received,
-            delivered: vitals.in_order.unwrap_or(vitals.received),
+            delivered: vitals.read.unwrap_or(vitals.received),
             rtt_samples: vitals.rtt_samples,
             ..Tally::default()
         };

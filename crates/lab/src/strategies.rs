@@ -75,13 +75,13 @@ impl Strategies {
         }
     }
 
-    /// The controller of this name, built in or not.
-    pub(crate) fn controller(&self, algorithm: cc::Algorithm, start: &cc::Start) -> Option<Controller> {
-        match algorithm {
-            cc::Algorithm::Custom(name) => {
+    /// The controller of this configuration, built in or not.
+    pub(crate) fn controller(&self, config: &cc::Config, start: &cc::Start) -> Option<Controller> {
+        match *config {
+            cc::Config::Custom { name } => {
                 Some(Controller::Custom(Custom::new(name, self.controllers.get(name.as_str())?(start))))
             }
-            _ => Controller::new(algorithm, start),
+            _ => Controller::new(config, start),
         }
     }
 

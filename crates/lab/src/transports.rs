@@ -2,12 +2,14 @@
 
 use crate::error::Error;
 use crate::packet::{Pool, Route};
-use crate::scenario::{Flow, Transport};
-use crate::socket::{Bound, End, Socket};
+use crate::scenario::{CustomKey, Flow, Transport};
+use crate::socket::{Application, Bound, End, Socket};
 use crate::strategies::{self, Strategies};
+use acklab_app::{Reader, Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint, Instant};
-use acklab_transport::{source, tcp, udp};
+use acklab_transport::tcp::receiver;
+use acklab_transport::{tcp, udp};
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::pdu::Pdu;
 use acklab_wire::tcp::TCP_HEADER;
@@ -26,12 +28,8 @@ pub struct TransportStart<'a> {
     pub name: &'a str,
     /// Where all chance of the run comes from.
     pub seed: Seed,
-    /// What its application wants sent.
-    pub traffic: source::Config,
-    /// When its application opens the connection.
-    pub start: Instant,
-    /// When its application stops writing.
-    pub stop: Option<Instant>,
+    /// What its application writes.
+    pub traffic: Traffic,
     /// What the scenario says of the transport besides its name.
     pub settings: &'a serde_json::Map<String, serde_json::Value>,
 }
@@ -46,7 +44,7 @@ pub struct Endpoints {
 }
 
 /// Gives both the headers of what they send.
-type Bind = dyn FnOnce([Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
+type Bind = dyn FnOnce([Application; 2], [Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
 
 /// What the table of flows calls the parts of a transport.
 #[derive(Clone, Debug, Default)]
@@ -67,10 +65,10 @@ impl Endpoints {
         R: Endpoint<Datagram = S::Datagram> + Send + 'static,
         S::Datagram: Pdu + Clone,
     {
-        let bind = move |[there, back]: [Route; 2], pool: &mut Pool| -> [Box<dyn Socket>; 2] {
-            let sender = Bound::new(sender, there, End::Sender, pool);
-            let receiver = Bound::new(receiver, back, End::Receiver, pool);
-            [Box::new(sender), Box::new(receiver)]
+        let bind = move |[writes, reads]: [Application; 2], [there, back]: [Route; 2], pool: &mut Pool| {
+            let sender = Bound::new(sender, writes, there, End::Sender, pool);
+            let receiver = Bound::new(receiver, reads, back, End::Receiver, pool);
+            [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
         };
         Self {
             protocol,
@@ -99,9 +97,17 @@ impl Endpoints {
         &self.labels
     }
 
-    /// Both, with the headers of what they send.
-    pub(crate) fn bind(self, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
-        (self.bind)(routes, pool)
+    /// Both, with the applications of this flow and the headers of what they send.
+    pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
+        let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
+        let chance = seed.stream(&format!("flow/{}/source", flow.name));
+        let writes = Application::Writer(Writer::new(flow.traffic, start, stop, chance));
+        let reads = if flow.reading.is_at_once() {
+            Application::None
+        } else {
+            Application::Reader(Reader::new(flow.reading))
+        };
+        (self.bind)([writes, reads], routes, pool)
     }
 
     fn called(mut self, labels: Labels) -> Self {
@@ -112,52 +118,60 @@ impl Endpoints {
 
 /// The endpoints of a flow.
 pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
-    match flow.transport {
-        Transport::Tcp => tcp(flow, seed, strategies),
-        Transport::Udp => udp(flow, seed),
+    let labels = Labels { protocol: flow.transport.name().to_owned(), ..Labels::default() };
+    match &flow.transport {
+        Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
+        Transport::Udp(_) => udp(flow, labels),
+        Transport::Custom(custom) => {
+            let start =
+                TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
+            let made = strategies.transport(&custom.name, &start);
+            let made = made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
+            let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
+            Ok(made.map_err(refused)?.called(labels))
+        }
     }
 }
 
-fn tcp(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
-    let config = flow.tcp().ok_or_else(|| Error::NoPreset { flow: flow.name.clone() })?;
-    let missing = |key, name: &str, known: &[&str]| Error::NoStrategy {
+fn missing(flow: &Flow, key: CustomKey, name: &str, known: Vec<&str>) -> Error {
+    Error::NoStrategy {
         flow: flow.name.clone(),
-        key,
+        key: key.path(),
         name: name.to_owned(),
-        expected: strategies::expected(known),
-    };
+        expected: strategies::expected(&known),
+    }
+}
+
+fn tcp(
+    flow: &Flow,
+    settings: &tcp::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let config = settings.config();
+    let (congestion, ack) = (&config.congestion, config.ack);
     let controller = strategies
-        .controller(config.congestion, &config.controller_start(seed, &flow.name))
-        .ok_or_else(|| missing("congestion.custom", config.congestion.name(), &strategies.controller_names()))?;
+        .controller(congestion, &config.controller_start(seed, &flow.name))
+        .ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))?;
     let policy = strategies
-        .policy(config.ack, &config.policy_start(seed, &flow.name))
-        .ok_or_else(|| missing("ack.name", config.ack.name(), &strategies.policy_names()))?;
-    let (start, stop) = times(flow);
-    let sender = tcp::Sender::new(config, controller, flow.traffic, start, stop, seed, &flow.name);
-    let receiver = tcp::Receiver::new(config, policy, seed, &flow.name);
+        .policy(ack, &config.policy_start(seed, &flow.name))
+        .ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))?;
+    let reading = if flow.reading.is_at_once() { receiver::Reading::AtOnce } else { receiver::Reading::OnDemand };
+    let sender = tcp::Sender::new(config, controller, seed, &flow.name);
+    let receiver = tcp::Receiver::new(config, policy, seed, &flow.name).with_reading(reading);
     let header = IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS);
     Ok(Endpoints::new(TCP, sender, receiver, config.mss, Bytes(header)).called(Labels {
-        protocol: flow.transport.name().to_owned(),
-        preset: flow.preset.map(|preset| preset.name().to_owned()),
+        preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         recovery: Some(config.recovery.name().to_owned()),
         ack_policy: Some(config.ack.name().to_owned()),
+        ..labels
     }))
 }
 
-fn udp(flow: &Flow, seed: Seed) -> Result<Endpoints, Error> {
-    let (start, stop) = times(flow);
-    let no_rate = || Error::NoRate { flow: flow.name.clone() };
-    let payload = flow.traffic.write().ok_or_else(no_rate)?;
-    let sender = udp::Sender::new(flow.traffic, start, stop, seed, &flow.name).ok_or_else(no_rate)?;
+fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
+    let payload = flow.traffic.write().ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
-    Ok(Endpoints::new(UDP, sender, udp::Receiver::default(), payload, header).called(Labels {
-        protocol: flow.transport.name().to_owned(),
-        preset: flow.preset.map(|preset| preset.name().to_owned()),
-        ..Labels::default()
-    }))
-}
-
-fn times(flow: &Flow) -> (Instant, Option<Instant>) {
-    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
+    Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).called(labels))
 }

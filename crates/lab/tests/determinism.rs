@@ -122,7 +122,7 @@ type Octets = BTreeMap<&'static str, Vec<String>>;
 
 fn octets_of(text: &str, seed: u64) -> Octets {
     let scenario = load(text, "the scenario", &[], Some(seed)).unwrap();
-    let Results { tables, wakes, hops } = run(&scenario, &RunOptions::default(), || true).unwrap();
+    let Results { tables, wakes, hops, .. } = run(&scenario, &RunOptions::default(), || true).unwrap();
     let mut octets: Octets =
         tables.into_iter().map(|table| (table.name(), rows(&table.into_arrow().unwrap()))).collect();
     octets.insert("work", vec![format!("{wakes} wakes, {hops} hops")]);

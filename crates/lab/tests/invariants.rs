@@ -109,7 +109,7 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
         .collect();
     for (flow, delivered) in scenario.flows().iter().zip(delivered) {
         prop_assert!(finished.contains(&flow.name), "{} does not come to its end", flow.name);
-        if let acklab_transport::source::Config::Fixed { size } = flow.traffic
+        if let acklab_app::Traffic::Fixed { size } = flow.traffic
             && flow.stop.is_none()
         {
             prop_assert_eq!(delivered, size.get(), "{}", &flow.name);
@@ -201,7 +201,7 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     // has room for make the sender believe too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
-        ack::Config::PerPacket {}
+        ack::Config::PerPacket { .. }
             | ack::Config::Delayed { .. }
             | ack::Config::ByteCounting { .. }
             | ack::Config::Daass { .. }

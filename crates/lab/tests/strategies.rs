@@ -70,7 +70,7 @@ fn the_example_does_what_it_says() {
 fn a_mirror_of_the_delayed_policy_is_the_same() {
     let tables = |scenario: &Scenario| {
         let options = RunOptions { strategies: mine(), ..RunOptions::default() };
-        let Results { tables, wakes, hops } = run(scenario, &options, || true).unwrap();
+        let Results { tables, wakes, hops, .. } = run(scenario, &options, || true).unwrap();
         let tables: Vec<_> = tables.into_iter().map(|table| table.into_arrow().unwrap()).collect();
         (tables, wakes, hops)
     };
@@ -134,12 +134,17 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
 #[test]
 fn what_is_no_name_is_refused_without_a_run() {
     let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
-    let table = "expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }";
+    let table = "expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { algorithm = \"custom\", name = \"mine\" }";
     assert_eq!(refused("flow.0.congestion=mine"), format!("found \"mine\", {table}"));
     assert_eq!(refused("flow.0.congestion=3"), format!("found 3, {table}"));
-    assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), "unknown key; did you mean `custom`?");
+    let algorithm = "the key `algorithm` is missing; expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", \"custom\"";
+    assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), algorithm);
     assert_eq!(refused("flow.0.congestion={ custom = 3 }"), "found 3, expected text in quotes");
-    assert_eq!(refused("flow.0.congestion={}"), "the key `custom` is missing; expected custom = \"mine\", for example");
+    assert_eq!(refused("flow.0.congestion={}"), algorithm);
+    assert_eq!(
+        refused("flow.0.congestion={ algorithm = \"custom\" }"),
+        "the key `name` is missing, which algorithm = \"custom\" needs; expected name = \"mine\", for example"
+    );
     assert_eq!(
         refused("flow.0.ack.name=a name"),
         "found \"a name\", expected a name of letters, digits, `_` and `-` that begins with a letter or `_`"
@@ -155,7 +160,8 @@ fn what_is_no_name_is_refused_without_a_run() {
 fn the_canonical_form_keeps_the_names() {
     let scenario = read(SCENARIO, &["flow.0.congestion={ custom = \"mine\" }"]);
     let canonical = scenario.canonical_json();
-    assert_eq!(canonical["flow"][0]["ack"], serde_json::json!({ "policy": "custom", "name": "mine" }));
-    assert_eq!(canonical["flow"][0]["congestion"], serde_json::json!({ "custom": "mine" }));
+    let transport = &canonical["flow"][0]["transport"];
+    assert_eq!(transport["ack"], serde_json::json!({ "policy": "custom", "name": "mine" }));
+    assert_eq!(transport["congestion"], serde_json::json!({ "algorithm": "custom", "name": "mine" }));
     assert_eq!(read(&canonical.to_string(), &[]).canonical_json(), canonical);
 }

@@ -1,46 +1,47 @@
-//! When a receiver acknowledges.
+//! When a receiver acknowledges, whatever its transport.
 //!
-//! The [`Ledger`] holds the facts: what has arrived and is not yet acknowledged, and since when. A [`Policy`] is asked for a
-//! [`Decision`] after each arrival and always gives its [`Reason`]. One strategy is one file here and one arm of [`Config`] and
-//! [`Policy`]; one that is not built in is an [`AckPolicy`] under a name.
+//! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet acknowledged, and since when. After each
+//! arrival it asks a policy for a [`Decision`], which always comes with its [`Reason`], and keeps the timer. All of that happens on an
+//! abstract number line: stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has arrived there.
+//!
+//! One strategy is one file here and one line of `registry.rs`; one that is not built in is an [`AckPolicy`] under a name.
 
-mod byte_counting;
-mod chrome;
-mod config;
-mod congestion_control;
-mod daass;
+pub mod ack_frequency;
+mod acknowledger;
+pub mod byte_counting;
+pub mod chrome;
+pub mod congestion_control;
+pub mod daass;
 mod decision;
-mod delayed;
+pub mod delayed;
 mod delivery;
 mod growth;
 mod held;
 mod ledger;
-mod linux;
-mod per_packet;
-mod quic;
+pub mod linux;
+pub mod per_packet;
+pub mod quic;
+mod ranges;
+mod registry;
 mod round_trip;
-mod tack;
+pub mod tack;
 
-pub use config::Config;
-pub use decision::{Decision, Reason};
+pub use acknowledger::Acknowledger;
+pub use decision::{Decided, Decision, Reason};
 pub use delivery::Delivery;
 pub use held::Held;
-pub use ledger::{Arrival, Ledger, Span, Tally};
+pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
+pub use ranges::Ranges;
+pub use registry::{Config, Policy, Settings, Timer};
 pub use round_trip::{Echo, RoundTrip};
 
-use crate::custom::Custom;
-use acklab_base::Instant;
 use acklab_base::random::Stream;
-use byte_counting::ByteCounting;
-use chrome::Chrome;
-use congestion_control::CongestionControl;
-use daass::Daass;
-use delayed::Delayed;
-use linux::Linux;
-use quic::Quic;
-use tack::Tack;
+use acklab_base::{Duration, Instant};
 
-/// The contract of a policy that is not built in.
+/// The shortest round trip of the receivers that keep it for ever.
+const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// The contract of a policy.
 pub trait AckPolicy {
     /// What to do about `arrival`, which `ledger` and `held` already hold. An instant that has passed means at once. A decision to
     /// acknowledge later does not put off what an earlier one asks for.
@@ -61,6 +62,9 @@ pub trait AckPolicy {
     /// The sender says that it has reduced its window.
     fn on_window_reduced(&mut self) {}
 
+    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
+    fn on_ack_ratio(&mut self, _ratio: u8) {}
+
     /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
     fn reason(&self, _own: u8) -> &str {
         "custom"
@@ -76,138 +80,10 @@ pub struct Start {
     pub random: Stream,
 }
 
-/// A policy at work.
-#[derive(Debug)]
-pub enum Policy {
-    /// Every segment at once.
-    PerPacket,
-    /// RFC 1122, RFC 5681.
-    Delayed(Delayed),
-    /// Linux.
-    Linux(Linux),
-    /// The byte-counting ACK.
-    ByteCounting(ByteCounting),
-    /// Delayed ACKs after slow start.
-    Daass(Daass),
-    /// Chrome's QUIC.
-    Chrome(Chrome),
-    /// RFC 9000, and draft-ietf-quic-ack-frequency.
-    Quic(Quic),
-    /// The law of TACK.
-    Tack(Tack),
-    /// RFC 5690.
-    CongestionControl(CongestionControl),
-    /// One that is not built in.
-    Custom(Custom<dyn AckPolicy + Send>),
-}
-
-impl Policy {
-    /// The policy of this configuration, if it is built in.
-    #[must_use]
-    pub fn new(config: Config) -> Option<Self> {
-        Some(match config {
-            Config::PerPacket {} => Self::PerPacket,
-            Config::Delayed { segments, timer, quick } => Self::Delayed(Delayed::new(segments, timer, quick)),
-            Config::Linux {} => Self::Linux(Linux::default()),
-            Config::ByteCounting { segments, timer } => Self::ByteCounting(ByteCounting::new(segments, timer)),
-            Config::Daass { segments, timer } => Self::Daass(Daass::new(Delayed::new(segments, timer, 0))),
-            Config::Chrome { packets, after, rtt_divisor, max_ack_delay } => {
-                Self::Chrome(Chrome::new(packets, after, rtt_divisor, max_ack_delay))
-            }
-            Config::Quic { packets, max_ack_delay } => {
-                Self::Quic(Quic::new(packets.saturating_sub(1), max_ack_delay, 1))
-            }
-            Config::AckFrequency { ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold } => {
-                Self::Quic(Quic::new(ack_eliciting_threshold, requested_max_ack_delay, reordering_threshold))
-            }
-            Config::Tack { segments, beta, per_packet_startup, .. } => {
-                Self::Tack(Tack::new(segments, beta, per_packet_startup))
-            }
-            Config::AckCongestionControl { timer } => Self::CongestionControl(CongestionControl::new(timer)),
-            Config::Custom { .. } => return None,
-        })
-    }
-
-    /// An empty ledger that measures what the policy, configured so, goes by.
-    #[must_use]
-    pub fn ledger(&self, config: &Config) -> Ledger {
-        match self {
-            Self::Custom(policy) => policy.ledger(),
-            _ => config.ledger(),
-        }
-    }
-
-    /// What to do about `arrival`, which `ledger` and `held` already hold.
-    pub fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
-        match self {
-            Self::PerPacket => per_packet::decide(),
-            Self::Delayed(policy) => policy.decide(arrival, ledger),
-            Self::Linux(policy) => policy.decide(now, arrival, ledger, held),
-            Self::ByteCounting(policy) => policy.decide(arrival, ledger),
-            Self::Daass(policy) => policy.decide(now, arrival, ledger),
-            Self::Chrome(policy) => policy.decide(arrival, ledger, held),
-            Self::Quic(policy) => policy.decide(arrival, ledger, held),
-            Self::Tack(policy) => policy.decide(now, arrival, ledger, held),
-            Self::CongestionControl(policy) => policy.decide(arrival, ledger),
-            Self::Custom(policy) => match policy.decide(now, arrival, ledger, held) {
-                Decision::At(at, reason) => Decision::At(at.max(now), reason),
-                decision => decision,
-            },
-        }
-    }
-
-    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3). What must be told at once is not the
-    /// policy's to decide.
-    pub fn on_first_mark(&mut self) {
-        match self {
-            Self::Linux(policy) => policy.on_first_mark(),
-            Self::Custom(policy) => policy.on_first_mark(),
-            _ => {}
-        }
-    }
-
-    /// The sender says that it has reduced its window.
-    pub fn on_window_reduced(&mut self) {
-        match self {
-            Self::Linux(policy) => policy.on_window_reduced(),
-            Self::Custom(policy) => policy.on_window_reduced(),
-            _ => {}
-        }
-    }
-
-    /// An ACK has been sent, for whatever reason.
-    pub fn on_ack_sent(&mut self, now: Instant) {
-        match self {
-            Self::Delayed(policy) => policy.on_ack_sent(),
-            Self::Linux(policy) => policy.on_ack_sent(),
-            Self::Tack(policy) => policy.on_ack_sent(now),
-            Self::Custom(policy) => policy.on_ack_sent(now),
-            _ => {}
-        }
-    }
-
-    /// The name of a reason that it has given, as it stands in the `acks` table.
-    #[must_use]
-    pub fn reason_name(&self, reason: Reason) -> &str {
-        match (self, reason) {
-            (Self::Custom(policy), Reason::Custom(own)) => policy.reason(own),
-            _ => reason.name(),
-        }
-    }
-
-    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2). Other policies pay no heed.
-    pub fn on_ack_ratio(&mut self, ratio: u8) {
-        if let Self::CongestionControl(policy) = self {
-            policy.on_ratio(ratio);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::custom::Name;
-    use acklab_base::Duration;
+    use crate::custom::{Custom, Name};
 
     /// Asks for what is past, and tells that it was heard.
     struct Late;
@@ -243,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_custom_policy_says_what_is_measured() {
-        let ledger = late().ledger(&Config::Custom { name: Name::default() });
+        let ledger = late().ledger();
         assert!(ledger.round_trip.is_some() && ledger.delivery.is_none());
     }
 }

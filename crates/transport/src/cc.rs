@@ -1,23 +1,29 @@
 //! How much a sender may have in flight, and how fast it may send.
 //!
 //! A [`CongestionControl`] moves a [`Window`]. It is told of each ACK and asked for a slow-start threshold when there was
-//! congestion; what to retransmit is not its business. One controller is one file here, one name in [`Algorithm`] and one arm
-//! of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
+//! congestion; what to retransmit is not its business. One controller is one file here, which owns its constants, one arm of
+//! [`Config`] and one of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
 
-mod bbr;
-mod bbr3;
-mod copa;
-mod cubic;
-mod dctcp;
+pub mod bbr;
+pub mod bbr3;
+mod config;
+mod constants;
+pub mod copa;
+pub mod cubic;
+pub mod dctcp;
 mod model;
-mod newreno;
-mod pcc;
+pub mod newreno;
+pub mod pcc;
+mod position;
 mod slow_start;
-mod vegas;
+pub mod vegas;
 
+pub use config::Config;
+pub use model::gain::Gain;
+pub use position::Position;
 pub use slow_start::SlowStart;
 
-use crate::custom::{Custom, Name};
+use crate::custom::Custom;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Sample, Stamp};
 use crate::recovery::fate::Fate;
@@ -25,59 +31,6 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// A congestion controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// RFC 5681: slow start, congestion avoidance, half the window on loss.
-    #[serde(rename = "newreno", alias = "reno")]
-    #[schemars(extend("x-acklab-aliases" = ["reno"]))]
-    NewReno,
-    /// RFC 9438: a cubic curve of the time since the last loss.
-    Cubic,
-    /// Brakmo and Peterson: so much in flight that a few segments wait in queues.
-    Vegas,
-    /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
-    Bbr,
-    /// BBR, version 3 (draft-ietf-ccwg-bbr).
-    Bbr3,
-    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
-    Dctcp,
-    /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
-    Copa,
-    /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
-    PccAllegro,
-    /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
-    PccVivace,
-    /// One of your own, which the run is given, by what it is called there.
-    Custom(#[schemars(length(max = 32), example = &"mine")] Name),
-}
-
-impl Algorithm {
-    /// Its name, as scenarios spell it.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::NewReno => "newreno",
-            Self::Cubic => "cubic",
-            Self::Vegas => "vegas",
-            Self::Bbr => "bbr",
-            Self::Bbr3 => "bbr3",
-            Self::Dctcp => "dctcp",
-            Self::Copa => "copa",
-            Self::PccAllegro => "pcc-allegro",
-            Self::PccVivace => "pcc-vivace",
-            Self::Custom(name) => name,
-        }
-    }
-
-    /// Must the receiver tell how much was marked?
-    #[must_use]
-    pub const fn counts_marks(self) -> bool {
-        matches!(self, Self::Dctcp)
-    }
-}
 
 /// Whose version of a controller is followed. The differences are listed at each controller that has any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -164,10 +117,10 @@ pub struct Ack {
     pub in_flight: u64,
     /// Believed in flight before it.
     pub prior_in_flight: u64,
-    /// The oldest octet that is not acknowledged: snd.una.
-    pub una: u64,
-    /// The next octet never sent: snd.nxt.
-    pub nxt: u64,
+    /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one where packets are numbered.
+    pub acked_to: Position,
+    /// All below was sent: snd.nxt of TCP, the next packet number elsewhere.
+    pub sent_to: Position,
     /// Its round-trip time, if it gave one: that of the oldest segment that it acknowledges (RFC 6298, §3).
     pub rtt: Option<Duration>,
     /// The time since the transmission left that left last of those that it delivers, unless it is one of something sent before.
@@ -201,8 +154,8 @@ pub struct Sent {
     pub bytes: u64,
     /// Believed in flight, this included.
     pub in_flight: u64,
-    /// The stream offset behind it.
-    pub end: u64,
+    /// The position behind it.
+    pub end: Position,
     /// Has it left before?
     pub is_retransmission: bool,
     /// Is the rate of sending the application's at present?
@@ -216,10 +169,12 @@ pub struct Lost {
     pub now: Instant,
     /// When it left.
     pub sent_at: Instant,
-    /// The stream offset of its first octet.
-    pub start: u64,
-    /// The stream offset behind its last octet.
-    pub end: u64,
+    /// Its payload.
+    pub bytes: u64,
+    /// The position at which it begins.
+    pub start: Position,
+    /// The position behind it.
+    pub end: Position,
     /// What it remembers of its departure, if the controller [wants rates](CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
     /// Delivered since the connection began, the present ACK included.
@@ -347,20 +302,20 @@ pub enum Controller {
 }
 
 impl Controller {
-    /// The controller of this name, if it is built in.
+    /// The controller of this configuration, if it is built in.
     #[must_use]
-    pub fn new(algorithm: Algorithm, start: &Start) -> Option<Self> {
-        Some(match algorithm {
-            Algorithm::NewReno => Self::NewReno(newreno::NewReno::new(start)),
-            Algorithm::Cubic => Self::Cubic(cubic::Cubic::new(start)),
-            Algorithm::Vegas => Self::Vegas(vegas::Vegas::new(start)),
-            Algorithm::Bbr => Self::Bbr(Box::new(bbr::Bbr::new(start))),
-            Algorithm::Bbr3 => Self::Bbr3(Box::new(bbr3::Bbr3::new(start))),
-            Algorithm::Dctcp => Self::Dctcp(dctcp::Dctcp::new(start)),
-            Algorithm::Copa => Self::Copa(copa::Copa::new(start)),
-            Algorithm::PccAllegro => Self::PccAllegro(pcc::Allegro::new(start)),
-            Algorithm::PccVivace => Self::PccVivace(pcc::Vivace::new(start)),
-            Algorithm::Custom(_) => return None,
+    pub fn new(config: &Config, start: &Start) -> Option<Self> {
+        Some(match config {
+            Config::NewReno(constants) => Self::NewReno(newreno::NewReno::new(constants, start)),
+            Config::Cubic(constants) => Self::Cubic(cubic::Cubic::new(constants, start)),
+            Config::Vegas(constants) => Self::Vegas(vegas::Vegas::new(constants, start)),
+            Config::Bbr(constants) => Self::Bbr(Box::new(bbr::Bbr::new(constants, start))),
+            Config::Bbr3(constants) => Self::Bbr3(Box::new(bbr3::Bbr3::new(constants, start))),
+            Config::Dctcp(constants) => Self::Dctcp(dctcp::Dctcp::new(constants, start)),
+            Config::Copa(constants) => Self::Copa(copa::Copa::new(constants, start)),
+            Config::PccAllegro(constants) => Self::PccAllegro(pcc::Allegro::new(constants, start)),
+            Config::PccVivace(constants) => Self::PccVivace(pcc::Vivace::new(constants, start)),
+            Config::Custom { .. } => return None,
         })
     }
 }

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | [`ack`] | when a receiver acknowledges: the ledger of what it owes, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
+//! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`pacing`] | when the next segment may leave, if not at once |
 //! | [`recovery`] | what a sender believes lost, and what it does about it |
-//! | [`source`] | what the application wants sent, and when |
+//! | [`send_buffer`] | what the application has written |
 //! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
@@ -17,9 +18,10 @@
 pub mod ack;
 pub mod cc;
 pub mod custom;
+pub mod fault;
 pub mod pacing;
 pub mod recovery;
-pub mod source;
+pub mod send_buffer;
 pub mod tcp;
 pub mod udp;
 mod windowed_max;

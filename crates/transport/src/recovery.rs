@@ -3,6 +3,7 @@
 //! | module | rule |
 //! |---|---|
 //! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, sent again (RFC 6675) |
+//! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
 //! | [`rack`] | how long a segment may be overtaken before it counts as lost, and probes of the tail (RFC 8985) |
 //! | [`undo`] | whether a reduction was for nothing (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
@@ -15,6 +16,7 @@
 pub mod alarm;
 pub mod delivery_rate;
 pub mod fate;
+pub mod packets;
 pub mod prr;
 pub mod rack;
 pub mod rto;

@@ -2,7 +2,9 @@
 //!
 //! | module | verb |
 //! |---|---|
+//! | [`settings`] | what can be set |
 //! | [`config`] | what stacks do differently, and three presets |
+//! | [`rules`] | how loss recovery is read, a rule a field |
 //! | [`ecn`] | what both agree on about marks |
 //! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
@@ -11,8 +13,12 @@ mod clock;
 pub mod config;
 pub mod ecn;
 pub mod receiver;
+pub mod rules;
 pub mod sender;
+pub mod settings;
 
-pub use config::{Config, Preset};
+pub use config::Preset;
 pub use receiver::Receiver;
+pub use rules::Rules;
 pub use sender::Sender;
+pub use settings::{Config, Settings};

@@ -3,12 +3,15 @@
 //!
 //! | module | verb |
 //! |---|---|
+//! | [`settings`] | what can be set |
 //! | [`sender`] | sends |
 //! | [`receiver`] | counts, and measures delay and jitter |
 
 pub mod receiver;
 pub mod sender;
+pub mod settings;
 mod tell;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use settings::Settings;

@@ -73,12 +73,11 @@ fn advances(acks: &[Segment]) -> Vec<u64> {
 
 fn policies() -> impl Strategy<Value = ack::Config> {
     prop_oneof![
-        Just(ack::Config::PerPacket {}),
-        Just(ack::Config::Linux {}),
-        (1u32..40, 1u64..50).prop_map(|(segments, ms)| ack::Config::Delayed {
-            segments,
-            timer: Duration::from_millis(ms),
-            quick: 0
+        Just(ack::per_packet::PerPacket {}.into()),
+        Just(ack::linux::Linux {}.into()),
+        (1u32..40, 1u64..50).prop_map(|(segments, ms)| {
+            let timer = Duration::from_millis(ms);
+            ack::delayed::Delayed { segments, timer, quick: 0 }.into()
         }),
     ]
 }

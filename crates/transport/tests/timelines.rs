@@ -10,6 +10,7 @@
 //! 0ms > S 0:0(0) win 65535 <mss 1000>      this leaves the machine, at this instant
 //! 100ms < S. 0:0(0) ack 1 win 65535        this arrives
 //! 100ms > . 1:2001(2000) x2                two segments of one size
+//! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
 //! 100ms ? cwnd 10 state open               this holds
 //! 900ms                                    nothing has left in between
 //! ```
@@ -19,6 +20,9 @@
 //! nothing unless it says so. Everything after `#` is a remark.
 
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]
+
+#[path = "common/driven.rs"]
+mod driven;
 
 #[path = "timelines/script.rs"]
 mod script;
@@ -94,7 +98,7 @@ mod language {
     #[test]
     fn nonsense_is_refused_with_its_line() {
         assert_eq!(failure("colour = red\n"), "6: no such setting: colour");
-        assert_eq!(failure("\n0ms * S 0:0(0)\n"), "7: expected <, > or ? after the time, found *");
+        assert_eq!(failure("\n0ms * S 0:0(0)\n"), "7: expected <, >, + or ? after the time, found *");
         assert!(failure("\n5ms\n0ms\n").starts_with("8: time runs backwards"));
     }
 }

@@ -58,11 +58,17 @@ class Point:
 
 def _refuse_custom(scenario: dict[str, Any], source: Source) -> None:
     for index, flow in enumerate(scenario.get("flow") or []):
-        ack, congestion = flow.get("ack"), flow.get("congestion")
-        for key, table, word in (("ack.name", ack, "name"), ("congestion.custom", congestion, "custom")):
-            if isinstance(table, dict) and word in table:
+        transport = flow.get("transport", {})
+        # Only what is not built in has a name.
+        found = {
+            "transport.name": transport.get("name"),
+            "ack.name": transport.get("ack", {}).get("name"),
+            "congestion.name": transport.get("congestion", {}).get("name"),
+        }
+        for key, name in found.items():
+            if name is not None:
                 raise UsageError(
-                    f"{source.name}: flow.{index}.{key}: found the strategy {table[word]!r}, expected built-in ones: a sweep keeps each "
+                    f"{source.name}: flow.{index}.{key}: found the strategy {name!r}, expected built-in ones: a sweep keeps each "
                     "point under all that its result depends on, and cannot tell what a strategy of yours depends on; call acklab.run "
                     "for each point instead"
                 )

@@ -2,8 +2,9 @@
 //!
 //! Serde would find the same faults, but not where they are: it forgets places within enumerations that are told apart by a tag.
 
-use super::document::{Node, Origin, Table, Value};
+use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
+use super::schema::{SHORTHAND, is_open, kind_of, names_of, properties, stands_alone, tag_of};
 use acklab_base::units::{self, Limit, Segments, UnitError};
 use acklab_base::{Bytes, Duration, Rate};
 use serde_json::{Map, Value as Json};
@@ -25,10 +26,7 @@ impl Check {
             return self.quantity(&node.value, quantity);
         }
         if let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) {
-            return match kinds.as_slice() {
-                [names, table] if names.get("enum").is_some() => self.name_or_table(node, names, table),
-                _ => self.tagged(node, kinds),
-            };
+            return self.tagged(node, kinds, schema.get(SHORTHAND));
         }
         if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
             return self.choice(&node.value, choices);
@@ -81,22 +79,6 @@ impl Check {
             (Value::Text(_), Some(most)) => format!("at most {most} characters"),
             _ => "text in quotes".to_owned(),
         })
-    }
-
-    /// One of several names, or a table where a name is not enough.
-    fn name_or_table(&mut self, node: &mut Node, names: &Json, table: &Json) -> Result<(), Problem> {
-        if matches!(node.value, Value::Table(_)) {
-            return self.table(node, table);
-        }
-        let names: Vec<&str> = names["enum"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
-        let expected = format!("{}, or a table such as {{ {} }}", one_of(&names), shown(table));
-        match &node.value {
-            Value::Text(text) if names.contains(&text.as_str()) => Ok(()),
-            Value::Text(text) => {
-                Err(Problem::expected(&self.path, format!("{expected}{}", suggestion(text, names.iter().copied()))))
-            }
-            _ => Err(Problem::expected(&self.path, expected)),
-        }
     }
 
     fn integer(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
@@ -154,20 +136,20 @@ impl Check {
             return Err(Problem::expected(&self.path, format!("a table with {}", keys(properties(schema)))));
         };
         self.keys(table, schema)?;
-        if let Some(missing) = missing(table, schema) {
+        if let Some(missing) = self.missing(table, schema) {
             return Err(Problem::key(&self.path, missing));
         }
         self.members(table, schema)
     }
 
     /// A table that says by one of its keys, the tag, which others it may have.
-    fn tagged(&mut self, node: &mut Node, kinds: &[Json]) -> Result<(), Problem> {
+    fn tagged(&mut self, node: &mut Node, kinds: &[Json], shorthand: Option<&Json>) -> Result<(), Problem> {
         let Some(tag) = kinds.first().and_then(tag_of) else { return Ok(()) };
-        let name_of = |kind: &Json| properties(kind)?.get(tag)?.get("const")?.as_str().map(str::to_owned);
-        let names: Vec<String> = kinds.iter().filter_map(name_of).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = kinds.iter().flat_map(|kind| names_of(kind, tag)).collect();
+        let by_name = shorthand.map(|shorthand| Names::new(kinds, tag, shorthand));
         let table = match &mut node.value {
             Value::Table(table) => table,
+            _ if let Some(by_name) = &by_name => return Err(Problem::expected(&self.path, by_name.expected())),
             other => {
                 let meant = match other {
                     Value::Text(text) if names.contains(&text.as_str()) => text.as_str(),
@@ -179,10 +161,15 @@ impl Check {
         let Some(chosen) = table.get(tag) else {
             return Err(Problem::key(&self.path, format!("the key `{tag}` is missing; expected {}", one_of(&names))));
         };
-        let kind = match &chosen.node.value {
-            Value::Text(name) => names.iter().position(|known| known == name).and_then(|index| kinds.get(index)),
-            _ => None,
-        };
+        let kind = kind_of(table, kinds);
+        if let (Some(by_name), true, Value::Text(name)) = (&by_name, chosen.shown != Shown::Itself, &chosen.node.value)
+            && !by_name.alone.contains(&name.as_str())
+            && kind.is_none_or(|kind| self.missing(table, kind).is_some())
+        {
+            let expected = format!("{}{}", by_name.expected(), suggestion(name, by_name.alone.iter().copied()));
+            self.path.push(tag.to_owned());
+            return Err(Problem::expected(&self.path, expected));
+        }
         let Some(kind) = kind else {
             self.path.push(tag.to_owned());
             let choices: Vec<Json> = names.iter().map(|name| (*name).into()).collect();
@@ -196,7 +183,7 @@ impl Check {
             });
         }
         self.keys(table, kind)?;
-        if let Some(missing) = missing(table, kind) {
+        if let Some(missing) = self.missing(table, kind) {
             if is_chosen_outside {
                 self.path.push(tag.to_owned());
             }
@@ -206,14 +193,38 @@ impl Check {
     }
 
     fn keys(&mut self, table: &Table, schema: &Json) -> Result<(), Problem> {
-        let Some(known) = properties(schema) else { return Ok(()) };
-        match table.keys().find(|key| !known.contains_key(*key)) {
-            None => Ok(()),
-            Some(key) => {
-                self.path.push(key.clone());
-                Err(Problem::unknown_key(&self.path, known.keys().map(String::as_str)))
-            }
-        }
+        let Some(known) = properties(schema).filter(|_| !is_open(schema)) else { return Ok(()) };
+        let Some(key) = table.keys().find(|key| !known.contains_key(*key)) else { return Ok(()) };
+        // Of a table that nobody wrote, the keys belong here.
+        let within = known.iter().filter_map(|(key, schema)| {
+            let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
+            let Value::Table(table) = &member.node.value else { return None };
+            properties(kind_of(table, schema.get("oneOf")?.as_array()?)?)
+        });
+        let within = within.flatten().filter(|(_, schema)| schema.get("const").is_none());
+        self.path.push(key.clone());
+        Err(Problem::unknown_key(&self.path, known.iter().chain(within).map(|(key, _)| key.as_str())))
+    }
+
+    /// What is said of a table that lacks a key.
+    fn missing(&self, table: &Table, schema: &Json) -> Option<String> {
+        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        let key = required.into_iter().find(|key| !table.contains_key(*key))?;
+        let known = properties(schema)?;
+        let tag = tag_of(schema).and_then(|tag| match table.get(tag)?.shown {
+            Shown::Itself => Some((tag, tag)),
+            Shown::As(shown) => Some((tag, shown)),
+            Shown::Nothing => None,
+        });
+        let kind =
+            tag.map(|(tag, shown)| format!(", which {shown} = {} needs", known[tag]["const"])).unwrap_or_default();
+        let wanted = known.get(key).and_then(|schema| match schema.get("type").and_then(Json::as_str) {
+            Some("object") => Some(format!("a table `{key}`")),
+            Some("array") if is_of_tables(schema) => Some(format!("at least one table [[{key}]]")),
+            _ => example(schema).map(|value| format!("{key} = {value}, for example")),
+        });
+        let expected = wanted.map(|wanted| format!("; expected {wanted}")).unwrap_or_default();
+        Some(format!("the key `{key}` is missing{kind}{expected}"))
     }
 
     fn members(&mut self, table: &mut Table, schema: &Json) -> Result<(), Problem> {
@@ -229,19 +240,27 @@ impl Check {
     }
 }
 
-/// What is said of a table that lacks a key.
-fn missing(table: &Table, schema: &Json) -> Option<String> {
-    let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let key = required.into_iter().find(|key| !table.contains_key(*key))?;
-    let known = properties(schema)?;
-    let kind = tag_of(schema).map(|tag| format!(", which {tag} = {} needs", known[tag]["const"])).unwrap_or_default();
-    let wanted = known.get(key).and_then(|schema| match schema.get("type").and_then(Json::as_str) {
-        Some("object") => Some(format!("a table `{key}`")),
-        Some("array") if is_of_tables(schema) => Some(format!("at least one table [[{key}]]")),
-        _ => example(schema).map(|value| format!("{key} = {value}, for example")),
-    });
-    let expected = wanted.map(|wanted| format!("; expected {wanted}")).unwrap_or_default();
-    Some(format!("the key `{key}` is missing{kind}{expected}"))
+/// The names that may stand for a table.
+struct Names<'a> {
+    /// Those that say enough.
+    alone: Vec<&'a str>,
+    /// A table that says more.
+    table: String,
+}
+
+impl<'a> Names<'a> {
+    fn new(kinds: &'a [Json], tag: &str, shorthand: &Json) -> Self {
+        let (alone, others): (Vec<&Json>, Vec<&Json>) =
+            kinds.iter().partition(|kind| stands_alone(kind, tag, shorthand));
+        let alone = alone.into_iter().flat_map(|kind| names_of(kind, tag)).collect();
+        Self { alone, table: others.first().map(|kind| shown(kind)).unwrap_or_default() }
+    }
+
+    fn expected(&self) -> String {
+        let table =
+            if self.table.is_empty() { String::new() } else { format!(", or a table such as {{ {} }}", self.table) };
+        format!("{}{table}", one_of(&self.alone))
+    }
 }
 
 fn is_of_tables(array: &Json) -> bool {
@@ -268,15 +287,6 @@ fn most_of(schema: &Json) -> i128 {
     }
 }
 
-fn properties(schema: &Json) -> Option<&Map<String, Json>> {
-    schema.get("properties").and_then(Json::as_object)
-}
-
-/// The key whose value is fixed in this kind of table.
-fn tag_of(kind: &Json) -> Option<&str> {
-    properties(kind)?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
-}
-
 /// A value that this schema shows, as TOML writes it.
 fn example(schema: &Json) -> Option<String> {
     let choice = schema.get("enum").and_then(|choices| choices.get(0));
@@ -293,11 +303,16 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// The members of a table that this schema shows, as TOML writes them.
-fn shown(table: &Json) -> String {
-    let members = properties(table).into_iter().flatten();
-    let members: Vec<String> =
-        members.filter_map(|(key, schema)| Some(format!("{key} = {}", example(schema)?))).collect();
+/// The members that a table of this kind must have, as TOML writes them.
+fn shown(kind: &Json) -> String {
+    let required = kind.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let members: Vec<String> = required
+        .filter_map(|key| {
+            let schema = &kind["properties"][key];
+            let value = schema.get("const").map(Json::to_string).or_else(|| example(schema))?;
+            Some(format!("{key} = {value}"))
+        })
+        .collect();
     members.join(", ")
 }
 

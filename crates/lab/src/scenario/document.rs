@@ -49,6 +49,26 @@ pub(super) type Table = IndexMap<String, Member>;
 pub(super) struct Member {
     pub(super) key: Origin,
     pub(super) node: Node,
+    /// What messages call the key.
+    pub(super) shown: Shown,
+}
+
+/// What messages call a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// By itself: so it was written.
+    Itself,
+    /// Not at all: nobody wrote it, a [shorthand](super::shorthand) implies it.
+    Nothing,
+    /// As the key of a shorthand that was written in its place.
+    As(&'static str),
+}
+
+impl Member {
+    /// A key that was written at `key`.
+    pub(super) const fn written(key: Origin, node: Node) -> Self {
+        Self { key, node, shown: Shown::Itself }
+    }
 }
 
 /// Why a text is no document.
@@ -82,7 +102,7 @@ impl Node {
     pub(super) fn set_seed(&mut self, seed: u64) {
         if let Value::Table(table) = &mut self.value {
             let node = Self { origin: Origin::Seed, value: Value::Integer(seed.into()) };
-            table.insert("seed".to_owned(), Member { key: Origin::Seed, node });
+            table.insert("seed".to_owned(), Member::written(Origin::Seed, node));
         }
     }
 

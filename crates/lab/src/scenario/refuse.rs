@@ -1,6 +1,6 @@
 //! What is said to a person whose scenario is refused.
 
-use super::document::{Node, Origin, Value};
+use super::document::{Node, Origin, Shown, Value};
 use super::snippet::{Spot, note};
 use std::fmt;
 use std::ops::Range;
@@ -124,14 +124,22 @@ impl Problem {
     pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
         let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
         let (mut node, mut origin, mut depth) = (document, &document.origin, 0);
+        let mut shown = Vec::new();
         for key in &self.path {
             let Some(child) = node.child(key) else { break };
-            origin = match &node.value {
-                Value::Table(table) if is_about_key => &table[key].key,
-                _ => &child.origin,
+            let member = match &node.value {
+                Value::Table(table) => table.get(key),
+                _ => None,
             };
+            origin = member.filter(|_| is_about_key).map_or(&child.origin, |member| &member.key);
+            match member.map_or(Shown::Itself, |member| member.shown) {
+                Shown::Itself => shown.push(key.as_str()),
+                Shown::Nothing => {}
+                Shown::As(other) => shown.push(other),
+            }
             (node, depth) = (child, depth + 1);
         }
+        shown.extend(self.path[depth..].iter().map(String::as_str));
         let message = match &self.what {
             What::Unexpected(expected) if depth == self.path.len() => {
                 format!("found {}, expected {expected}", node.value)
@@ -152,7 +160,7 @@ impl Problem {
         if let What::UnknownKey(known) = self.what {
             refusal.below.push_str(&note(&refusal.below, &format!("known keys: {}", known.join(", "))));
         }
-        Refusal { path: self.path.join("."), ..refusal }
+        Refusal { path: shown.join("."), ..refusal }
     }
 }
 

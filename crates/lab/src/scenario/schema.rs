@@ -1,11 +1,18 @@
 //! The schema of the language: what editors complete from, and what `check` goes by.
 
 use super::Scenario;
+use super::document::{self, Table};
+use super::shorthand::pair_of;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// Made once: it is the same for every scenario.
+/// The keyword of a kind of tables for which a [shorthand](super::shorthand) may stand, and which one.
+pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
+/// The keyword of other names of one kind.
+const ALIASES: &str = "x-acklab-aliases";
+
+/// Of scenarios without shorthands, which is what they are checked against. Made once: it is the same for every scenario.
 pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(generate);
 
 /// The JSON Schema (draft 7, which editors know best) of a scenario.
@@ -14,15 +21,114 @@ pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(generate);
 /// values of an enumeration for the TOML language server of that name; `x-acklab-quantity` names the type of a value with a unit.
 #[must_use]
 pub fn schema() -> Value {
-    SCHEMA.clone()
+    let mut schema = SCHEMA.clone();
+    flat_flows(&mut schema);
+    shorthands(&mut schema);
+    schema["examples"] = json!([example()]);
+    schema
 }
 
 fn generate() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
-    schema["examples"] = json!([example()]);
     schema
+}
+
+/// Lets a flow have the settings of its transport beside its own keys.
+fn flat_flows(schema: &mut Value) {
+    let Some(flow) = schema.pointer_mut("/properties/flow/items") else { return };
+    let kinds = flow.pointer("/properties/transport/oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Array(required)) = flow.get_mut("required") {
+        required.retain(|key| key != "transport");
+    }
+    let Some(known) = flow.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for kind in kinds.iter().filter(|kind| !is_open(kind)) {
+        let settings = properties(kind).into_iter().flatten().filter(|(_, schema)| schema.get("const").is_none());
+        for (key, schema) in settings {
+            known.entry(key).or_insert_with(|| schema.clone());
+        }
+    }
+}
+
+/// Lets names stand for tables, from the inside out.
+fn shorthands(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(shorthands),
+        Value::Object(object) => {
+            object.values_mut().for_each(shorthands);
+            object.shift_remove(ALIASES);
+            let Some(shorthand) = object.shift_remove(SHORTHAND) else { return };
+            if let Some(Value::Array(kinds)) = object.get_mut("oneOf") {
+                accept_names(kinds, &shorthand);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn accept_names(kinds: &mut Vec<Value>, shorthand: &Value) {
+    let Some(tag) = kinds.first().and_then(tag_of).map(str::to_owned) else { return };
+    let (mut names, mut docs, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    for kind in &*kinds {
+        let description = kind.get("description").cloned().unwrap_or_default();
+        if stands_alone(kind, &tag, shorthand) {
+            let of_kind: Vec<Value> = names_of(kind, &tag).map(Value::from).collect();
+            docs.extend(of_kind.iter().map(|_| description.clone()));
+            names.extend(of_kind);
+        } else if shorthand == "name"
+            && let Some((name, key)) = pair_of(kind, &tag)
+        {
+            let mut value = kind["properties"][key].clone();
+            value["description"] = description.clone();
+            pairs.push(json!({
+                "type": "object",
+                "description": description,
+                "properties": { name: value },
+                "additionalProperties": false,
+                "required": [name],
+            }));
+        }
+    }
+    let list = json!({ "type": "string", "enum": names, "x-taplo": { "docs": { "enumValues": docs } } });
+    kinds.insert(0, list);
+    kinds.extend(pairs);
+}
+
+/// May the name of this kind stand for a table of it? In a flat flow, the rest stands beside the name.
+pub(super) fn stands_alone(kind: &Value, tag: &str, shorthand: &Value) -> bool {
+    let mut required = kind.get("required").and_then(Value::as_array).into_iter().flatten();
+    if shorthand == "flat" { !is_open(kind) } else { required.all(|key| key == tag) }
+}
+
+/// May tables of this kind have keys that the schema does not know?
+pub(super) fn is_open(kind: &Value) -> bool {
+    kind.get("additionalProperties") != Some(&Value::Bool(false))
+}
+
+pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}
+
+/// The key whose value is fixed in this kind of table.
+pub(super) fn tag_of(kind: &Value) -> Option<&str> {
+    properties(kind)?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
+}
+
+/// The names by which `tag` calls this kind of table.
+pub(super) fn names_of<'a>(kind: &'a Value, tag: &str) -> impl Iterator<Item = &'a str> {
+    let name = properties(kind).and_then(|known| known.get(tag)?.get("const")?.as_str());
+    let aliases = kind.get(ALIASES).and_then(Value::as_array).into_iter().flatten();
+    name.into_iter().chain(aliases.filter_map(Value::as_str))
+}
+
+/// Of these kinds, the one that `table` says it is of.
+pub(super) fn kind_of<'a>(table: &Table, kinds: &'a [Value]) -> Option<&'a Value> {
+    let tag = kinds.first().and_then(tag_of)?;
+    match &table.get(tag)?.node.value {
+        document::Value::Text(name) => kinds.iter().find(|kind| names_of(kind, tag).any(|known| known == name)),
+        _ => None,
+    }
 }
 
 /// One link and one flow, with what must be said of them.
@@ -37,7 +143,7 @@ fn example() -> Value {
             "forward": { "rate": "16Mbps", "delay": "7.5ms", "queue": { "discipline": "fifo", "limit": "20packets" } },
             "reverse": { "rate": "1Gbps", "delay": "7.5ms", "gate": { "interval": "5ms", "quota": 10 } },
         }],
-        "flow": [{ "from": "src_0", "to": "dst_0", "preset": "linux" }],
+        "flow": [{ "from": "src_0", "to": "dst_0", "transport": { "protocol": "tcp", "preset": "linux" } }],
     })
 }
 
@@ -79,41 +185,18 @@ fn forget_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// One list of names instead of one schema for each name. Where a table may stand instead, the list is the first of two kinds.
+/// One list of names instead of one schema for each name.
 fn list_choices(object: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = object.get("oneOf") else { return };
-    let (mut values, mut docs, mut tables) = (Vec::new(), Vec::new(), Vec::new());
-    for choice in choices {
-        let Some(name) = choice.get("const") else {
-            tables.push(choice.clone());
-            continue;
-        };
-        let aliases = choice.get("x-acklab-aliases").and_then(Value::as_array);
-        for value in std::iter::once(name).chain(aliases.into_iter().flatten()) {
-            values.push(value.clone());
-            docs.push(choice.get("description").cloned().unwrap_or_default());
-        }
-    }
-    if values.is_empty() {
-        return;
-    }
+    let names: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();
+    let Some(names) = names else { return };
+    let docs: Vec<Value> =
+        choices.iter().map(|choice| choice.get("description").cloned().unwrap_or_default()).collect();
     object.shift_remove("oneOf");
-    let list = json!({ "type": "string", "enum": values, "x-taplo": { "docs": { "enumValues": docs } } });
-    match (tables.is_empty(), list) {
-        (true, Value::Object(list)) => object.extend(list),
-        (_, list) => {
-            tables.iter_mut().for_each(describe_only_key);
-            tables.insert(0, list);
-            object.insert("oneOf".to_owned(), tables.into());
-        }
-    }
-}
-
-/// The one key of a table that stands for a name with something to it means what the table means.
-fn describe_only_key(table: &mut Value) {
-    let description = table["description"].clone();
-    for property in table["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
-        property["description"] = description.clone();
+    if let Value::Object(list) =
+        json!({ "type": "string", "enum": names, "x-taplo": { "docs": { "enumValues": docs } } })
+    {
+        object.extend(list);
     }
 }
 

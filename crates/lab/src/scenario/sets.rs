@@ -5,11 +5,16 @@
 //! can be read as one (`7`, `true`, `["queue"]`, `{ policy = "linux" }`), and text otherwise, so `16Mbps` needs no quotes. An empty
 //! value takes the key away.
 //!
+//! A setting of a flow's transport is found in the table `transport` also if the path leaves that out: `flow.0.mss` is
+//! `flow.0.transport.mss`. The shorthands of the text are written out before (see `shorthand`), so `flow.0.congestion.beta` leads into
+//! what the text says as `congestion = "cubic"`.
+//!
 //! When a set chooses another kind of something (`flow.0.ack.policy=per-packet`), what the text says of the old kind and the new one
 //! does not know goes with it; that is done by `check`, which knows the kinds.
 
-use super::document::{Member, Node, Origin, Table, Value, parse_toml_value};
+use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_value};
 use super::refuse::{Refusal, suggestion};
+use super::shorthand;
 
 /// No path of the language is nearly as long; what is longer is no path.
 const LONGEST_PATH: usize = 16;
@@ -17,6 +22,8 @@ const LONGEST_PATH: usize = 16;
 /// Carries out all `sets`, in order.
 pub(super) fn apply(document: &mut Node, sets: &[String]) -> Result<(), Refusal> {
     sets.iter().enumerate().try_for_each(|(index, set)| {
+        // The text and each set may say in short what the next one leads into.
+        shorthand::write_out(document);
         apply_one(document, set, &Origin::Set(index)).map_err(|message| Refusal::of_set(set, message))
     })
 }
@@ -33,14 +40,26 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
         return Err(format!("expected a path such as flow.0.congestion; this one has {} keys", path.len()));
     }
     let value = parse_value(value.trim())?;
+    let full = shorthand::full_path(&path);
     let mut node = document;
-    for (depth, key) in path.iter().enumerate() {
-        let so_far = path[..depth].join(".");
-        let is_last = depth + 1 == path.len();
+    for (depth, key) in full.iter().enumerate() {
+        // As it was given: what a shorthand left out stands behind the flow's index.
+        let given = if depth > 2 { depth + path.len() - full.len() } else { depth };
+        let so_far = path[..given].join(".");
+        let is_last = depth + 1 == full.len();
         node = match &mut node.value {
-            Value::Table(table) if is_last => return set_member(table, key, value, origin),
+            Value::Table(table) if is_last => {
+                let within = table.get(*key).and_then(|member| shorthand::protocol_of(&full, member, value.as_ref()));
+                let member = within.and_then(|within| Some((within, table.get_mut(*key)?)));
+                return match member {
+                    Some((within, Member { node: Node { value: Value::Table(table), .. }, .. })) => {
+                        set_member(table, within, value, origin)
+                    }
+                    _ => set_member(table, key, value, origin),
+                };
+            }
             Value::Table(table) => {
-                let made = || Member { key: origin.clone(), node: Node::empty_table(origin.clone()) };
+                let made = || Member::written(origin.clone(), Node::empty_table(origin.clone()));
                 &mut table.entry((*key).to_owned()).or_insert_with(made).node
             }
             Value::Array(items) => {
@@ -65,7 +84,9 @@ fn set_member(table: &mut Table, key: &str, value: Option<Value>, origin: &Origi
     match value {
         Some(value) => {
             let node = Node { origin: origin.clone(), value }.with_origin(origin);
-            table.insert(key.to_owned(), Member { key: origin.clone(), node });
+            // What a shorthand implied is called as it was.
+            let shown = table.get(key).map_or(Shown::Itself, |member| member.shown);
+            table.insert(key.to_owned(), Member { key: origin.clone(), node, shown });
             Ok(())
         }
         None if table.shift_remove(key).is_some() => Ok(()),

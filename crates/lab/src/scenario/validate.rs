@@ -5,16 +5,16 @@ mod links;
 mod network;
 mod wifi;
 
+use super::flow::CustomKey;
 use super::refuse::{Problem, suggestion};
 use super::{Scenario, Series};
 use crate::strategies::{self, Strategies};
 use acklab_base::Duration;
+use acklab_transport::fault::LONGEST_TIME;
 use network::Network;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-/// The longest time that may be written, so that no sum of times overflows: ten years.
-const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// A throughput series has at most so many bins a flow.
 const MOST_BINS: u64 = 10_000_000;
 
@@ -43,10 +43,14 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
 pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
     for (index, flow) in scenario.flow.iter().enumerate() {
         for (key, name) in flow.custom_names() {
-            let known = if key == "ack.name" { strategies.policy_names() } else { strategies.controller_names() };
+            let known = match key {
+                CustomKey::Policy => strategies.policy_names(),
+                CustomKey::Controller => strategies.controller_names(),
+                CustomKey::Transport => strategies.transport_names(),
+            };
             if !known.contains(&name.as_str()) {
                 let expected = format!("{}{}", strategies::expected(&known), suggestion(&name, known.iter().copied()));
-                return Err(Problem::at(format!("flow.{index}.{key}"), expected));
+                return Err(Problem::at(format!("flow.{index}.{}", key.path()), expected));
             }
         }
     }
@@ -64,7 +68,7 @@ fn name(path: &str, name: &str) -> Result<(), Problem> {
 }
 
 fn not_too_long(path: &str, duration: Duration) -> Result<(), Problem> {
-    if duration > LONGEST { Err(Problem::at(path, "at most ten years")) } else { Ok(()) }
+    if duration > LONGEST_TIME { Err(Problem::at(path, "at most ten years")) } else { Ok(()) }
 }
 
 fn above_zero(path: &str, duration: Duration) -> Result<(), Problem> {

@@ -1,12 +1,15 @@
 //! The scenario language, as a person meets it.
 
+mod constants;
 mod refusals;
 mod round_trip;
 mod schema;
 mod sets;
+mod transport;
 mod udp;
 
-use acklab_lab::scenario::{Refusal, Scenario, load};
+use acklab_lab::scenario::{Refusal, Scenario, Transport, load};
+use acklab_transport::tcp;
 
 /// What `load` is told that the text is called.
 const NAME: &str = "studies/x.toml";
@@ -23,4 +26,12 @@ fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
 fn edited(what: &str, with: &str) -> String {
     assert_eq!(FULL.matches(what).count(), 1, "{what:?} does not stand in the scenario once");
     FULL.replace(what, with)
+}
+
+/// What the scenario says of the connection of the flow of this index.
+fn settings(scenario: &Scenario, flow: usize) -> &tcp::Settings {
+    match &scenario.flow[flow].transport {
+        Transport::Tcp(settings) => settings,
+        other => panic!("flow {flow} is over {}", other.name()),
+    }
 }

@@ -388,7 +388,7 @@ fn values_that_make_no_sense() {
         (
             r#"rate = "2Mbps" }"#,
             r#"rate = "9Gbps", write = «"1B"» }"#,
-            r#"flow.1.traffic.write: found "1B", expected writes so large that 9Gbps takes at most one in a nanosecond"#,
+            r#"flow.1.traffic.write: found "1B", expected a size so large that 9Gbps takes at most one in a nanosecond"#,
         ),
         ("count = 3", "count = «9_999_999»", "flow.0.count: with this there are 9999999 flows; expected at most 10000"),
     ]);

@@ -1,6 +1,6 @@
 //! What was read is written out in full, and reads back as the same.
 
-use super::{FULL, NAME, read};
+use super::{FULL, NAME, read, settings};
 use acklab_base::{Bytes, Duration};
 use acklab_lab::scenario::load;
 use acklab_transport::tcp::config::RttClock;
@@ -35,12 +35,12 @@ fn the_canonical_form_says_everything() {
     assert_eq!(canonical["measure"], json!({ "from": "0s", "until": "15s", "series": [] }));
     let flow = &canonical["flow"][1];
     assert_eq!(flow["name"], "flow_4");
-    assert_eq!(flow["mss"], "1448B");
-    assert_eq!(flow["ack"], json!({ "policy": "linux" }));
-    assert_eq!(flow["min_rto"], "200ms");
-    assert_eq!(canonical["flow"][0]["min_rto"], "250ms");
+    assert_eq!(flow["transport"]["mss"], "1448B");
+    assert_eq!(flow["transport"]["ack"], json!({ "policy": "linux" }));
+    assert_eq!(flow["transport"]["min_rto"], "200ms");
+    assert_eq!(canonical["flow"][0]["transport"]["min_rto"], "250ms");
     assert_eq!(
-        canonical["flow"][0]["ack"],
+        canonical["flow"][0]["transport"]["ack"],
         json!({ "policy": "delayed", "segments": 3, "timer": "100ms", "quick": 0 })
     );
 }
@@ -87,9 +87,9 @@ fn json_and_toml_are_the_same_language() {
 fn null_is_absence() {
     let mut value = read(FULL, &[]).unwrap().canonical_json();
     value["title"] = json!(null);
-    value["flow"][0]["mss"] = json!(null);
+    value["flow"][0]["transport"]["mss"] = json!(null);
     let scenario = load(&value.to_string(), NAME, &[], None).unwrap();
-    assert_eq!((scenario.title.as_str(), scenario.flow[0].mss), ("", None));
+    assert_eq!((scenario.title.as_str(), settings(&scenario, 0).mss), ("", None));
 }
 
 #[test]

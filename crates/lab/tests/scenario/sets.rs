@@ -1,11 +1,12 @@
 //! Values from outside.
 
-use super::{FULL, NAME, edited, read};
+use super::{FULL, NAME, edited, read, settings};
+use acklab_app::Traffic;
 use acklab_base::units::{Limit, Segments};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_lab::scenario::{Scenario, Series, load};
 use acklab_path::{loss, queue};
-use acklab_transport::{ack, cc, source};
+use acklab_transport::{ack, cc};
 
 fn set(sets: &[&str]) -> Scenario {
     read(FULL, sets).unwrap_or_else(|refusal| panic!("{sets:?}\n{refusal}"))
@@ -25,8 +26,8 @@ fn values_are_toml_or_text() {
         "link.0.reverse.gate={ interval = '1ms', quota = 0x10 }",
     ]);
     assert_eq!((scenario.seed, scenario.title.as_str()), (7, "a b, c"));
-    assert_eq!(scenario.flow[0].congestion, Some(cc::Algorithm::NewReno));
-    assert_eq!((scenario.flow[0].sack, scenario.flow[0].initial_window), (Some(false), Some(Segments(4))));
+    assert_eq!(settings(&scenario, 0).congestion, Some(cc::Config::NEW_RENO));
+    assert_eq!((settings(&scenario, 0).sack, settings(&scenario, 0).initial_window), (Some(false), Some(Segments(4))));
     assert_eq!(scenario.link[0].forward.rate, Some(Rate::from_mbps(8)));
     assert_eq!(scenario.measure.series, [Series::Queue]);
     assert_eq!(scenario.link[0].reverse.gate.map(|gate| gate.quota), Some(16));
@@ -42,8 +43,8 @@ fn entries_are_found_by_index_and_by_name() {
     ]);
     assert_eq!(scenario.link[0].reverse.gate.map(|gate| gate.quota), Some(5));
     assert_eq!(scenario.link[2].forward.delay, Duration::from_millis(3));
-    assert_eq!(scenario.flow[0].mss, Some(Bytes(500)));
-    assert_eq!(scenario.flow[1].mss, Some(Bytes(600)), "the first flow counts three times");
+    assert_eq!(settings(&scenario, 0).mss, Some(Bytes(500)));
+    assert_eq!(settings(&scenario, 1).mss, Some(Bytes(600)), "the first flow counts three times");
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn tables_are_made_on_the_way() {
         "link.lan.forward.queue.discipline=fifo",
         "link.lan.forward.queue.limit=9packets",
     ]);
-    assert!(matches!(scenario.flow[1].ack, Some(ack::Config::Delayed { segments: 2, .. })));
+    assert!(matches!(settings(&scenario, 1).ack, Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))));
     assert_eq!(
         scenario.link[2].forward.queue,
         queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }
@@ -78,8 +79,8 @@ fn another_kind_drops_what_only_the_old_one_knew() {
         "link.btl.forward.loss.model=independent",
         "link.btl.forward.loss.probability=0.5",
     ]);
-    assert_eq!(scenario.flow[0].ack, Some(ack::Config::PerPacket {}));
-    assert_eq!(scenario.flow[0].traffic, source::Config::Greedy {});
+    assert_eq!(settings(&scenario, 0).ack, Some(ack::per_packet::PerPacket {}.into()));
+    assert_eq!(scenario.flow[0].traffic, Traffic::Greedy {});
     assert_eq!(
         scenario.link[0].reverse.queue,
         queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))), mark_above: None }
@@ -101,7 +102,8 @@ fn but_not_what_was_set_nor_what_no_kind_knows() {
 #[test]
 fn later_sets_win() {
     assert_eq!(set(&["seed=1", "seed=2"]).seed, 2);
-    assert_eq!(set(&["flow.0.ack=", "flow.0.ack.policy=linux"]).flow[0].ack, Some(ack::Config::Linux {}));
+    let scenario = set(&["flow.0.ack=", "flow.0.ack.policy=linux"]);
+    assert_eq!(settings(&scenario, 0).ack, Some(ack::linux::Linux {}.into()));
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn sets_are_refused_with_themselves_as_the_place() {
     for (set, message) in [
         (
             "flow.0.congestion=cubik",
-            "found \"cubik\", expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { custom = \"mine\" }; did you mean `cubic`?",
+            "found \"cubik\", expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { algorithm = \"custom\", name = \"mine\" }; did you mean `cubic`?",
         ),
         ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (

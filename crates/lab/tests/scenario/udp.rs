@@ -27,7 +27,7 @@ fn it_needs_no_preset_and_has_no_settings() {
             "name": "flow_4",
             "from": "src_0",
             "to": "r2",
-            "transport": "udp",
+            "transport": { "protocol": "udp" },
             "traffic": { "model": "constant", "rate": "200Mbps", "write": "1472B" },
             "start": "100ms",
             "count": 1,

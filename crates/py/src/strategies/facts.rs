@@ -84,13 +84,13 @@ impl Ack {
     }
 
     #[getter]
-    const fn una(&self) -> u64 {
-        self.0.una
+    const fn acked_to(&self) -> u64 {
+        self.0.acked_to.0
     }
 
     #[getter]
-    const fn nxt(&self) -> u64 {
-        self.0.nxt
+    const fn sent_to(&self) -> u64 {
+        self.0.sent_to.0
     }
 
     #[getter]
@@ -227,7 +227,7 @@ impl Sent {
 
     #[getter]
     const fn end(&self) -> u64 {
-        self.0.end
+        self.0.end.0
     }
 
     #[getter]
@@ -262,13 +262,18 @@ impl Lost {
     }
 
     #[getter]
+    const fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    #[getter]
     const fn start(&self) -> u64 {
-        self.0.start
+        self.0.start.0
     }
 
     #[getter]
     const fn end(&self) -> u64 {
-        self.0.end
+        self.0.end.0
     }
 
     #[getter]

@@ -4,22 +4,44 @@
 //! such it has no timer: what does not fill the count is acknowledged with what follows, or never. RFC 1122, §4.2.3.2, wants one
 //! of less than 500 ms. Disorder is not theirs to say: as in RFC 5681, §4.2, it is acknowledged at once.
 
-use super::{Arrival, Decision, Ledger, Reason};
-use acklab_base::Duration;
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The byte-counting ACK.
-#[derive(Clone, Copy, Debug)]
+/// What a scenario sets, and the policy itself, which keeps nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct ByteCounting {
-    segments: u32,
-    timer: Option<Duration>,
+    /// Acknowledge with so many full-sized segments' worth of octets unacknowledged: L.
+    #[schemars(range(min = 1))]
+    pub segments: u32,
+    /// Acknowledge at the latest after this time. Without it, what does not fill the count waits for what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Duration>,
 }
 
-impl ByteCounting {
-    pub(super) const fn new(segments: u32, timer: Option<Duration>) -> Self {
-        Self { segments, timer }
+impl Default for ByteCounting {
+    /// The least L of the paper, and no timer, as in the paper.
+    fn default() -> Self {
+        Self { segments: 2, timer: None }
+    }
+}
+
+impl Settings for ByteCounting {
+    type Policy = Self;
+
+    fn policy(self) -> Self {
+        self
     }
 
-    pub(super) fn decide(&self, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    fn timers(&self) -> Vec<Timer> {
+        self.timer.map(|timer| Timer::new("timer", timer)).into_iter().collect()
+    }
+}
+
+impl AckPolicy for ByteCounting {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         if let Some(reason) = arrival.disorder() {
             return Decision::Now(reason);
         }
@@ -35,13 +57,15 @@ impl ByteCounting {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Packet;
     use super::*;
-    use acklab_base::Instant;
+
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
 
     fn after(payloads: &[u64]) -> Ledger {
         let (mut ledger, mut offset) = (Ledger::default(), 0);
         for payload in payloads {
-            ledger.enter(Instant::ZERO, offset..offset + payload, *payload);
+            ledger.enter(Instant::ZERO, Packet::of_stream(offset..offset + payload, *payload));
             offset += payload;
         }
         ledger
@@ -49,21 +73,33 @@ mod tests {
 
     #[test]
     fn octets_count_and_not_segments() {
-        let policy = ByteCounting::new(2, None);
-        assert_eq!(policy.decide(&Arrival::InOrder, &after(&[1000])), Decision::Hold);
-        assert_eq!(policy.decide(&Arrival::InOrder, &after(&[1000, 400, 400])), Decision::Hold);
-        assert_eq!(policy.decide(&Arrival::InOrder, &after(&[1000, 400, 600])), Decision::Now(Reason::ByteCount));
+        let mut policy = ByteCounting { segments: 2, timer: None };
+        assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000]), HELD), Decision::Hold);
+        assert_eq!(policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000, 400, 400]), HELD), Decision::Hold);
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000, 400, 600]), HELD),
+            Decision::Now(Reason::ByteCount)
+        );
     }
 
     #[test]
     fn the_timer_runs_from_the_first_and_disorder_does_not_wait() {
-        let policy = ByteCounting::new(16, Some(Duration::from_millis(100)));
+        let mut policy = ByteCounting { segments: 16, timer: Some(Duration::from_millis(100)) };
         let due = Instant::ZERO + Duration::from_millis(100);
-        assert_eq!(policy.decide(&Arrival::InOrder, &after(&[1000; 15])), Decision::At(due, Reason::Timer));
-        assert_eq!(policy.decide(&Arrival::InOrder, &after(&[1000; 16])), Decision::Now(Reason::ByteCount));
-        assert_eq!(policy.decide(&Arrival::OutOfOrder, &after(&[1000])), Decision::Now(Reason::OutOfOrder));
         assert_eq!(
-            policy.decide(&Arrival::FillsGap { closed: false }, &after(&[1000])),
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 15]), HELD),
+            Decision::At(due, Reason::Timer)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::InOrder, &after(&[1000; 16]), HELD),
+            Decision::Now(Reason::ByteCount)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &after(&[1000]), HELD),
+            Decision::Now(Reason::OutOfOrder)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::FillsGap { closed: false }, &after(&[1000]), HELD),
             Decision::Now(Reason::FillsGap)
         );
     }

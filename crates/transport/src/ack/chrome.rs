@@ -7,9 +7,11 @@
 //!
 //! Packets and what TCP must do differently are as in `quic`. Packet numbers count what was sent, here what has arrived.
 
-use super::quic::reports_reordering;
-use super::{Arrival, Decision, Held, Ledger, Reason};
-use acklab_base::Duration;
+use super::quic::{MAX_ACK_DELAY, reports_reordering};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// `kDefaultRetransmittablePacketsBeforeAck`.
 const PACKETS_AT_FIRST: u64 = 2;
@@ -18,21 +20,47 @@ const PACKETS_AFTER_GAP: u64 = 4;
 /// `kAlarmGranularity`.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// ACK decimation.
-#[derive(Clone, Copy, Debug)]
+/// What a scenario sets, and the policy itself, which keeps nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Chrome {
-    packets: u32,
-    after: u32,
-    rtt_divisor: u32,
-    max_delay: Duration,
+    /// Later on, acknowledge at the latest with this many segments unacknowledged.
+    #[schemars(range(min = 1))]
+    pub packets: u32,
+    /// So many segments at the start of the connection are acknowledged by twos.
+    pub after: u32,
+    /// Later on, acknowledge at the latest after the shortest round trip divided by this.
+    #[schemars(range(min = 1))]
+    pub rtt_divisor: u32,
+    /// Acknowledge at the latest after this time.
+    pub max_ack_delay: Duration,
 }
 
-impl Chrome {
-    pub(super) const fn new(packets: u32, after: u32, rtt_divisor: u32, max_delay: Duration) -> Self {
-        Self { packets, after, rtt_divisor, max_delay }
+impl Default for Chrome {
+    /// `kMaxRetransmittablePacketsBeforeAck`, `kMinReceivedBeforeAckDecimation`, and `quic_ack_decimation_delay` of a quarter.
+    fn default() -> Self {
+        Self { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: MAX_ACK_DELAY }
+    }
+}
+
+impl Settings for Chrome {
+    type Policy = Self;
+
+    fn policy(self) -> Self {
+        self
     }
 
-    pub(super) fn decide(&self, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("max_ack_delay", self.max_ack_delay)]
+    }
+}
+
+impl AckPolicy for Chrome {
+    fn ledger(&self) -> Ledger {
+        Ledger::default().with_round_trip(FOR_EVER)
+    }
+
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match arrival {
             Arrival::Duplicate => return Decision::Now(Reason::Duplicate),
             Arrival::FillsGap { .. } if reports_reordering(1, ledger, held) => return Decision::Now(Reason::FillsGap),
@@ -43,41 +71,41 @@ impl Chrome {
         if ledger.arrived.segments >= packets {
             return Decision::Now(Reason::SegmentCount);
         }
-        if held.beyond.last().is_some_and(|run| run.end - run.start <= PACKETS_AFTER_GAP * ledger.full_size) {
+        if held.beyond.last().is_some_and(|run| run.end - run.start <= PACKETS_AFTER_GAP * ledger.unit) {
             return Decision::Now(Reason::OutOfOrder);
         }
         Decision::At(ledger.newest + self.delay(decimates, ledger), Reason::Timer)
     }
+}
 
+impl Chrome {
     fn delay(&self, decimates: bool, ledger: &Ledger) -> Duration {
         match ledger.round_trip.as_ref().and_then(|rtt| rtt.least()) {
-            _ if !decimates => self.max_delay,
+            _ if !decimates => self.max_ack_delay,
             // Without a measurement the shortest round trip is zero there.
             None => GRANULARITY,
-            Some(rtt) => (rtt / u64::from(self.rtt_divisor)).min(self.max_delay).max(GRANULARITY),
+            Some(rtt) => (rtt / u64::from(self.rtt_divisor)).min(self.max_ack_delay).max(GRANULARITY),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::Packet;
     use super::*;
-    use acklab_base::Instant;
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
 
     /// The delay of one packet that is not the second or tenth, after so many and with this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
-        let config =
-            Config::Chrome { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: Duration::from_millis(25) };
-        let (policy, mut ledger) = (Chrome::new(10, 100, 4, Duration::from_millis(25)), config.ledger());
+        let mut policy = Chrome::default();
+        let mut ledger = policy.ledger();
         ledger.total.segments = before;
         if let Some(rtt) = &mut ledger.round_trip {
             rtt.on_handshake(Instant::ZERO, Duration::from_millis(rtt_ms));
         }
-        ledger.enter(Instant::ZERO, 0..1000, 1000);
-        match policy.decide(&Arrival::InOrder, &ledger, HELD) {
+        ledger.enter(Instant::ZERO, Packet::of_stream(0..1000, 1000));
+        match policy.decide(Instant::ZERO, &Arrival::InOrder, &ledger, HELD) {
             Decision::At(at, Reason::Timer) => at.since(Instant::ZERO),
             other => panic!("{other:?}"),
         }

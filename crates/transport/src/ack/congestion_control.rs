@@ -5,13 +5,46 @@
 //! three segments of a reordering event, which lasts while anything lies beyond a gap; the others count as any (§4.6). The segment
 //! that ends the event is acknowledged at once (RFC 5681, §4.2).
 
-use super::{Arrival, Decision, Ledger, Reason};
-use acklab_base::Duration;
+use super::delayed::Delayed;
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// §4.1: the ratio to begin with; §4.6: up to it, disorder is never delayed.
 const INITIAL_RATIO: u8 = 2;
 /// §4.6.
 const IMMEDIATE_DUPLICATES: u32 = 3;
+
+/// §4.6: the delayed-ACK timer is at most 500 ms.
+const LONGEST_TIMER: Duration = Duration::from_millis(500);
+
+/// What a scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AckCongestionControl {
+    /// Acknowledge at the latest after this time, at most 500 ms.
+    pub timer: Duration,
+}
+
+impl Default for AckCongestionControl {
+    /// 200 ms as in `delayed`.
+    fn default() -> Self {
+        Self { timer: Delayed::default().timer }
+    }
+}
+
+impl Settings for AckCongestionControl {
+    type Policy = CongestionControl;
+
+    fn policy(self) -> CongestionControl {
+        CongestionControl { ratio: INITIAL_RATIO, timer: self.timer, duplicates: 0 }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer { most: Some(LONGEST_TIMER), ..Timer::new("timer", self.timer) }]
+    }
+}
 
 /// An ACK for every R segments.
 #[derive(Clone, Copy, Debug)]
@@ -22,17 +55,12 @@ pub struct CongestionControl {
     duplicates: u32,
 }
 
-impl CongestionControl {
-    pub(super) const fn new(timer: Duration) -> Self {
-        Self { ratio: INITIAL_RATIO, timer, duplicates: 0 }
-    }
-
-    /// The sender asks for this ratio.
-    pub(super) fn on_ratio(&mut self, ratio: u8) {
+impl AckPolicy for CongestionControl {
+    fn on_ack_ratio(&mut self, ratio: u8) {
         self.ratio = ratio.max(1);
     }
 
-    pub(super) fn decide(&mut self, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         match arrival {
             Arrival::Duplicate => return Decision::Now(Reason::Duplicate),
             Arrival::FillsGap { closed: true } => {
@@ -56,18 +84,20 @@ impl CongestionControl {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Packet;
     use super::*;
-    use acklab_base::Instant;
+
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
 
     #[test]
     fn with_a_ratio_above_two_only_three_duplicates_are_immediate() {
-        let mut policy = CongestionControl::new(Duration::from_millis(200));
-        policy.on_ratio(4);
+        let mut policy = AckCongestionControl::default().policy();
+        policy.on_ack_ratio(4);
         let mut ledger = Ledger::default();
         let reasons: Vec<Option<Reason>> = (1..=12u64)
             .map(|segment| {
-                ledger.enter(Instant::ZERO, segment * 1000..(segment + 1) * 1000, 0);
-                match policy.decide(&Arrival::OutOfOrder, &ledger) {
+                ledger.enter(Instant::ZERO, Packet::of_stream(segment * 1000..(segment + 1) * 1000, 0));
+                match policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &ledger, HELD) {
                     Decision::Now(reason) => {
                         ledger.settle();
                         Some(reason)
@@ -79,7 +109,14 @@ mod tests {
         let (first, then) = (Some(Reason::OutOfOrder), Some(Reason::SegmentCount));
         assert_eq!(reasons[..3], [first; 3]);
         assert_eq!(reasons[3..], [None, None, None, then, None, None, None, then, None]);
-        assert_eq!(policy.decide(&Arrival::FillsGap { closed: true }, &ledger), Decision::Now(Reason::FillsGap));
-        assert_eq!(policy.decide(&Arrival::OutOfOrder, &ledger), Decision::Now(Reason::OutOfOrder), "a new event");
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::FillsGap { closed: true }, &ledger, HELD),
+            Decision::Now(Reason::FillsGap)
+        );
+        assert_eq!(
+            policy.decide(Instant::ZERO, &Arrival::OutOfOrder, &ledger, HELD),
+            Decision::Now(Reason::OutOfOrder),
+            "a new event"
+        );
     }
 }

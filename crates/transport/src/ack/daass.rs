@@ -10,23 +10,56 @@
 
 use super::delayed::Delayed;
 use super::growth::Growth;
-use super::{Arrival, Decision, Ledger, Reason};
-use acklab_base::Instant;
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Daass {
+    /// After slow start, acknowledge at the latest with this many segments unacknowledged.
+    #[schemars(range(min = 1))]
+    pub segments: u32,
+    /// After slow start, acknowledge at the latest after this time.
+    pub timer: Duration,
+}
+
+impl Default for Daass {
+    /// Those of `delayed`.
+    fn default() -> Self {
+        let Delayed { segments, timer, .. } = Delayed::default();
+        Self { segments, timer }
+    }
+}
+
+impl Settings for Daass {
+    type Policy = AfterSlowStart;
+
+    fn policy(self) -> AfterSlowStart {
+        let after = Delayed { segments: self.segments, timer: self.timer, quick: 0 };
+        AfterSlowStart { after, growth: Growth::default() }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("timer", self.timer)]
+    }
+}
 
 /// Delayed ACKs after slow start.
 #[derive(Clone, Copy, Debug)]
-pub struct Daass {
+pub struct AfterSlowStart {
     after: Delayed,
     growth: Growth,
 }
 
-impl Daass {
-    /// The policy that goes over to `after`.
-    pub(super) fn new(after: Delayed) -> Self {
-        Self { after, growth: Growth::default() }
+impl AckPolicy for AfterSlowStart {
+    fn ledger(&self) -> Ledger {
+        Ledger::default().with_round_trip(FOR_EVER)
     }
 
-    pub(super) fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         if matches!(arrival, Arrival::OutOfOrder | Arrival::FillsGap { .. }) {
             self.growth.restart();
         }
@@ -34,23 +67,24 @@ impl Daass {
         self.growth.on_data(now, ledger.total.octets, rtt);
         match arrival {
             Arrival::InOrder if !self.growth.is_over() => Decision::Now(Reason::SlowStart),
-            _ => self.after.decide(arrival, ledger),
+            _ => self.after.decide(now, arrival, ledger, held),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::Packet;
     use super::*;
-    use acklab_base::Duration;
+
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
 
     const RTT: Duration = Duration::from_millis(100);
 
     /// Windows of so many segments, each at the start of a round trip; how many ACKs each brought at once.
     fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
-        let config = Config::Daass { segments: 2, timer: RTT };
-        let (mut policy, mut ledger) = (Daass::new(Delayed::new(2, RTT, 0)), config.ledger());
+        let mut policy = Daass { segments: 2, timer: RTT }.policy();
+        let mut ledger = policy.ledger();
         if let Some(rtt) = &mut ledger.round_trip {
             rtt.on_handshake(Instant::ZERO, RTT);
         }
@@ -64,9 +98,9 @@ mod tests {
                     if loss_in == Some(round) { Arrival::FillsGap { closed: true } } else { Arrival::InOrder };
                 (0..*window)
                     .filter(|_| {
-                        ledger.enter(now, offset..offset + 1000, 1000);
+                        ledger.enter(now, Packet::of_stream(offset..offset + 1000, 1000));
                         offset += 1000;
-                        let is_immediate = matches!(policy.decide(now, &arrival, &ledger), Decision::Now(_));
+                        let is_immediate = matches!(policy.decide(now, &arrival, &ledger, HELD), Decision::Now(_));
                         if is_immediate {
                             ledger.settle();
                         }

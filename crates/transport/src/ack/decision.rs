@@ -1,5 +1,6 @@
 //! What a policy says, and why.
 
+use super::Tally;
 use acklab_base::Instant;
 
 /// What a policy says after an arrival.
@@ -11,6 +12,17 @@ pub enum Decision {
     At(Instant, Reason),
     /// Acknowledge with what follows.
     Hold,
+}
+
+/// A decision as a trace shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// When it was made.
+    pub at: Instant,
+    /// What was decided, and why.
+    pub decision: Decision,
+    /// All that had arrived since the last ACK.
+    pub unacknowledged: Tally,
 }
 
 /// Why an ACK was sent.
@@ -46,6 +58,8 @@ pub enum Reason {
     Fin,
     /// Part of the handshake.
     Handshake,
+    /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
+    WindowUpdate,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -57,7 +71,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -73,6 +87,7 @@ impl Reason {
         Self::MarkCount,
         Self::Fin,
         Self::Handshake,
+        Self::WindowUpdate,
     ];
 
     /// The reason of this index.
@@ -100,6 +115,7 @@ impl Reason {
             Self::MarkCount => 12,
             Self::Fin => 13,
             Self::Handshake => 14,
+            Self::WindowUpdate => 15,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -124,6 +140,7 @@ impl Reason {
             Self::MarkCount => "mark-count",
             Self::Fin => "fin",
             Self::Handshake => "handshake",
+            Self::WindowUpdate => "window-update",
             Self::Custom(_) => "custom",
         }
     }

@@ -3,23 +3,45 @@
 //! RFC 5681, §4.2: an ACK for at least every second full-sized segment, within 500 ms of the first unacknowledged one; at once
 //! for a segment out of order, and for one that fills all or part of a gap.
 
-use super::{Arrival, Decision, Ledger, Reason};
-use acklab_base::Duration;
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The policy of RFC 1122 and RFC 5681.
-#[derive(Clone, Copy, Debug)]
+/// What a scenario sets, and the policy itself: `quick` counts down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Delayed {
-    segments: u32,
-    timer: Duration,
-    quick: u32,
+    /// Acknowledge at the latest with this many segments unacknowledged.
+    #[schemars(range(min = 1))]
+    pub segments: u32,
+    /// Acknowledge at the latest after this time, at most 500 ms in RFC 5681.
+    pub timer: Duration,
+    /// Acknowledge this many segments at the start of the connection one by one.
+    pub quick: u32,
 }
 
-impl Delayed {
-    pub(super) const fn new(segments: u32, timer: Duration, quick: u32) -> Self {
-        Self { segments, timer, quick }
+impl Default for Delayed {
+    /// RFC 5681, §4.2, for the count; `DelAckTimeout` of ns-3 for the time.
+    fn default() -> Self {
+        Self { segments: 2, timer: Duration::from_millis(200), quick: 0 }
+    }
+}
+
+impl Settings for Delayed {
+    type Policy = Self;
+
+    fn policy(self) -> Self {
+        self
     }
 
-    pub(super) fn decide(&self, arrival: &Arrival, ledger: &Ledger) -> Decision {
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("timer", self.timer)]
+    }
+}
+
+impl AckPolicy for Delayed {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         if let Some(reason) = arrival.disorder() {
             return Decision::Now(reason);
         }
@@ -32,15 +54,17 @@ impl Delayed {
         Decision::At(ledger.since.unwrap_or(ledger.newest) + self.timer, Reason::Timer)
     }
 
-    pub(super) fn on_ack_sent(&mut self) {
+    fn on_ack_sent(&mut self, _now: Instant) {
         self.quick = self.quick.saturating_sub(1);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Packet;
     use super::*;
-    use acklab_base::Instant;
+
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -48,23 +72,35 @@ mod tests {
 
     #[test]
     fn every_second_segment_or_the_timer_of_the_first() {
-        let policy = Delayed::new(2, Duration::from_millis(200), 0);
+        let mut policy = Delayed::default();
         let mut ledger = Ledger::default();
-        ledger.enter(at(10), 0..1448, 1448);
-        assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::At(at(210), Reason::Timer));
-        ledger.enter(at(50), 1448..2896, 1448);
-        assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::Now(Reason::SegmentCount));
+        ledger.enter(at(10), Packet::of_stream(0..1448, 1448));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD),
+            Decision::At(at(210), Reason::Timer)
+        );
+        ledger.enter(at(50), Packet::of_stream(1448..2896, 1448));
+        assert_eq!(policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD), Decision::Now(Reason::SegmentCount));
         ledger.settle();
-        ledger.enter(at(60), 2896..4344, 1448);
-        assert_eq!(policy.decide(&Arrival::InOrder, &ledger), Decision::At(at(260), Reason::Timer));
+        ledger.enter(at(60), Packet::of_stream(2896..4344, 1448));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::InOrder, &ledger, HELD),
+            Decision::At(at(260), Reason::Timer)
+        );
     }
 
     #[test]
     fn disorder_is_never_delayed() {
-        let policy = Delayed::new(2, Duration::from_millis(200), 0);
+        let mut policy = Delayed::default();
         let ledger = Ledger::default();
-        assert_eq!(policy.decide(&Arrival::OutOfOrder, &ledger), Decision::Now(Reason::OutOfOrder));
-        assert_eq!(policy.decide(&Arrival::FillsGap { closed: false }, &ledger), Decision::Now(Reason::FillsGap));
-        assert_eq!(policy.decide(&Arrival::Duplicate, &ledger), Decision::Now(Reason::Duplicate));
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::OutOfOrder, &ledger, HELD),
+            Decision::Now(Reason::OutOfOrder)
+        );
+        assert_eq!(
+            policy.decide(ledger.newest, &Arrival::FillsGap { closed: false }, &ledger, HELD),
+            Decision::Now(Reason::FillsGap)
+        );
+        assert_eq!(policy.decide(ledger.newest, &Arrival::Duplicate, &ledger, HELD), Decision::Now(Reason::Duplicate));
     }
 }

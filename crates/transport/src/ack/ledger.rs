@@ -44,16 +44,42 @@ pub struct Tally {
     pub octets: u64,
 }
 
-/// A piece of the stream, by offset.
+/// A piece of the number line: octets of a stream by their offset, or one packet number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The first octet.
+    /// The first number.
     pub start: u64,
-    /// The octet after the last.
+    /// The number after the last.
     pub end: u64,
 }
 
-/// What has arrived and is not yet acknowledged.
+/// One segment or packet as it enters the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Where it lies on the number line.
+    pub span: Span,
+    /// Its payload.
+    pub octets: u64,
+    /// Octets that are in order because of it. For a stream, those by which rcv.nxt advanced.
+    pub advanced: u64,
+}
+
+impl Packet {
+    /// A segment that carries the octets `range` of a stream and lets rcv.nxt advance by `advanced`.
+    #[must_use]
+    pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
+        Self { span: Span { start: range.start, end: range.end }, octets: range.end - range.start, advanced }
+    }
+
+    /// The packet of this number with `octets` of payload, which `arrival` says whether to count as in order.
+    #[must_use]
+    pub const fn numbered(number: u64, octets: u64, arrival: Arrival) -> Self {
+        let is_next = matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. });
+        Self { span: Span { start: number, end: number + 1 }, octets, advanced: if is_next { octets } else { 0 } }
+    }
+}
+
+/// What has arrived and is not yet acknowledged. Counts and sizes are octets; places and distances are on the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Segments that continued the stream since the last ACK.
@@ -64,15 +90,17 @@ pub struct Ledger {
     pub since: Option<Instant>,
     /// Arrival of the newest data of all, acknowledged or not.
     pub newest: Instant,
-    /// The largest segment so far.
+    /// The largest segment so far, in octets.
     pub full_size: u64,
+    /// The distance on the number line that a full-sized packet takes: `full_size` of a stream, and 1 of packet numbers.
+    pub unit: u64,
     /// All that has arrived since the last ACK, in order or not.
     pub arrived: Tally,
     /// All that has ever arrived.
     pub total: Tally,
     /// The segment that arrived last.
     pub last: Span,
-    /// The segment that lies highest in the stream.
+    /// The segment that lies highest on the number line.
     pub highest: Span,
     /// The one that did so when the last ACK left.
     pub reported: Span,
@@ -96,13 +124,14 @@ impl Ledger {
         Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }
     }
 
-    /// The segment `range` has arrived and continued the stream by `advanced` octets.
-    pub fn enter(&mut self, now: Instant, range: Range<u64>, advanced: u64) {
-        let octets = range.end - range.start;
+    /// `packet` has arrived.
+    pub fn enter(&mut self, now: Instant, packet: Packet) {
+        let Packet { span, octets, advanced } = packet;
         self.newest = now;
         self.full_size = self.full_size.max(octets);
-        self.last = Span { start: range.start, end: range.end };
-        if range.end > self.highest.end {
+        self.unit = self.unit.max(span.end - span.start);
+        self.last = span;
+        if span.end > self.highest.end {
             self.highest = self.last;
         }
         for tally in [&mut self.arrived, &mut self.total] {

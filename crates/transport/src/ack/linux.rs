@@ -12,8 +12,10 @@
 //!   it takes in full unless some other interrupt comes first; here none does. A third range of SACK sends what is held back.
 //!   There Linux answers before the segment is taken in, and here after [`tcp_sack_compress_send_ack`].
 
-use super::{Arrival, Decision, Held, Ledger, Reason};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings};
 use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK_ACKS: u32 = 16;
@@ -36,9 +38,22 @@ const MAX_COMPRESSED_SACKS: u32 = 44;
 /// `TCP_SACK_BLOCKS_EXPECTED`.
 const SACK_BLOCKS_EXPECTED: usize = 2;
 
+/// It has no settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Linux {}
+
+impl Settings for Linux {
+    type Policy = QuickOrDelayed;
+
+    fn policy(self) -> QuickOrDelayed {
+        QuickOrDelayed::default()
+    }
+}
+
 /// The policy of Linux.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Linux {
+pub struct QuickOrDelayed {
     quick: u32,
     /// Zero until the first data has come.
     ato: Duration,
@@ -50,8 +65,12 @@ pub struct Linux {
     compressed_until: Option<Instant>,
 }
 
-impl Linux {
-    pub(super) fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+impl AckPolicy for QuickOrDelayed {
+    fn ledger(&self) -> Ledger {
+        Ledger::default().with_round_trip(FOR_EVER)
+    }
+
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         self.adapt(now);
         if matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. }) {
             self.duplicates = 0;
@@ -69,6 +88,23 @@ impl Linux {
         }
     }
 
+    /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
+    fn on_first_mark(&mut self) {
+        self.quick = self.quick.max(QUICK_ACKS_OF_A_MARK);
+    }
+
+    /// `tcp_ecn_accept_cwr`: this segment at once, for the same reason.
+    fn on_window_reduced(&mut self) {
+        self.quick = self.quick.max(1);
+    }
+
+    fn on_ack_sent(&mut self, _now: Instant) {
+        self.quick = self.quick.saturating_sub(1);
+        (self.compressed, self.compressed_until) = (0, None);
+    }
+}
+
+impl QuickOrDelayed {
     /// While a gap is open: the first duplicates at once, then several as one.
     fn compress(&mut self, now: Instant, ledger: &Ledger, held: Held<'_>) -> Decision {
         if !held.sack {
@@ -106,21 +142,6 @@ impl Linux {
             self.quick = MAX_QUICK_ACKS;
         }
     }
-
-    /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
-    pub(super) fn on_first_mark(&mut self) {
-        self.quick = self.quick.max(QUICK_ACKS_OF_A_MARK);
-    }
-
-    /// `tcp_ecn_accept_cwr`: this segment at once, for the same reason.
-    pub(super) fn on_window_reduced(&mut self) {
-        self.quick = self.quick.max(1);
-    }
-
-    pub(super) fn on_ack_sent(&mut self) {
-        self.quick = self.quick.saturating_sub(1);
-        (self.compressed, self.compressed_until) = (0, None);
-    }
 }
 
 /// `__tcp_ack_snd_check`.
@@ -135,7 +156,7 @@ fn compressed_sack_delay(ledger: &Ledger) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Config, Echo};
+    use super::super::{Echo, Packet};
     use super::*;
     use std::ops::Range;
 
@@ -144,20 +165,20 @@ mod tests {
     }
 
     fn in_order(ledger: &mut Ledger, k: u64) -> Held<'static> {
-        ledger.enter(at(k * 700), (k - 1) * 1448..k * 1448, 1448);
+        ledger.enter(at(k * 700), Packet::of_stream((k - 1) * 1448..k * 1448, 1448));
         Held { next: k * 1448, beyond: &[], sack: true }
     }
 
     #[test]
     fn sixteen_quick_acks_and_then_every_second_segment() {
-        let (mut policy, mut ledger) = (Linux::default(), Ledger::default());
+        let (mut policy, mut ledger) = (Linux {}.policy(), Ledger::default());
         let reasons: Vec<Option<Reason>> = (1..=22)
             .map(|k| {
                 let held = in_order(&mut ledger, k);
                 match policy.decide(at(k * 700), &Arrival::InOrder, &ledger, held) {
                     Decision::Now(reason) => {
                         ledger.settle();
-                        policy.on_ack_sent();
+                        policy.on_ack_sent(at(k * 700));
                         Some(reason)
                     }
                     _ => None,
@@ -173,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_timer_starts_at_forty_milliseconds() {
-        let (mut policy, mut ledger) = (Linux::default(), Ledger::default());
+        let (mut policy, mut ledger) = (Linux {}.policy(), Ledger::default());
         for k in 1..=17 {
             let held = in_order(&mut ledger, k);
             let decision = policy.decide(at(k * 700), &Arrival::InOrder, &ledger, held);
@@ -181,14 +202,14 @@ mod tests {
                 assert_eq!(decision, Decision::At(at(17 * 700) + ATO_MIN, Reason::Timer));
             }
             ledger.settle();
-            policy.on_ack_sent();
+            policy.on_ack_sent(at(k * 700));
         }
     }
 
     /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
     fn beyond_a_gap(rtt: Option<Duration>, segments: Range<u64>, each: u64) -> Vec<Decision> {
-        let mut policy = Linux { quick: 0, ato: ATO_MIN, ..Linux::default() };
-        let mut ledger = Config::Linux {}.ledger();
+        let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
+        let mut ledger = policy.ledger();
         if let (Some(age), Some(estimate)) = (rtt, &mut ledger.round_trip) {
             estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age }));
         }
@@ -200,11 +221,11 @@ mod tests {
                     Some(last) => last.end = range.end,
                     None => beyond.push(range.clone()),
                 }
-                ledger.enter(at(k * 300), range, 0);
+                ledger.enter(at(k * 300), Packet::of_stream(range, 0));
                 let held = Held { next: 0, beyond: &beyond, sack: true };
                 let decision = policy.decide(at(k * 300), &Arrival::OutOfOrder, &ledger, held);
                 if let Decision::Now(_) = decision {
-                    policy.on_ack_sent();
+                    policy.on_ack_sent(at(k * 300));
                 }
                 decision
             })

@@ -9,24 +9,55 @@
 //! numbers are octets over the largest segment so far. A retransmission has its old number, so it looks like a packet that comes
 //! late. What carries nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
 
-use super::{Arrival, Decision, Held, Ledger, Reason};
-use acklab_base::Duration;
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RFC 9000, §18.2: `max_ack_delay` unless the peer says otherwise.
+pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+
+/// What a scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quic {
+    /// Acknowledge at the latest with this many segments unacknowledged.
+    #[schemars(range(min = 1))]
+    pub packets: u32,
+    /// Acknowledge at the latest after this time.
+    pub max_ack_delay: Duration,
+}
+
+impl Default for Quic {
+    /// RFC 9000, §13.2.2 and §18.2.
+    fn default() -> Self {
+        Self { packets: 2, max_ack_delay: MAX_ACK_DELAY }
+    }
+}
+
+impl Settings for Quic {
+    type Policy = Frequency;
+
+    fn policy(self) -> Frequency {
+        Frequency { threshold: self.packets.saturating_sub(1), max_ack_delay: self.max_ack_delay, reordering: 1 }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("max_ack_delay", self.max_ack_delay)]
+    }
+}
 
 /// RFC 9000, §13.2, with the settings of an `ACK_FREQUENCY` frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Quic {
+pub struct Frequency {
     /// An ACK with more than so many.
-    threshold: u32,
-    max_ack_delay: Duration,
-    reordering: u32,
+    pub(super) threshold: u32,
+    pub(super) max_ack_delay: Duration,
+    pub(super) reordering: u32,
 }
 
-impl Quic {
-    pub(super) const fn new(threshold: u32, max_ack_delay: Duration, reordering: u32) -> Self {
-        Self { threshold, max_ack_delay, reordering }
-    }
-
-    pub(super) fn decide(&self, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+impl AckPolicy for Frequency {
+    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         if *arrival == Arrival::Duplicate {
             return Decision::Now(Reason::Duplicate);
         }
@@ -45,94 +76,137 @@ impl Quic {
 /// It is if it makes a gap that no ACK has reported lie `threshold` back, or if it came so late that the last ACK reported it
 /// missing by as much (Google's `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
 pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>) -> bool {
-    let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.full_size) else {
+    let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
         return false;
     };
     if ledger.last.end + slack <= ledger.reported.start {
         return true;
     }
     // Largest Reported: what lies below counts as reported missing.
-    let reported = ledger.reported.end.saturating_sub(u64::from(threshold) * ledger.full_size);
+    let reported = ledger.reported.end.saturating_sub(u64::from(threshold) * ledger.unit);
     held.first_missing_from(reported) + slack < ledger.highest.start
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ack_frequency::AckFrequency;
+    use super::super::{Acknowledger, Config, Packet, Policy, Ranges};
     use super::*;
-    use acklab_base::Instant;
-    use std::ops::Range;
 
-    const AT_ONCE: Decision = Decision::Now(Reason::OutOfOrder);
+    const AT_ONCE: Option<Reason> = Some(Reason::OutOfOrder);
+    const COUNT: Option<Reason> = Some(Reason::SegmentCount);
+    const LATE: Option<Reason> = Some(Reason::FillsGap);
 
-    /// Packets of 1000 octets arrive by number; what the policy says to each, an ACK settling what is owed.
-    fn play(policy: Quic, packets: &[u64]) -> Vec<Decision> {
-        let (mut ledger, mut have) = (Ledger::default(), Vec::<u64>::new());
+    /// The number lines on which packets of 1000 octets arrive: packet numbers, and offsets of a stream.
+    #[derive(Clone, Copy)]
+    enum Line {
+        Packets,
+        Stream,
+    }
+
+    /// Packets arrive by number; why each is acknowledged at once, if it is.
+    fn play_on(line: Line, config: Config, packets: &[u64]) -> Vec<Option<Reason>> {
+        let mut acknowledger = Acknowledger::new(Policy::new(config).unwrap());
+        let mut ranges = Ranges::default();
         packets
             .iter()
-            .map(|packet| {
-                let next = |have: &[u64]| (0..).find(|number| !have.contains(number)).unwrap_or(0);
-                let before = next(&have);
-                have.push(*packet);
-                have.sort_unstable();
-                let after = next(&have);
-                let beyond =
-                    have.iter().filter(|number| **number > after).fold(Vec::<Range<u64>>::new(), |mut held, number| {
-                        let range = number * 1000..(number + 1) * 1000;
-                        match held.last_mut().filter(|last| last.end == range.start) {
-                            Some(last) => last.end = range.end,
-                            None => held.push(range),
-                        }
-                        held
-                    });
-                let arrival = match (after > before, beyond.is_empty()) {
-                    (true, true) if after == before + 1 => Arrival::InOrder,
-                    (true, closed) => Arrival::FillsGap { closed },
-                    (false, _) => Arrival::OutOfOrder,
+            .map(|number| {
+                let before = ranges.next();
+                let arrival = match line {
+                    Line::Packets => ranges.insert(*number..number + 1),
+                    Line::Stream => ranges.insert(number * 1000..(number + 1) * 1000),
                 };
-                ledger.enter(Instant::ZERO, packet * 1000..(packet + 1) * 1000, (after - before) * 1000);
-                let decision =
-                    policy.decide(&arrival, &ledger, Held { next: after * 1000, beyond: &beyond, sack: true });
-                if matches!(decision, Decision::Now(_)) {
-                    ledger.settle();
+                let packet = match line {
+                    Line::Packets => Packet::numbered(*number, 1000, arrival),
+                    Line::Stream => Packet::of_stream(number * 1000..(number + 1) * 1000, ranges.next() - before),
+                };
+                acknowledger.enter(Instant::ZERO, packet);
+                acknowledger.decide(Instant::ZERO, arrival, ranges.held(true));
+                let due = acknowledger.due();
+                if let Some(reason) = due {
+                    acknowledger.sent(Instant::ZERO, reason);
                 }
-                decision
+                due
             })
             .collect()
     }
 
-    fn immediate(decisions: &[Decision]) -> Vec<bool> {
-        decisions.iter().map(|decision| matches!(decision, Decision::Now(_))).collect()
+    /// The same on both lines.
+    fn play(config: Config, packets: &[u64]) -> Vec<Option<Reason>> {
+        let on_packets = play_on(Line::Packets, config, packets);
+        assert_eq!(on_packets, play_on(Line::Stream, config, packets));
+        on_packets
+    }
+
+    fn frequency(ack_eliciting_threshold: u32, reordering_threshold: u32) -> Config {
+        let frame = AckFrequency { ack_eliciting_threshold, reordering_threshold, ..AckFrequency::default() };
+        Config::AckFrequency(frame)
+    }
+
+    fn immediate(reasons: &[Option<Reason>]) -> Vec<bool> {
+        reasons.iter().map(Option::is_some).collect()
     }
 
     #[test]
     fn a_gap_is_reported_once_and_then_packets_count() {
-        let policy = Quic::new(1, Duration::from_millis(25), 1);
-        let decisions = play(policy, &[0, 1, 3, 4, 5, 2, 6]);
-        assert_eq!(immediate(&decisions), [false, true, true, false, true, true, false]);
-        assert_eq!((decisions[2], decisions[4]), (AT_ONCE, Decision::Now(Reason::SegmentCount)));
-        assert_eq!(decisions[5], Decision::Now(Reason::FillsGap));
+        for config in [frequency(1, 1), Config::Quic(Quic::default())] {
+            let reasons = play(config, &[0, 1, 3, 4, 5, 2, 6]);
+            assert_eq!(reasons, [None, COUNT, AT_ONCE, None, COUNT, LATE, None]);
+        }
     }
 
     #[test]
     fn a_gap_waits_until_it_lies_back_by_the_threshold() {
-        let policy = Quic::new(100, Duration::from_millis(25), 3);
         // The draft's own row of packets: 2 is reported with 5, 6 with 9, 7 with 10.
-        let decisions = play(policy, &[0, 1, 3, 4, 5, 8, 9, 10]);
-        assert_eq!(immediate(&decisions), [false, false, false, false, true, false, true, true]);
+        let reasons = play(frequency(100, 3), &[0, 1, 3, 4, 5, 8, 9, 10]);
+        assert_eq!(immediate(&reasons), [false, false, false, false, true, false, true, true]);
     }
 
     #[test]
     fn what_was_reported_missing_is_reported_when_it_comes() {
-        let policy = Quic::new(100, Duration::from_millis(25), 3);
-        assert_eq!(immediate(&play(policy, &[0, 2, 3, 4, 1])), [false, false, false, true, true]);
-        assert_eq!(immediate(&play(policy, &[0, 2, 3, 1])), [false; 4], "reordering below the threshold");
+        assert_eq!(immediate(&play(frequency(100, 3), &[0, 2, 3, 4, 1])), [false, false, false, true, true]);
+        assert_eq!(immediate(&play(frequency(100, 3), &[0, 2, 3, 1])), [false; 4], "reordering below the threshold");
     }
 
     #[test]
     fn without_a_threshold_order_does_not_matter() {
-        let policy = Quic::new(3, Duration::from_millis(25), 0);
-        let decisions = play(policy, &[0, 2, 4, 6, 1]);
-        assert_eq!(immediate(&decisions), [false, false, false, true, false]);
-        assert_eq!(decisions[3], Decision::Now(Reason::SegmentCount));
+        let reasons = play(frequency(3, 0), &[0, 2, 4, 6, 1]);
+        assert_eq!(immediate(&reasons), [false, false, false, true, false]);
+        assert_eq!(reasons[3], COUNT);
+    }
+
+    #[test]
+    fn on_packet_numbers_a_distance_does_not_depend_on_the_size_of_packets() {
+        // A small packet after large ones lies one packet back all the same; in octets it would lie back by a fraction.
+        let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 3)).unwrap());
+        let mut ranges = Ranges::default();
+        let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]
+            .map(|(number, octets)| {
+                let arrival = ranges.insert(number..number + 1);
+                acknowledger.enter(Instant::ZERO, Packet::numbered(number, octets, arrival));
+                acknowledger.decide(Instant::ZERO, arrival, ranges.held(true));
+                acknowledger.due().is_some()
+            })
+            .to_vec();
+        assert_eq!(due, [false, false, false, true]);
+        assert_eq!((acknowledger.ledger().unit, acknowledger.ledger().full_size), (1, 1200));
+    }
+
+    #[test]
+    fn what_waits_leaves_within_the_delay_of_the_first() {
+        let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 1)).unwrap());
+        let mut ranges = Ranges::default();
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        for (ms, number) in [(0, 0), (10, 1)] {
+            let arrival = ranges.insert(number..number + 1);
+            acknowledger.enter(at(ms), Packet::numbered(number, 1200, arrival));
+            acknowledger.decide(at(ms), arrival, ranges.held(true));
+        }
+        // RFC 9000, §13.2.1: within max_ack_delay of the first one.
+        assert_eq!(acknowledger.deadline(), Some(at(25)));
+        acknowledger.wake(at(25));
+        assert_eq!((acknowledger.due(), acknowledger.deadline()), (Some(Reason::Timer), None));
+        acknowledger.sent(at(25), Reason::Timer);
+        assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(10)));
     }
 }

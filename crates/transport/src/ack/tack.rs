@@ -12,28 +12,75 @@
 //!   which a lost retransmission shows, its lists of gaps and its timing have no place in plain TCP's header.
 
 use super::growth::Growth;
-use super::{Arrival, Decision, Held, Ledger, Reason};
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// RFC 5681, §4.2.
 const LONGEST_DELAY: Duration = Duration::from_millis(500);
 
+/// What a scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tack {
+    /// Full-sized segments an ACK, where byte counting governs: L.
+    #[schemars(range(min = 1))]
+    pub segments: u32,
+    /// ACKs in the shortest round trip, where time governs: β.
+    #[schemars(range(min = 2))]
+    pub beta: u32,
+    /// The bandwidth is the largest delivery rate of so many round trips: θ, 5 to 10 in the paper.
+    #[schemars(range(min = 1))]
+    pub bandwidth_window: u32,
+    /// The shortest round trip is that of so much time: τ, at most 10 s in the paper.
+    pub rtt_window: Duration,
+    /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021, §VI-D).
+    pub per_packet_startup: bool,
+}
+
+impl Default for Tack {
+    /// L and β of §4.1 there; θ and τ of §5.4, at their most.
+    fn default() -> Self {
+        Self {
+            segments: 2,
+            beta: 4,
+            bandwidth_window: 10,
+            rtt_window: Duration::from_secs(10),
+            per_packet_startup: false,
+        }
+    }
+}
+
+impl Settings for Tack {
+    type Policy = TameAcks;
+
+    fn policy(self) -> TameAcks {
+        let startup = self.per_packet_startup.then(Growth::default);
+        TameAcks { settings: self, startup, last: None }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("rtt_window", self.rtt_window)]
+    }
+}
+
 /// Tame ACKs.
 #[derive(Clone, Copy, Debug)]
-pub struct Tack {
-    segments: u32,
-    beta: u32,
+pub struct TameAcks {
+    settings: Tack,
     /// Every segment until the sender's window no longer doubles (Li et al., IEEE/ACM ToN 2021, §VI-D).
     startup: Option<Growth>,
     last: Option<Instant>,
 }
 
-impl Tack {
-    pub(super) fn new(segments: u32, beta: u32, per_packet_startup: bool) -> Self {
-        Self { segments, beta, startup: per_packet_startup.then(Growth::default), last: None }
+impl AckPolicy for TameAcks {
+    fn ledger(&self) -> Ledger {
+        let Tack { beta, bandwidth_window, rtt_window, .. } = self.settings;
+        Ledger::default().with_round_trip(rtt_window).with_delivery(beta, bandwidth_window)
     }
 
-    pub(super) fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         let rtt = ledger.round_trip.as_ref();
         if let Some(growth) = &mut self.startup {
             growth.on_data(now, ledger.total.octets, rtt.and_then(|rtt| rtt.smoothed().or(rtt.handshake())));
@@ -49,9 +96,9 @@ impl Tack {
             _ if self.startup.is_some() => return Decision::Now(Reason::SlowStart),
             _ => {}
         }
-        let period = rtt.and_then(|rtt| rtt.least()).map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta));
+        let period = rtt.and_then(|rtt| rtt.least()).map_or(Duration::ZERO, |rtt| rtt / u64::from(self.settings.beta));
         let due = self.last.map_or(now, |last| last + period);
-        let count = u64::from(self.segments) * ledger.full_size;
+        let count = u64::from(self.settings.segments) * ledger.full_size;
         if ledger.arrived.octets >= count {
             return if due <= now { Decision::Now(Reason::ByteCount) } else { Decision::At(due, Reason::Periodic) };
         }
@@ -60,14 +107,14 @@ impl Tack {
         if late <= due { Decision::At(due, Reason::Periodic) } else { Decision::At(late, Reason::Timer) }
     }
 
-    pub(super) fn on_ack_sent(&mut self, now: Instant) {
+    fn on_ack_sent(&mut self, now: Instant) {
         self.last = Some(now);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::Packet;
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
@@ -77,18 +124,16 @@ mod tests {
     }
 
     fn ledger(rtt_ms: Option<u64>) -> Ledger {
-        let rtt_window = Duration::from_secs(10);
-        let config = Config::Tack { segments: 2, beta: 4, bandwidth_window: 10, rtt_window, per_packet_startup: false };
-        let mut ledger = config.ledger();
+        let mut ledger = Tack::default().policy().ledger();
         if let (Some(ms), Some(rtt)) = (rtt_ms, &mut ledger.round_trip) {
             rtt.on_handshake(at(0), MS * ms);
         }
         ledger
     }
 
-    fn in_order(policy: &mut Tack, ledger: &mut Ledger, ms: u64) -> Decision {
+    fn in_order(policy: &mut TameAcks, ledger: &mut Ledger, ms: u64) -> Decision {
         let start = ledger.highest.end;
-        ledger.enter(at(ms), start..start + 1000, 1000);
+        ledger.enter(at(ms), Packet::of_stream(start..start + 1000, 1000));
         let held = Held { next: start + 1000, beyond: &[], sack: true };
         let decision = policy.decide(at(ms), &Arrival::InOrder, ledger, held);
         if let Decision::Now(_) = decision {
@@ -100,7 +145,7 @@ mod tests {
 
     #[test]
     fn both_bounds_hold() {
-        let (mut policy, mut ledger) = (Tack::new(2, 4, false), ledger(Some(40)));
+        let (mut policy, mut ledger) = (Tack::default().policy(), ledger(Some(40)));
         let decisions = [0, 1, 2, 3, 4].map(|ms| in_order(&mut policy, &mut ledger, ms));
         assert_eq!(decisions[1], Decision::Now(Reason::ByteCount), "none before it");
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
@@ -108,7 +153,7 @@ mod tests {
 
     #[test]
     fn without_measurements_octets_count_and_half_a_second_is_the_most() {
-        let (mut policy, mut ledger) = (Tack::new(2, 4, false), ledger(None));
+        let (mut policy, mut ledger) = (Tack::default().policy(), ledger(None));
         let decisions = [0, 1, 2, 3].map(|ms| in_order(&mut policy, &mut ledger, ms));
         let (count, late) = (Decision::Now(Reason::ByteCount), |ms: u64| Decision::At(at(ms + 500), Reason::Timer));
         assert_eq!(decisions, [late(0), count, late(2), count]);

@@ -23,6 +23,7 @@ mod probe_rtt;
 mod recovery;
 mod startup;
 
+use super::constants::constants;
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
@@ -36,16 +37,65 @@ use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 
-/// 2/ln 2: the least gain at which the rate doubles in a round trip (`bbr_high_gain`).
-const HIGH_GAIN: Gain = Gain::over_256(256 * 2885 / 1000 + 1);
-/// Its inverse, which drains in a round trip what it has queued (`bbr_drain_gain`).
-const DRAIN_GAIN: Gain = Gain::over_256(256 * 1000 / 2885);
-/// Room for delayed and stretched ACKs (`bbr_cwnd_gain`).
-const WINDOW_GAIN: Gain = Gain::over_256(2 * 256);
-/// Round trips over which bandwidth is remembered: a cycle and two more (`bbr_bw_rtts`).
-const BANDWIDTH_ROUNDS: u64 = probe_bw::PHASES as u64 + 2;
-/// Rounds of one period of the maximum of what is acknowledged in bursts (`bbr_extra_acked_win_rtts`).
-const EXTRA_ACKED_ROUNDS: u32 = 5;
+constants! {
+    /// The constants of BBR, version 1 (`tcp_bbr.c`, whose names stand with them).
+    Config {
+        /// The gain of startup, 2/ln 2: the least at which the rate doubles in a round trip (`bbr_high_gain`).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
+        /// Its inverse, which drains in a round trip what it has queued (`bbr_drain_gain`).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
+        /// The window in bandwidth-delay products, with room for delayed and stretched ACKs (`bbr_cwnd_gain`).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        cwnd_gain: Gain = Gain::over_256(2 * 256),
+        /// The gain of the phase that sends more (`bbr_pacing_gain`: 5/4).
+        #[schemars(range(min = 1.01, max = 100.0))]
+        probe_gain: Gain = Gain::over_256(256 * 5 / 4),
+        /// The gain of the phase that sends less (`bbr_pacing_gain`: 3/4).
+        #[schemars(range(min = 0.01, max = 0.99))]
+        yield_gain: Gain = Gain::over_256(256 * 3 / 4),
+        /// Phases of a cycle: one that sends more, one that sends less, and the rest cruise (`CYCLE_LEN`).
+        #[schemars(range(min = 3, max = 1000))]
+        cycle_phases: u32 = 8,
+        /// Round trips over which bandwidth is remembered: a cycle and two more (`bbr_bw_rtts`).
+        #[schemars(range(min = 1))]
+        bandwidth_window: u32 = 10,
+        /// How long a shortest round-trip time is believed (`bbr_min_rtt_win_sec`).
+        min_rtt_window: Duration = Duration::from_secs(10),
+        /// How long little is kept in flight, so that the pauses of several flows overlap (`bbr_probe_rtt_mode_ms`).
+        probe_rtt_duration: Duration = Duration::from_millis(200),
+        /// The least window, in segments: two in flight and two being acknowledged (`bbr_cwnd_min_target`).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        min_window: u32 = 4,
+        /// The rate is paced by so much below the estimate, so that on the whole the queue drains (`bbr_pacing_margin_percent`).
+        #[schemars(range(min = 0.0, max = 0.99))]
+        pacing_margin: Gain = Gain::percent(1),
+        /// The pipe is not full while a round brings so many times the bandwidth (`bbr_full_bw_thresh`).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        full_bandwidth_growth: Gain = Gain::percent(125),
+        /// …and is after so many rounds that do not (`bbr_full_bw_cnt`).
+        #[schemars(range(min = 1))]
+        full_bandwidth_rounds: u32 = 3,
+        /// How much the window makes up for what is acknowledged in bursts; 0 for not at all (`bbr_extra_acked_gain`).
+        extra_acked_gain: Gain = Gain::ONE,
+        /// Rounds of one of the two periods of the maximum of those bursts (`bbr_extra_acked_win_rtts`).
+        #[schemars(range(min = 1))]
+        extra_acked_window: u32 = 5,
+        /// The time over which they are made up for at most (`bbr_extra_acked_max_us`).
+        extra_acked_time: Duration = Duration::from_millis(100),
+        /// Policers: rounds of an interval at least; four times as many at most (`bbr_lt_intvl_min_rtts`).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        policer_min_rounds: u32 = 4,
+        /// Policers: octets lost to delivered ones from which an interval counts (`bbr_lt_loss_thresh`: 50/256).
+        #[schemars(range(min = 0.001, max = 1.0))]
+        policer_loss_threshold: Gain = Gain::over_256(50),
+        /// Policers: rounds for which their rate is believed (`bbr_lt_bw_max_rtts`).
+        #[schemars(range(min = 1))]
+        policer_rounds: u32 = 48,
+    }
+}
+
 /// Segments acknowledged after which an epoch of aggregation is too old (`bbr_ack_epoch_acked_reset_thresh`).
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
@@ -61,6 +111,7 @@ enum Mode {
 /// The state of BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr {
+    constants: Config,
     mss: u64,
     random: Stream,
     mode: Mode,
@@ -87,8 +138,6 @@ pub struct Bbr {
 
     epoch: AckEpoch,
     extra_acked: TwoPeriodMax,
-    /// How much of that the window makes up for; nothing if zero (`bbr_extra_acked_gain`).
-    extra_acked_gain: Gain,
     extra_acked_rounds: u32,
 
     state: CongestionState,
@@ -103,14 +152,15 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    pub(super) fn new(start: &Start) -> Self {
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
         Self {
+            constants: *constants,
             mss: start.mss,
             random: start.random.clone(),
             mode: Mode::Startup,
-            pacing: PacingRate::default(),
-            pacing_gain: HIGH_GAIN,
-            window_gain: HIGH_GAIN,
+            pacing: PacingRate::new(constants.pacing_margin),
+            pacing_gain: constants.startup_gain,
+            window_gain: constants.startup_gain,
             has_seen_rtt: false,
             rounds: Rounds::default(),
             bandwidth: WindowedMax::default(),
@@ -125,7 +175,6 @@ impl Bbr {
             restarts: false,
             epoch: AckEpoch::default(),
             extra_acked: TwoPeriodMax::default(),
-            extra_acked_gain: Gain::ONE,
             extra_acked_rounds: 0,
             state: CongestionState::Open,
             conserves: false,
@@ -149,7 +198,7 @@ impl Bbr {
     /// `bbr_init_pacing_rate_from_rtt`.
     fn start_pacing(&mut self, window: u64, srtt: Option<Duration>) {
         self.has_seen_rtt = srtt.is_some();
-        self.pacing.start(window, srtt, HIGH_GAIN);
+        self.pacing.start(window, srtt, self.constants.startup_gain);
         self.pacing.keep_margin();
     }
 
@@ -171,7 +220,7 @@ impl Bbr {
         self.sample_long_term(ack.lost > 0, sample.is_app_limited);
         let rate = sample.bits_per_second();
         if !sample.is_app_limited || rate >= self.max_bandwidth() {
-            self.bandwidth.update(BANDWIDTH_ROUNDS, self.rounds.count(), rate);
+            self.bandwidth.update(self.constants.bandwidth_window.into(), self.rounds.count(), rate);
         }
     }
 
@@ -182,7 +231,7 @@ impl Bbr {
         }
         if self.rounds.starts() {
             self.extra_acked_rounds += 1;
-            if self.extra_acked_rounds >= EXTRA_ACKED_ROUNDS {
+            if self.extra_acked_rounds >= self.constants.extra_acked_window {
                 self.extra_acked_rounds = 0;
                 self.extra_acked.advance();
             }
@@ -196,11 +245,12 @@ impl Bbr {
 
     /// `bbr_update_gains`.
     fn update_gains(&mut self) {
+        let Config { startup_gain, drain_gain, cwnd_gain, .. } = self.constants;
         (self.pacing_gain, self.window_gain) = match self.mode {
-            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
-            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
-            Mode::ProbeBw if self.long_term.policed().is_some() => (Gain::ONE, WINDOW_GAIN),
-            Mode::ProbeBw => (self.cycle.gain(), WINDOW_GAIN),
+            Mode::Startup => (startup_gain, startup_gain),
+            Mode::Drain => (drain_gain, startup_gain),
+            Mode::ProbeBw if self.long_term.policed().is_some() => (Gain::ONE, cwnd_gain),
+            Mode::ProbeBw => (self.cycle.gain(&self.constants), cwnd_gain),
             Mode::ProbeRtt => (Gain::ONE, Gain::ONE),
         };
     }

@@ -22,6 +22,7 @@ mod short_term;
 mod startup;
 mod undo;
 
+use super::constants::constants;
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
@@ -29,7 +30,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -37,11 +38,75 @@ use acklab_base::{Duration, Instant, Rate};
 
 /// No bound.
 const INFINITY: u64 = u64::MAX;
-/// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.5).
-const STARTUP_GAIN: Gain = Gain::percent(277);
-/// Rounds over which what is acknowledged in bursts is remembered: BBR.ExtraAckedFilterLen (§2.12), but one before the
-/// pipe was full.
-const EXTRA_ACKED_ROUNDS: u64 = 10;
+
+constants! {
+    /// The constants of BBR, version 3, whose names in the draft stand with them.
+    Config {
+        /// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.5).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        startup_gain: Gain = Gain::percent(277),
+        /// BBR.DrainPacingGain (§2.5, §5.6.1).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        drain_gain: Gain = Gain::percent(50),
+        /// The pacing gain of `ProbeBW_DOWN` (§5.6.1).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        down_gain: Gain = Gain::percent(90),
+        /// The pacing gain of `ProbeBW_UP` (§5.6.1).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        up_gain: Gain = Gain::percent(125),
+        /// BBR.DefaultCwndGain: the window in bandwidth-delay products (§2.5, §5.6.1).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        cwnd_gain: Gain = Gain::percent(200),
+        /// The same in `ProbeBW_UP` (§5.6.1).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        up_cwnd_gain: Gain = Gain::percent(225),
+        /// BBR.ProbeRTTCwndGain: what of the path the pause leaves in flight (§2.16.2).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        probe_rtt_cwnd_gain: Gain = Gain::percent(50),
+        /// BBR.LossThresh: the part of what is in flight that a round may lose (§2.8).
+        #[schemars(range(min = 0.0, max = 0.99))]
+        loss_threshold: Gain = Gain::percent(2),
+        /// BBR.Beta: no less is left of a bound (§2.8).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        beta: Gain = Gain::percent(70),
+        /// BBR.Headroom: what others are left of the long-term bound (§2.8).
+        #[schemars(range(min = 0.0, max = 0.99))]
+        headroom: Gain = Gain::percent(15),
+        /// BBR.MinPipeCwnd: the least window, in segments (§2.8).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        min_window: u32 = 4,
+        /// BBR.MinRTTFilterLen: how long a shortest round-trip time is believed (§2.16.1).
+        min_rtt_window: Duration = Duration::from_secs(10),
+        /// BBR.ProbeRTTDuration: how long little is kept in flight (§2.16.2).
+        probe_rtt_duration: Duration = Duration::from_millis(200),
+        /// BBR.PacingMarginPercent: the rate is paced by so much below the estimate (§5.6.2).
+        #[schemars(range(min = 0.0, max = 0.99))]
+        pacing_margin: Gain = Gain::percent(1),
+        /// The pipe is not full while a round brings so many times the bandwidth (§5.3.1.2).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        full_bandwidth_growth: Gain = Gain::percent(125),
+        /// …and is after so many rounds that do not (§5.3.1.2).
+        #[schemars(range(min = 1))]
+        full_bandwidth_rounds: u32 = 3,
+        /// BBRStartupFullLossCnt: ranges that a round of startup must lose to end it (§5.3.1.3).
+        #[schemars(range(min = 1))]
+        full_loss_count: u32 = 6,
+        /// Rounds that draining takes at most (§5.3.2).
+        #[schemars(range(min = 1))]
+        drain_rounds: u32 = 3,
+        /// A cycle takes at least so long by the clock (§5.3.3.8.2: T_bbr is two to three seconds)…
+        probe_wait: Duration = Duration::from_secs(2),
+        /// …and at most so much longer, by chance.
+        probe_wait_range: Duration = Duration::from_secs(1),
+        /// A cycle takes at most so many round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.8.2: T_reno).
+        #[schemars(range(min = 1))]
+        reno_rounds: u32 = 63,
+        /// BBR.ExtraAckedFilterLen: rounds over which what is acknowledged in bursts is remembered, but one before the pipe was full
+        /// (§2.12).
+        #[schemars(range(min = 1))]
+        extra_acked_window: u32 = 10,
+    }
+}
 
 /// BBR.state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,22 +135,22 @@ impl State {
     }
 
     /// §5.6.1.
-    const fn pacing_gain(self) -> Gain {
+    const fn pacing_gain(self, constants: &Config) -> Gain {
         match self {
-            Self::Startup => STARTUP_GAIN,
-            Self::Drain => Gain::percent(50),
-            Self::Down => Gain::percent(90),
+            Self::Startup => constants.startup_gain,
+            Self::Drain => constants.drain_gain,
+            Self::Down => constants.down_gain,
             Self::Cruise | Self::Refill | Self::ProbeRtt => Gain::ONE,
-            Self::Up => Gain::percent(125),
+            Self::Up => constants.up_gain,
         }
     }
 
     /// §5.6.1.
-    const fn window_gain(self) -> Gain {
+    const fn window_gain(self, constants: &Config) -> Gain {
         match self {
-            Self::Startup | Self::Drain | Self::Down | Self::Cruise | Self::Refill => Gain::percent(200),
-            Self::Up => Gain::percent(225),
-            Self::ProbeRtt => probe_rtt::WINDOW_GAIN,
+            Self::Startup | Self::Drain | Self::Down | Self::Cruise | Self::Refill => constants.cwnd_gain,
+            Self::Up => constants.up_cwnd_gain,
+            Self::ProbeRtt => constants.probe_rtt_cwnd_gain,
         }
     }
 }
@@ -93,6 +158,7 @@ impl State {
 /// The state of BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
+    constants: Config,
     mss: u64,
     initial_window: u64,
     random: Stream,
@@ -133,19 +199,20 @@ pub struct Bbr3 {
     total_delivered: u64,
     has_sack: bool,
     /// The window held back sending in the round trip that ends when this is acknowledged (§2.2: C.is_cwnd_limited).
-    limited_until: u64,
+    limited_until: Position,
     is_window_limited: bool,
 }
 
 impl Bbr3 {
     /// `OnInit` (§5.2.1).
-    pub(super) fn new(start: &Start) -> Self {
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
         Self {
+            constants: *constants,
             mss: start.mss,
             initial_window: start.initial_window,
             random: start.random.clone(),
             state: State::Startup,
-            pacing: PacingRate::default(),
+            pacing: PacingRate::new(constants.pacing_margin),
             rounds: Rounds::default(),
             max_bandwidth: TwoPeriodMax::default(),
             bandwidth: 0,
@@ -171,7 +238,7 @@ impl Bbr3 {
             prior_window: 0,
             total_delivered: 0,
             has_sack: true,
-            limited_until: 0,
+            limited_until: Position::default(),
             is_window_limited: false,
         }
     }
@@ -201,7 +268,7 @@ impl Bbr3 {
             return;
         }
         let extra = self.epoch.on_acked(ack.now, ack.delivered, self.bandwidth).min(window.cwnd);
-        let length = if self.was_full { EXTRA_ACKED_ROUNDS } else { 1 };
+        let length = if self.was_full { self.constants.extra_acked_window.into() } else { 1 };
         self.extra_acked.update(length, self.rounds.count(), extra);
     }
 
@@ -211,7 +278,9 @@ impl Bbr3 {
             return;
         }
         if let Some(sample) = ack.rate.filter(|sample| !sample.is_app_limited) {
-            self.is_full = self.full_pipe.on_round(sample.bits_per_second());
+            let Config { full_bandwidth_growth, full_bandwidth_rounds, .. } = self.constants;
+            self.is_full =
+                self.full_pipe.on_round(sample.bits_per_second(), full_bandwidth_growth, full_bandwidth_rounds);
             self.was_full |= self.is_full;
         }
     }
@@ -237,16 +306,16 @@ impl CongestionControl for Bbr3 {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
         (self.min_rtt, self.min_rtt_at) = (rtt, now);
         self.epoch = AckEpoch::starting(now);
-        self.pacing.start(window.cwnd, rtt, STARTUP_GAIN);
+        self.pacing.start(window.cwnd, rtt, self.constants.startup_gain);
     }
 
     /// `UpdateOnACK` (§5.2.3).
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         (self.total_delivered, self.has_sack) = (ack.total_delivered, ack.has_sack);
         if ack.window_limited {
-            self.limited_until = ack.nxt;
+            self.limited_until = ack.sent_to;
         }
-        self.is_window_limited = ack.una < self.limited_until;
+        self.is_window_limited = ack.acked_to < self.limited_until;
         self.note_delivery(ack);
         self.update_bandwidth(ack);
         self.adapt_short_term(window);
@@ -259,7 +328,7 @@ impl CongestionControl for Bbr3 {
         self.check_probe_rtt(window, ack);
         self.end_delivery_round(ack);
         self.bandwidth = self.max_bandwidth.get().min(self.short_term.bandwidth);
-        self.pacing.follow(self.bandwidth, self.state.pacing_gain(), self.was_full);
+        self.pacing.follow(self.bandwidth, self.state.pacing_gain(&self.constants), self.was_full);
         self.set_window(window, ack);
     }
 

@@ -7,18 +7,46 @@
 mod competition;
 mod extreme;
 
-use super::{Ack, CongestionControl, Signal, Start, Window};
+use super::constants::constants;
+use super::{Ack, CongestionControl, Gain, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant, Rate};
 use competition::Competition;
 use extreme::Extreme;
 
-/// §2: RTTmin is the least of the last ten seconds.
-const RTT_MIN_WINDOW: Duration = Duration::from_secs(10);
-/// §2, step 4: the velocity doubles only after the direction has been the same for so many round trips.
-const STEADY_ROUND_TRIPS: u32 = 3;
-/// genericCC and mvfst: the least window, in packets.
-const MIN_WINDOW: f64 = 2.0;
+constants! {
+    /// The constants of Copa.
+    Config {
+        /// δ in the default mode, and the greatest in the competitive one (§2, §2.2): 1/δ packets of its own wait in the queue.
+        #[schemars(range(min = 0.001, max = 10.0))]
+        delta: f64 = 0.5,
+        /// RTTmin is the least of so long (§2).
+        rtt_min_window: Duration = Duration::from_secs(10),
+        /// RTTstanding is the least of this part of the smoothed round trip (§2: a half).
+        #[schemars(range(min = 0.01, max = 10.0))]
+        rtt_standing_window: Gain = Gain::percent(50),
+        /// The velocity doubles only after the direction has been the same for so many round trips (§2, step 4).
+        #[schemars(range(min = 1))]
+        steady_round_trips: u32 = 3,
+        /// The least window, in packets (genericCC and mvfst).
+        #[schemars(range(min = 1.0, max = 1000.0))]
+        min_window: f64 = 2.0,
+        /// Paced at this many windows in a standing round trip (§2).
+        #[schemars(range(min = 0.1, max = 100.0))]
+        pacing_gain: f64 = 2.0,
+        /// Compete with flows that fill buffers (§2.2).
+        competes: bool = true,
+        /// The queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin (§2.2).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        nearly_empty: f64 = 0.1,
+        /// RTTmax is that of so many round trips (§2.2).
+        #[schemars(range(min = 1, max = 1000))]
+        rtt_max_window: u32 = 4,
+        /// Copa alone empties the queue once in so many round trips (§2.2).
+        #[schemars(range(min = 1))]
+        empty_window: u32 = 5,
+    }
+}
 
 /// Where the window has been going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +69,7 @@ struct Velocity {
 /// The state of Copa.
 #[derive(Clone, Debug)]
 pub struct Copa {
+    constants: Config,
     /// The congestion window, in packets.
     cwnd: f64,
     in_slow_start: bool,
@@ -56,16 +85,17 @@ pub struct Copa {
 }
 
 impl Copa {
-    pub(super) fn new(start: &Start) -> Self {
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
         let cwnd = start.initial_window as f64 / start.mss as f64;
         Self {
+            constants: *constants,
             cwnd,
             in_slow_start: true,
             rtt_min: Extreme::least(),
             rtt_standing: Extreme::least(),
             standing: None,
             velocity: Velocity::new(Direction::Up, cwnd),
-            competition: Competition::new(),
+            competition: Competition::new(constants),
             round_began: Instant::ZERO,
             mss: start.mss,
         }
@@ -86,13 +116,13 @@ impl Copa {
             self.velocity = Velocity::new(Direction::Down, self.cwnd);
         }
         let towards = if is_below { Direction::Up } else { Direction::Down };
-        self.velocity.update(self.cwnd, towards, is_new_round);
+        self.velocity.update(self.cwnd, towards, is_new_round, self.constants.steady_round_trips);
         // genericCC: the window at most doubles in a round trip.
         self.velocity.value = self.velocity.value.min(self.cwnd / inverse_delta).max(1.0);
         let step = packets * self.velocity.value * inverse_delta / self.cwnd;
         self.cwnd = match towards {
             Direction::Up => self.cwnd + step,
-            Direction::Down => (self.cwnd - step).max(MIN_WINDOW),
+            Direction::Down => (self.cwnd - step).max(self.constants.min_window),
         };
     }
 
@@ -107,12 +137,12 @@ impl Velocity {
     }
 
     /// §2, step 4: once a round trip, the window is compared with what it was when the packet left that is now acknowledged.
-    fn update(&mut self, cwnd: f64, towards: Direction, is_new_round: bool) {
+    fn update(&mut self, cwnd: f64, towards: Direction, is_new_round: bool, steady_round_trips: u32) {
         if is_new_round {
             let direction = if cwnd > self.before { Direction::Up } else { Direction::Down };
             if direction == self.direction {
                 self.steady += 1;
-                if self.steady >= STEADY_ROUND_TRIPS {
+                if self.steady >= steady_round_trips {
                     self.value *= 2.0;
                 }
                 self.before = cwnd;
@@ -145,8 +175,8 @@ impl CongestionControl for Copa {
         if is_new_round {
             self.round_began = ack.now;
         }
-        let rtt_min = self.rtt_min.update(ack.now, rtt, RTT_MIN_WINDOW);
-        let standing = self.rtt_standing.update(ack.now, rtt, srtt / 2);
+        let rtt_min = self.rtt_min.update(ack.now, rtt, self.constants.rtt_min_window);
+        let standing = self.rtt_standing.update(ack.now, rtt, self.constants.rtt_standing_window.of_time(srtt));
         self.standing = Some(standing);
         let queueing = standing.saturating_sub(rtt_min);
         self.competition.on_rtt(ack.now, rtt, srtt, queueing, rtt_min, is_new_round);
@@ -163,8 +193,8 @@ impl CongestionControl for Copa {
     /// After a timeout, the least window, as after mvfst's persistent congestion.
     fn on_state(&mut self, _now: Instant, window: &mut Window, state: CongestionState) {
         if state == CongestionState::Loss {
-            self.cwnd = MIN_WINDOW;
-            self.velocity = Velocity::new(Direction::Up, MIN_WINDOW);
+            self.cwnd = self.constants.min_window;
+            self.velocity = Velocity::new(Direction::Up, self.cwnd);
         }
         self.apply(window);
     }
@@ -172,7 +202,7 @@ impl CongestionControl for Copa {
     /// §2: 2·cwnd / RTTstanding.
     fn pacing_rate(&self) -> Option<Rate> {
         let seconds = self.standing?.as_secs_f64();
-        Rate::from_bits_per_second((2.0 * self.cwnd * self.mss as f64 * 8.0 / seconds) as u64)
+        Rate::from_bits_per_second((self.constants.pacing_gain * self.cwnd * self.mss as f64 * 8.0 / seconds) as u64)
     }
 
     fn governs_window(&self) -> bool {
@@ -198,7 +228,7 @@ mod tests {
         /// On a path of 100 ms.
         fn new() -> Self {
             let mut flow = Self {
-                copa: Copa::new(&start(Growth::PerSegment)),
+                copa: Copa::new(&Config::PUBLISHED, &start(Growth::PerSegment)),
                 window: Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS },
                 now: Instant::ZERO,
             };

@@ -6,21 +6,39 @@ mod linux;
 mod ns3;
 mod rfc;
 
+use super::constants::constants;
 use super::slow_start::Phase;
-use super::{Ack, Acked, CongestionControl, Dialect, Sent, Signal, Start, Window};
+use super::{Ack, Acked, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 use linux::Linux;
 use ns3::Ns3;
 use rfc::Rfc;
 
+constants! {
+    /// The constants of CUBIC. Linux's version takes β in 1024ths and C in 1024ths of ten.
+    Config {
+        /// β: what is left of the window after a loss (RFC 9438, §4.6; Linux's `beta`, 717/1024; ns-3's `Beta`).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        beta: f64 = 0.7,
+        /// C: how steep the curve is, in segments per second cubed (RFC 9438, §5.1; Linux's `bic_scale`, 41; ns-3's `C`).
+        #[schemars(range(min = 0.01, max = 10.0))]
+        c: f64 = 0.4,
+        /// Fast convergence: a loss below the last maximum sets the next one lower still (RFC 9438, §4.7; `fast_convergence`).
+        fast_convergence: bool = true,
+        /// In the dialect `reference`: a round trip aims at most so many times higher (RFC 9438, §4.2).
+        #[schemars(range(min = 1.0, max = 10.0))]
+        max_target: f64 = 1.5,
+    }
+}
+
 /// The state of CUBIC.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     slow_start: Phase,
     curve: Curve,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,14 +49,14 @@ enum Curve {
 }
 
 impl Cubic {
-    pub(super) fn new(start: &Start) -> Self {
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
         let slow_start = Phase::new(start);
         let (slow_start, curve) = match start.dialect {
-            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::new(start.growth))),
-            Dialect::Linux => (slow_start, Curve::Linux(Linux::default())),
-            Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::default())),
+            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::new(constants, start.growth))),
+            Dialect::Linux => (slow_start, Curve::Linux(Linux::new(constants))),
+            Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::new(constants))),
         };
-        Self { slow_start, curve, nxt: 0 }
+        Self { slow_start, curve, sent_to: Position::default() }
     }
 }
 
@@ -75,7 +93,7 @@ impl CongestionControl for Cubic {
             Curve::Ns3(curve) => curve.on_state(state),
         }
         if state == CongestionState::Loss {
-            self.slow_start.on_timeout(now, self.nxt);
+            self.slow_start.on_timeout(now, self.sent_to);
         }
     }
 
@@ -88,7 +106,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
         match &mut self.curve {
             Curve::Linux(curve) => curve.on_sent(sent),
             Curve::Rfc(_) | Curve::Ns3(_) => {}
@@ -111,7 +129,7 @@ mod tests {
     fn grown_after_loss(dialect: Dialect, growth: Growth, per_ack: u64, seconds: u64) -> f64 {
         let start = Start { dialect, slow_start: SlowStart::Classic, ..start(growth) };
         let mut window = Window { cwnd: 1000 * MSS, ssthresh: u64::MAX, mss: MSS };
-        let mut cubic = Cubic::new(&start);
+        let mut cubic = Cubic::new(&Config::PUBLISHED, &start);
         let begin = Instant::ZERO + Duration::from_secs(1);
         window.ssthresh = cubic.ssthresh(begin, &window, 1000 * MSS, Signal::Loss);
         cubic.on_state(begin, &mut window, CongestionState::Recovery);
@@ -170,7 +188,7 @@ mod tests {
     /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved up without bound.
     #[test]
     fn ns3_cannot_grow_by_more_than_a_segment_an_ack() {
-        let mut ns3 = Ns3::default();
+        let mut ns3 = Ns3::new(&Config::PUBLISHED);
         let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
         let at = Instant::ZERO + Duration::from_secs(1);
         ns3.sample(&ack(at, 100, Duration::from_millis(100)));

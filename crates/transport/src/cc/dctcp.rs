@@ -3,19 +3,28 @@
 //! α is the share of marked octets, averaged over windows of data. A window with a mark is reduced by α/2. Growth, and what is
 //! done about loss, are Reno's (§3.4, §3.5).
 
-use super::newreno::NewReno;
-use super::{Ack, CongestionControl, Signal, Start, Window};
+use super::constants::constants;
+use super::newreno::{self, NewReno};
+use super::{Ack, CongestionControl, Position, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
-/// g, the weight of the newest window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`).
-const GAIN: f64 = 1.0 / 16.0;
-/// α before anything is known: the first mark counts as a loss would (Linux's `dctcp_alpha_on_init`).
-const FIRST_ALPHA: f64 = 1.0;
+constants! {
+    /// The constants of DCTCP.
+    Config {
+        /// g: the weight of the newest window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`: 1/16).
+        #[schemars(range(min = 0.0001, max = 1.0))]
+        gain: f64 = 1.0 / 16.0,
+        /// α before anything is known: with 1, the first mark counts as a loss would (Linux's `dctcp_alpha_on_init`).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        initial_alpha: f64 = 1.0,
+    }
+}
 
 /// The state of DCTCP (RFC 8257, §3.3).
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
+    gain: f64,
     reno: NewReno,
     /// DCTCP.Alpha.
     alpha: f64,
@@ -24,14 +33,22 @@ pub struct Dctcp {
     /// DCTCP.BytesMarked: of these, octets that were marked.
     marked: u64,
     /// DCTCP.WindowEnd.
-    window_end: u64,
+    window_end: Position,
     /// The window before it was reduced for a mark, until that reduction is over.
     before_mark: Option<u64>,
 }
 
 impl Dctcp {
-    pub(super) fn new(start: &Start) -> Self {
-        Self { reno: NewReno::new(start), alpha: FIRST_ALPHA, acked: 0, marked: 0, window_end: 0, before_mark: None }
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
+        Self {
+            gain: constants.gain,
+            reno: NewReno::new(&newreno::Config::PUBLISHED, start),
+            alpha: constants.initial_alpha,
+            acked: 0,
+            marked: 0,
+            window_end: Position::default(),
+            before_mark: None,
+        }
     }
 
     /// The share of marked octets, averaged.
@@ -43,12 +60,12 @@ impl Dctcp {
     fn observe(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
         self.marked += ack.marked;
-        if ack.una <= self.window_end || self.acked == 0 {
+        if ack.acked_to <= self.window_end || self.acked == 0 {
             return;
         }
         let share = self.marked as f64 / self.acked as f64;
-        self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
-        (self.acked, self.marked, self.window_end) = (0, 0, ack.nxt);
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * share;
+        (self.acked, self.marked, self.window_end) = (0, 0, ack.sent_to);
     }
 }
 
@@ -91,7 +108,7 @@ mod tests {
     use acklab_base::Duration;
 
     fn dctcp() -> Dctcp {
-        Dctcp::new(&start(Growth::PerSegment))
+        Dctcp::new(&Config::PUBLISHED, &start(Growth::PerSegment))
     }
 
     /// A window of ten segments, of which so many are marked, acknowledged one by one.
@@ -100,7 +117,10 @@ mod tests {
             *una += MSS;
             let marked = if segment < marked { MSS } else { 0 };
             let one = ack(Instant::ZERO, 1, Duration::from_millis(1));
-            controller.on_ack(window, &Ack { una: *una, nxt: *una + 9 * MSS, marked, may_grow: false, ..one });
+            controller.on_ack(
+                window,
+                &Ack { acked_to: Position(*una), sent_to: Position(*una + 9 * MSS), marked, may_grow: false, ..one },
+            );
         }
     }
 

@@ -1,24 +1,44 @@
 //! Reno's window (RFC 5681, §3.1), with the three ways in which stacks let it grow.
 
+use super::constants::constants;
 use super::slow_start::Phase;
-use super::{Ack, CongestionControl, Growth, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Growth, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
+
+constants! {
+    /// The constants of NewReno.
+    Config {
+        /// β: what is left of the flight after a loss (RFC 5681, §3.1, eq. 4: a half).
+        #[schemars(range(min = 0.1, max = 0.99))]
+        beta: f64 = 0.5,
+        /// The least threshold, in segments (RFC 5681, §3.1, eq. 4).
+        #[schemars(range(min = 2))]
+        min_ssthresh: u32 = 2,
+    }
+}
 
 /// The state of NewReno: growth not yet turned into window.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReno {
+    constants: Config,
     growth: Growth,
     pub(super) slow_start: Phase,
     /// Octets acknowledged towards the next segment of growth in congestion avoidance.
     credit: u64,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 impl NewReno {
-    pub(super) fn new(start: &Start) -> Self {
-        Self { growth: start.growth, slow_start: Phase::new(start), credit: 0, nxt: 0 }
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
+        Self {
+            constants: *constants,
+            growth: start.growth,
+            slow_start: Phase::new(start),
+            credit: 0,
+            sent_to: Position::default(),
+        }
     }
 }
 
@@ -43,8 +63,10 @@ impl CongestionControl for NewReno {
 
     /// RFC 5681, eq. 4. A stack that counts segments halves whole ones.
     fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
-        let half = if self.growth == Growth::PerSegment { flight / window.mss / 2 * window.mss } else { flight / 2 };
-        half.max(2 * window.mss)
+        let left = |of: u64| (of as f64 * self.constants.beta) as u64;
+        let kept =
+            if self.growth == Growth::PerSegment { left(flight / window.mss) * window.mss } else { left(flight) };
+        kept.max(u64::from(self.constants.min_ssthresh) * window.mss)
     }
 
     /// Growth that had been saved up is forgotten with the window that it belonged to.
@@ -53,12 +75,12 @@ impl CongestionControl for NewReno {
             self.credit = 0;
         }
         if state == CongestionState::Loss {
-            self.slow_start.on_timeout(now, self.nxt);
+            self.slow_start.on_timeout(now, self.sent_to);
         }
     }
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
     }
 }
 
@@ -70,7 +92,7 @@ mod tests {
 
     fn grow(growth: Growth, cwnd: u64, ssthresh: u64, acks: &[u64]) -> u64 {
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS, mss: MSS };
-        let mut controller = NewReno::new(&start(growth));
+        let mut controller = NewReno::new(&Config::PUBLISHED, &start(growth));
         for segments in acks {
             controller.on_ack(&mut window, &ack(Instant::ZERO, *segments, Duration::from_millis(10)));
         }
@@ -102,8 +124,9 @@ mod tests {
     #[test]
     fn half_of_the_flight_but_two_segments_at_least() {
         let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
-        let threshold =
-            |growth, flight| NewReno::new(&start(growth)).ssthresh(Instant::ZERO, &window, flight, Signal::Loss);
+        let threshold = |growth, flight| {
+            NewReno::new(&Config::PUBLISHED, &start(growth)).ssthresh(Instant::ZERO, &window, flight, Signal::Loss)
+        };
         assert_eq!(threshold(Growth::PerAck, 41 * MSS), 20_500);
         assert_eq!(threshold(Growth::PerSegment, 41 * MSS), 20_000);
         assert_eq!(threshold(Growth::PerAck, 3 * MSS), 2 * MSS);

@@ -11,9 +11,9 @@
 //! moves nothing. While a timeout is being repaired nothing is measured, for what is then lost may have been delivered (the
 //! kernel module's `PCC_LOSS`).
 
-mod allegro;
+pub mod allegro;
 mod monitor;
-mod vivace;
+pub mod vivace;
 
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
@@ -53,8 +53,11 @@ pub enum Verdict {
 
 /// How rates are chosen. Rates are in megabits per second.
 pub trait Learner {
+    /// What can be set.
+    type Constants: Copy;
+
     /// Begins at `rate`.
-    fn new(rate: f64) -> Self;
+    fn new(constants: Self::Constants, rate: f64) -> Self;
 
     /// The rate between intervals.
     fn rate(&self) -> f64;
@@ -63,7 +66,7 @@ pub trait Learner {
     fn next(&mut self, random: &mut Stream) -> Option<f64>;
 
     /// How many round trips an interval lasts.
-    fn round_trips(random: &mut Stream) -> f64;
+    fn round_trips(&self, random: &mut Stream) -> f64;
 
     /// An interval is finished, and all its packets' fates are known.
     fn learn(&mut self, report: &Report) -> Verdict;
@@ -77,7 +80,8 @@ pub trait Learner {
 
 /// A sender that learns its rate.
 #[derive(Clone, Debug)]
-pub struct Pcc<L> {
+pub struct Pcc<L: Learner> {
+    constants: L::Constants,
     learner: L,
     monitor: Monitor,
     srtt: Duration,
@@ -88,9 +92,10 @@ pub struct Pcc<L> {
 }
 
 impl<L: Learner> Pcc<L> {
-    pub(super) fn new(start: &Start) -> Self {
+    pub(super) fn new(constants: &L::Constants, start: &Start) -> Self {
         Self {
-            learner: L::new(megabits(INITIAL_SEGMENTS * start.mss, UNKNOWN_RTT)),
+            constants: *constants,
+            learner: L::new(*constants, megabits(INITIAL_SEGMENTS * start.mss, UNKNOWN_RTT)),
             monitor: Monitor::default(),
             srtt: UNKNOWN_RTT,
             random: start.random.clone(),
@@ -112,7 +117,7 @@ impl<L: Learner> Pcc<L> {
     /// NSDI '15, §3.1: T_m, the longer of some round trips and ten packets.
     fn length(&mut self, rate: f64) -> Duration {
         let packets = (MIN_INTERVAL_PACKETS * self.mss * 8) as f64 / (rate * 1e6);
-        Duration::from_secs_f64((L::round_trips(&mut self.random) * self.srtt.as_secs_f64()).max(packets))
+        Duration::from_secs_f64((self.learner.round_trips(&mut self.random) * self.srtt.as_secs_f64()).max(packets))
     }
 }
 
@@ -125,7 +130,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
     fn on_established(&mut self, _now: Instant, window: &mut Window, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
-            self.learner = L::new(megabits(INITIAL_SEGMENTS * self.mss, self.srtt).max(MIN_RATE));
+            self.learner = L::new(self.constants, megabits(INITIAL_SEGMENTS * self.mss, self.srtt).max(MIN_RATE));
         }
         self.limit(window);
     }

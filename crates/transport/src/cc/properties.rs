@@ -26,16 +26,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn setting() -> impl Strategy<Value = (Algorithm, Start)> {
+fn setting() -> impl Strategy<Value = (Config, Start)> {
     (
-        select(vec![Algorithm::NewReno, Algorithm::Cubic, Algorithm::Vegas]),
+        select(vec!["newreno", "cubic", "vegas"]),
         select(vec![Dialect::Reference, Dialect::Linux, Dialect::Ns3]),
         select(vec![SlowStart::Classic, SlowStart::HystartPlusPlus, SlowStart::LinuxHystart, SlowStart::Ns3Hystart]),
         select(vec![Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]),
         any::<bool>(),
     )
-        .prop_map(|(algorithm, dialect, slow_start, growth, paced)| {
-            (algorithm, Start { dialect, slow_start, paced, ..start(growth) })
+        .prop_map(|(name, dialect, slow_start, growth, paced)| {
+            (Config::named(name).expect("it is built in"), Start { dialect, slow_start, paced, ..start(growth) })
         })
 }
 
@@ -43,8 +43,8 @@ proptest! {
     /// The window never falls below a segment nor the threshold below two, and no ACK more than doubles what it acknowledged or adds
     /// more than it acknowledged and a segment or two.
     #[test]
-    fn windows_stay_sane((algorithm, start) in setting(), steps in proptest::collection::vec(step(), 1..400)) {
-        let mut controller = Controller::new(algorithm, &start).expect("it is built in");
+    fn windows_stay_sane((config, start) in setting(), steps in proptest::collection::vec(step(), 1..400)) {
+        let mut controller = Controller::new(&config, &start).expect("it is built in");
         let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
         let (mut now, mut una) = (Instant::ZERO + Duration::from_secs(1), 0);
         let mut undo = None;
@@ -56,14 +56,14 @@ proptest! {
                     una += segments * MSS;
                     let nxt = una + window.cwnd;
                     let may_grow = may_grow && segments > 0;
-                    let ack = Ack { una, nxt, may_grow, ..ack(now, segments, Duration::from_micros(rtt_us)) };
+                    let ack = Ack { acked_to: Position(una), sent_to: Position(nxt), may_grow, ..ack(now, segments, Duration::from_micros(rtt_us)) };
                     controller.on_ack(&mut window, &ack);
                     prop_assert!(window.cwnd <= before.cwnd + (segments + 2) * MSS, "{before:?} to {window:?}");
                     let sent = Sent {
                         now,
                         bytes: MSS,
                         in_flight: window.cwnd,
-                        end: nxt + MSS,
+                        end: Position(nxt + MSS),
                         is_retransmission: false,
                         is_app_limited: false,
                     };

@@ -7,7 +7,7 @@ mod hystart_plus_plus;
 mod linux;
 mod ns3;
 
-use super::{Ack, Acked, Growth, Start, Window};
+use super::{Ack, Acked, Growth, Position, Start, Window};
 use acklab_base::Instant;
 use hystart_plus_plus::HystartPlusPlus;
 use linux::LinuxHystart;
@@ -101,11 +101,11 @@ impl Phase {
     }
 
     /// The retransmission timer expired: a new slow start follows.
-    pub(super) const fn on_timeout(&mut self, now: Instant, nxt: u64) {
+    pub(super) const fn on_timeout(&mut self, now: Instant, sent_to: Position) {
         match &mut self.exit {
             Exit::Loss | Exit::PlusPlus(_) => {}
-            Exit::Linux(hystart) => hystart.reset(now, nxt),
-            Exit::Ns3(hystart) => hystart.reset(now, nxt),
+            Exit::Linux(hystart) => hystart.reset(now, sent_to),
+            Exit::Ns3(hystart) => hystart.reset(now, sent_to),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Ready-made inputs for the tests of controllers.
 
-use super::{Ack, Acked, Dialect, Growth, SlowStart, Start};
+use super::{Ack, Acked, Dialect, Growth, Position, SlowStart, Start};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
 use acklab_base::random::Seed;
@@ -32,8 +32,8 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         marked: 0,
         in_flight: 0,
         prior_in_flight: bytes,
-        una: 0,
-        nxt: 0,
+        acked_to: Position::default(),
+        sent_to: Position::default(),
         rtt: Some(rtt),
         newest_rtt: Some(rtt),
         srtt: Some(rtt),

@@ -14,17 +14,27 @@
 //! | threshold after loss | half | half | the window less one |
 //! | base | for ever | begins anew after idleness | for ever |
 
-use super::newreno::NewReno;
-use super::{Ack, CongestionControl, Dialect, Sent, Signal, Start, Window};
+use super::constants::constants;
+use super::newreno::{self, NewReno};
+use super::{Ack, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
-/// Segments waiting below which the window grows (JSAC 1995, §III-B; Linux's `alpha`, ns-3's `Alpha`).
-const ALPHA: f64 = 2.0;
-/// Segments waiting above which it shrinks (`beta`, `Beta`).
-const BETA: f64 = 4.0;
-/// Segments waiting that end slow start (JSAC 1995, §III-C; `gamma`, `Gamma`).
-const GAMMA: f64 = 1.0;
+constants! {
+    /// The constants of Vegas, all in segments that wait in queues.
+    Config {
+        /// α: below it the window grows (JSAC 1995, §III-B; Linux's `alpha`, ns-3's `Alpha`).
+        #[schemars(range(min = 0.0))]
+        alpha: f64 = 2.0,
+        /// β: above it the window shrinks (JSAC 1995, §III-B; `beta`, `Beta`).
+        #[schemars(range(min = 0.0))]
+        beta: f64 = 4.0,
+        /// γ: above it slow start ends (JSAC 1995, §III-C; `gamma`, `Gamma`).
+        #[schemars(range(min = 0.0))]
+        gamma: f64 = 1.0,
+    }
+}
+
 /// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round of no more samples decides nothing.
 const FEW_SAMPLES: u64 = 2;
 /// `tcp_vegas_cong_avoid`: the least window, in segments.
@@ -33,6 +43,7 @@ const MIN_WINDOW: u64 = 2;
 /// The state of Vegas.
 #[derive(Clone, Copy, Debug)]
 pub struct Vegas {
+    constants: Config,
     dialect: Dialect,
     /// For slow start, for rounds of few samples and outside the open state.
     reno: NewReno,
@@ -41,14 +52,14 @@ pub struct Vegas {
     /// The shortest round-trip time of the connection.
     base: Option<Duration>,
     round: Round,
-    /// The next octet never sent.
-    nxt: u64,
+    /// How far has been sent.
+    sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     /// It ends when this is acknowledged.
-    end: u64,
+    end: Position,
     min: Option<Duration>,
     samples: u64,
     /// The paper's slow start grows in every other round.
@@ -56,12 +67,20 @@ struct Round {
 }
 
 impl Vegas {
-    pub(super) fn new(start: &Start) -> Self {
-        let round = Round { end: 0, min: None, samples: 0, holds: false };
-        Self { dialect: start.dialect, reno: NewReno::new(start), is_on: true, base: None, round, nxt: 0 }
+    pub(super) fn new(constants: &Config, start: &Start) -> Self {
+        let round = Round { end: Position::default(), min: None, samples: 0, holds: false };
+        Self {
+            constants: *constants,
+            dialect: start.dialect,
+            reno: NewReno::new(&newreno::Config::PUBLISHED, start),
+            is_on: true,
+            base: None,
+            round,
+            sent_to: Position::default(),
+        }
     }
 
-    fn begin_round(&mut self, end: u64) {
+    fn begin_round(&mut self, end: Position) {
         self.round = Round { end, holds: !self.round.holds, ..Round::default() };
     }
 
@@ -80,7 +99,7 @@ impl Vegas {
     }
 
     fn is_round_over(&self, ack: &Ack) -> bool {
-        if self.dialect == Dialect::Linux { ack.una > self.round.end } else { ack.una >= self.round.end }
+        if self.dialect == Dialect::Linux { ack.acked_to > self.round.end } else { ack.acked_to >= self.round.end }
     }
 
     fn adjust(&mut self, window: &mut Window, ack: &Ack, base: Duration, rtt: Duration) {
@@ -98,7 +117,7 @@ impl Vegas {
             Dialect::Ns3 => (cwnd - target) as f64,
         };
         if window.in_slow_start() {
-            if waiting <= GAMMA {
+            if waiting <= self.constants.gamma {
                 self.slow_start(window, ack);
             } else if self.dialect == Dialect::Reference {
                 window.ssthresh = window.cwnd;
@@ -106,12 +125,12 @@ impl Vegas {
                 window.cwnd = cwnd.min(target + 1) * window.mss;
                 window.ssthresh = below(window);
             }
-        } else if waiting > BETA {
+        } else if waiting > self.constants.beta {
             window.cwnd = cwnd.saturating_sub(1).max(1) * window.mss;
             // Linear mode is left by loss alone.
             let is_paper = self.dialect == Dialect::Reference;
             window.ssthresh = if is_paper { window.ssthresh.min(window.cwnd) } else { below(window) };
-        } else if waiting < ALPHA {
+        } else if waiting < self.constants.alpha {
             window.cwnd = (cwnd + 1) * window.mss;
         }
         if self.dialect != Dialect::Ns3 {
@@ -150,7 +169,7 @@ impl CongestionControl for Vegas {
                 }
                 _ => self.reno.on_ack(window, ack),
             }
-            self.begin_round(ack.nxt);
+            self.begin_round(ack.sent_to);
         } else if window.in_slow_start() {
             self.slow_start(window, ack);
         }
@@ -164,7 +183,7 @@ impl CongestionControl for Vegas {
         self.reno.on_state(now, window, state);
         self.is_on = state == CongestionState::Open;
         if self.is_on {
-            self.begin_round(self.nxt);
+            self.begin_round(self.sent_to);
         }
     }
 
@@ -174,9 +193,9 @@ impl CongestionControl for Vegas {
         if self.dialect == Dialect::Linux && sent.in_flight <= sent.bytes {
             self.base = None;
             self.is_on = true;
-            self.begin_round(self.nxt);
+            self.begin_round(self.sent_to);
         }
-        self.nxt = self.nxt.max(sent.end);
+        self.sent_to = self.sent_to.max(sent.end);
     }
 }
 
@@ -198,7 +217,7 @@ mod tests {
     fn rounds(dialect: Dialect) -> Rounds {
         let start = Start { dialect, slow_start: SlowStart::Classic, ..start(Growth::PerSegment) };
         let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
-        let mut rounds = Rounds { vegas: Vegas::new(&start), window, una: 0 };
+        let mut rounds = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
         rounds.round(10, 20_000);
         rounds.window.cwnd = 20 * MSS;
         rounds
@@ -211,8 +230,12 @@ mod tests {
             for _ in 0..acks {
                 self.una += 20 * MSS / acks;
                 // Linux's round ends beyond what was next to be sent.
-                let nxt = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
-                let ack = Ack { una: self.una, nxt, ..ack(Instant::ZERO, 20 / acks, Duration::from_micros(rtt_us)) };
+                let sent_to = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
+                let ack = Ack {
+                    acked_to: Position(self.una),
+                    sent_to: Position(sent_to),
+                    ..ack(Instant::ZERO, 20 / acks, Duration::from_micros(rtt_us))
+                };
                 self.vegas.on_ack(&mut self.window, &ack);
             }
             self.window.cwnd / MSS
@@ -254,7 +277,7 @@ mod tests {
     fn an_ack_that_is_late_from_the_start_raises_the_base() {
         let start = Start { dialect: Dialect::Linux, ..start(Growth::PerSegment) };
         let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
-        let mut late = Rounds { vegas: Vegas::new(&start), window, una: 0 };
+        let mut late = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
         // The receiver always waits 5 ms: the same queue of 5 ms looks like less of the longer path.
         late.round(4, 25_000);
         late.window.cwnd = 20 * MSS;
@@ -273,7 +296,7 @@ mod tests {
             let before = rounds.window.cwnd;
             assert!(rounds.round(1, 20_000) >= before / MSS);
             rounds.window.cwnd = 20 * MSS;
-            rounds.vegas.round = Round { end: rounds.una, min: None, samples: 5, holds: true };
+            rounds.vegas.round = Round { end: Position(rounds.una), min: None, samples: 5, holds: true };
             assert_eq!(rounds.round(1, 25_000), left, "{dialect:?}");
             assert!(!rounds.window.in_slow_start() || dialect != Dialect::Reference);
         }

@@ -3,27 +3,76 @@
 use acklab_base::Instant;
 
 /// Set or not; once it has come, it is over.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Alarm(Option<Instant>);
+#[derive(Clone, Copy, Debug)]
+pub struct Alarm(Instant);
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Self::NEVER
+    }
+}
+
+impl From<Option<Instant>> for Alarm {
+    #[inline]
+    fn from(at: Option<Instant>) -> Self {
+        Self(at.unwrap_or(Instant::FAR_FUTURE))
+    }
+}
 
 impl Alarm {
+    /// It is not set.
+    pub const NEVER: Self = Self(Instant::FAR_FUTURE);
+
     /// It is to come then, or not at all, whatever was said before.
-    pub const fn set(&mut self, at: Option<Instant>) {
-        self.0 = at;
+    #[inline]
+    pub fn set(&mut self, at: Option<Instant>) {
+        *self = at.into();
     }
 
     /// Has it come? If so, it is over.
     pub fn expire(&mut self, now: Instant) -> bool {
-        let is_due = self.0.is_some_and(|at| at <= now);
+        let is_due = self.0 <= now;
         if is_due {
-            self.0 = None;
+            *self = Self::NEVER;
         }
         is_due
     }
 
     /// When it comes.
+    #[inline]
     #[must_use]
-    pub const fn at(&self) -> Option<Instant> {
-        self.0
+    pub fn at(&self) -> Option<Instant> {
+        self.is_set().then_some(self.0)
+    }
+
+    /// Is it set?
+    #[inline]
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0 < Instant::FAR_FUTURE
+    }
+
+    /// The one that comes first of the two.
+    #[inline]
+    #[must_use]
+    pub fn earlier(self, other: Self) -> Self {
+        Self(self.0.min(other.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_once() {
+        let at = Instant::from_nanos;
+        let mut alarm = Alarm::default();
+        assert!(!alarm.expire(at(1 << 60)) && !alarm.is_set());
+        alarm.set(Some(at(5)));
+        assert_eq!(alarm.earlier(Alarm::NEVER).at(), Some(at(5)));
+        assert_eq!(alarm.earlier(Some(at(3)).into()).at(), Some(at(3)));
+        assert!(!alarm.expire(at(4)) && alarm.expire(at(5)) && !alarm.expire(at(5)));
+        assert_eq!(alarm.at(), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The retransmission timer (RFC 6298).
 
+use super::alarm::Alarm;
 use super::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
@@ -48,7 +49,7 @@ pub enum Restart {
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     config: Config,
-    deadline: Option<Instant>,
+    alarm: Alarm,
     backoff: u32,
 }
 
@@ -56,7 +57,7 @@ impl Timer {
     /// A timer that does not run.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, deadline: None, backoff: 0 }
+        Self { config, alarm: Alarm::NEVER, backoff: 0 }
     }
 
     /// The timeout without backoff.
@@ -79,35 +80,34 @@ impl Timer {
     }
 
     /// Something was sent (§5.1).
+    #[inline]
     pub fn start(&mut self, now: Instant, rtt: &Estimator) {
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.timeout(rtt));
+        if !self.alarm.is_set() {
+            self.rearm(now, rtt);
         }
     }
 
     /// New data was acknowledged (§5.3). Both Linux and ns-3 end the backoff with it, without waiting for a new measurement.
     pub fn restart(&mut self, now: Instant, rtt: &Estimator) {
         self.backoff = 0;
-        self.deadline = Some(now + self.timeout(rtt));
+        self.alarm.set(Some(now + self.base(rtt).min(self.config.max)));
     }
 
     /// The oldest segment was sent again: it has a whole timeout to arrive.
     pub fn rearm(&mut self, now: Instant, rtt: &Estimator) {
-        self.deadline = Some(now + self.timeout(rtt));
+        self.alarm.set(Some(now + self.timeout(rtt)));
     }
 
     /// Nothing is outstanding (§5.2).
     pub fn stop(&mut self) {
-        self.deadline = None;
-        self.backoff = 0;
+        (self.alarm, self.backoff) = (Alarm::NEVER, 0);
     }
 
     /// Has it expired? If so, it is backed off and waits for the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
-        if self.deadline.is_none_or(|deadline| deadline > now) {
+        if !self.alarm.expire(now) {
             return None;
         }
-        self.deadline = None;
         self.backoff += 1;
         Some(self.backoff)
     }
@@ -120,8 +120,14 @@ impl Timer {
 
     /// When it expires.
     #[must_use]
-    pub const fn deadline(&self) -> Option<Instant> {
-        self.deadline
+    pub fn deadline(&self) -> Option<Instant> {
+        self.alarm.at()
+    }
+
+    /// The same, as the alarm that it is.
+    #[must_use]
+    pub const fn alarm(&self) -> Alarm {
+        self.alarm
     }
 }
 

@@ -11,6 +11,16 @@ use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+/// Whether a retransmission that SACK acknowledges is still in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SackedRetransmission {
+    /// It has left the network (RFC 6675, §4, `SetPipe`: octets that were SACKed are not counted).
+    #[default]
+    LeavesFlight,
+    /// It counts until it is acknowledged cumulatively (ns-3's `TcpTxBuffer::Update` leaves `m_retrans` alone).
+    StaysInFlight,
+}
+
 /// A segment that was sent and is not yet cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -82,12 +92,15 @@ pub struct Scoreboard {
     resent_in_order: VecDeque<(u64, u64)>,
     /// No segment below waits to be sent again.
     pending_from: u64,
+    /// All below are sacked or were sent again, or lie above the highest SACK.
+    unjudged_from: u64,
+    /// No segment that begins here or above was ever sent again.
+    resent_until: u64,
     /// The SACK blocks of the ACK before, most of which the next one repeats.
     known_blocks: [Range<u64>; 4],
     /// Without SACK, duplicate ACKs stand for that many octets that have left the network.
     dup_credit: u64,
-    /// A retransmission that SACK acknowledges still counts as in flight, as in ns-3.
-    keeps_sacked_retransmissions: bool,
+    sacked_retransmission: SackedRetransmission,
     /// What the ACK at hand delivers.
     delivery: Delivery,
     /// What was marked lost since this was last drained.
@@ -120,11 +133,10 @@ pub struct Delivery {
 }
 
 impl Scoreboard {
-    /// Nothing outstanding. `keeps_sacked_retransmissions`: a retransmission that SACK acknowledges counts as in flight until it is
-    /// acknowledged cumulatively.
+    /// Nothing outstanding.
     #[must_use]
-    pub fn new(keeps_sacked_retransmissions: bool) -> Self {
-        Self { keeps_sacked_retransmissions, ..Self::default() }
+    pub fn new(sacked_retransmission: SackedRetransmission) -> Self {
+        Self { sacked_retransmission, ..Self::default() }
     }
 
     /// The same, keeping [`fates`](Self::fates) if asked.
@@ -273,7 +285,44 @@ impl Scoreboard {
     }
 
     /// Everything below `ack` is acknowledged.
+    #[inline]
     pub fn advance(&mut self, ack: u64) -> Advance {
+        let is_plain = self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.resent_until;
+        if is_plain && !self.keeps_fates { self.advance_in_order(ack) } else { self.advance_through_holes(ack) }
+    }
+
+    /// The same, where everything outstanding left once, in order, and nothing is known of it.
+    fn advance_in_order(&mut self, ack: u64) -> Advance {
+        let bytes = ack - self.una;
+        let mut advance = Advance { bytes, newly_delivered: bytes, ..Advance::default() };
+        let mut newest = None;
+        let mut segments = 0;
+        while let Some(head) = self.segments.front()
+            && head.end <= ack
+        {
+            if segments == 0 {
+                advance.sent_at = Some(head.at);
+            }
+            segments += 1;
+            newest = Some((head.number, head.at));
+            self.segments.pop_front();
+        }
+        self.una = ack;
+        if let Some((number, at)) = newest {
+            let delivery = &mut self.delivery;
+            delivery.segments += segments;
+            delivery.newest = Some(Newest { at, number, is_retransmission: false });
+            (delivery.plausible, delivery.last_entered) = (newest, Some(at));
+            if self.keeps_stamps
+                && let Some(stamp) = self.stamps.drain(..segments as usize).next_back()
+            {
+                delivery.stamp = stamp;
+            }
+        }
+        advance
+    }
+
+    fn advance_through_holes(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
         let mut resent = 0;
         if let Some(head) = self.segments.front()
@@ -382,7 +431,8 @@ impl Scoreboard {
             let octets = segment.end - start;
             if start >= range.start && !segment.sacked {
                 self.uncount(&segment, octets);
-                let stays = segment.in_flight_again && self.keeps_sacked_retransmissions;
+                let stays =
+                    segment.in_flight_again && self.sacked_retransmission == SackedRetransmission::StaysInFlight;
                 let entry = &mut self.segments[index];
                 (entry.sacked, entry.lost, entry.in_flight_again) = (true, false, stays);
                 self.sacked += octets;
@@ -424,13 +474,20 @@ impl Scoreboard {
 
     /// The oldest segment that is neither acknowledged nor sent again, below the highest SACK (NextSeg, rule 3).
     #[must_use]
-    pub fn next_unjudged(&self) -> Option<Range<u64>> {
+    pub fn next_unjudged(&mut self) -> Option<Range<u64>> {
+        let from = self.unjudged_from.max(self.una);
+        if from >= self.highest_sacked {
+            return None;
+        }
+        let first = self.segments.partition_point(|segment| segment.end <= from);
         let index = self
             .segments
-            .iter()
+            .range(first..)
             .take_while(|segment| segment.end <= self.highest_sacked)
-            .position(|segment| !segment.sacked && !segment.in_flight_again)?;
-        Some(self.start_of(index)..self.segments[index].end)
+            .position(|segment| !segment.sacked && !segment.in_flight_again)
+            .map(|offset| first + offset);
+        self.unjudged_from = index.map_or(self.highest_sacked, |index| self.start_of(index));
+        index.map(|index| self.unjudged_from..self.segments[index].end)
     }
 
     /// What duplicate ACKs stood for no longer counts.
@@ -464,6 +521,7 @@ impl Scoreboard {
             self.resent += octets;
         }
         (segment.in_flight_again, segment.ever_resent) = (true, true);
+        self.resent_until = self.resent_until.max(segment.end);
         self.transmissions += 1;
         (segment.at, segment.number) = (now, self.transmissions);
         segment.reported_lost = false;
@@ -478,206 +536,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::recovery::DUP_THRESH;
-    use acklab_base::Duration;
-    use proptest::prelude::*;
-
-    fn board(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        (0..segments).for_each(|k| board.send(Instant::from_nanos(k), 100, Stamp::default()));
-        board
-    }
-
-    fn range(first: u64, last: u64) -> Range<u64> {
-        first * 100..(last + 1) * 100
-    }
-
-    #[test]
-    fn three_sacked_above_mean_lost() {
-        let mut board = board(10);
-        assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some(Instant::from_nanos(1))));
-        assert_eq!(board.detect_losses(), 0);
-        assert_eq!(board.sack([range(1, 3)].into_iter()).0, 100);
-        assert_eq!(board.detect_losses(), 100);
-        assert_eq!(board.next_pending(), Some(0..100));
-        assert_eq!(board.pipe(), 1000 - 300 - 100);
-        board.resend(Instant::from_nanos(20), 0, Stamp::default());
-        assert_eq!(board.pipe(), 700);
-        assert_eq!(board.next_pending(), None);
-    }
-
-    #[test]
-    fn an_acknowledged_retransmission_gives_no_round_trip_time() {
-        let mut board = board(5);
-        board.sack([range(1, 3)].into_iter());
-        board.detect_losses();
-        board.resend(Instant::from_nanos(9), 0, Stamp::default());
-        let advance = board.advance(400);
-        assert_eq!((advance.bytes, advance.newly_delivered, advance.sent_at), (400, 100, None));
-        assert!(advance.retransmission_acked);
-        assert_eq!(board.advance(500).sent_at, Some(Instant::from_nanos(4)));
-        assert!(board.is_empty());
-    }
-
-    #[test]
-    fn after_a_timeout_all_but_the_sacked_is_sent_again() {
-        let mut board = board(4);
-        board.sack([range(2, 2)].into_iter());
-        board.mark_all_lost();
-        assert_eq!(board.pipe(), 0);
-        let mut again = Vec::new();
-        while let Some(segment) = board.next_pending() {
-            board.resend(Instant::from_nanos(50), segment.start, Stamp::default());
-            again.push(segment.start / 100);
-        }
-        assert_eq!(again, [0, 1, 3]);
-        assert_eq!(board.pipe(), 300);
-    }
-
-    #[test]
-    fn reports_of_a_receiver_that_let_go_of_the_oldest_are_void() {
-        let mut board = board(4);
-        board.sack([range(1, 2)].into_iter());
-        assert!(!board.forget_reneged(), "the oldest is not reported");
-        board.advance(100);
-        assert!(board.forget_reneged());
-        board.mark_all_lost();
-        assert_eq!((board.sacked(), board.lost(), board.next_pending()), (0, 300, Some(100..200)));
-        assert_eq!(board.sack([range(2, 2)].into_iter()).0, 100, "what is reported anew counts");
-    }
-
-    #[test]
-    fn by_time_what_was_out_too_long_is_lost() {
-        let us = |us| Instant::ZERO + Duration::from_micros(us);
-        let mut board = Scoreboard::default();
-        (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
-        board.begin_ack(us(0));
-        board.sack([range(2, 2)].into_iter());
-        let newest = board.delivery().newest.unwrap().number;
-        let reach = Duration::from_micros(1050);
-        assert_eq!(
-            board.detect_by_time(us(1000), newest, reach),
-            (0, Some(Duration::from_micros(150))),
-            "until both are due"
-        );
-        assert_eq!(board.detect_by_time(us(1060), newest, reach), (100, Some(Duration::from_micros(90))));
-        board.resend(us(1060), 0, Stamp::default());
-        assert_eq!(board.detect_by_time(us(1150), newest, reach), (100, None), "the one that left last is not judged");
-        board.resend(us(1150), 100, Stamp::default());
-        // The second retransmission is delivered: now the first is late, and so is what never was judged.
-        board.begin_ack(us(2150));
-        board.sack([range(1, 1)].into_iter());
-        let newest = board.delivery().plausible.unwrap().0;
-        assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
-        assert_eq!(board.next_pending(), Some(0..100));
-    }
-
-    #[test]
-    fn after_a_timeout_what_left_lately_stays_in_flight() {
-        let us = |us| Instant::ZERO + Duration::from_micros(us);
-        let mut board = Scoreboard::default();
-        (0..4).for_each(|k| board.send(us(1000 * k), 100, Stamp::default()));
-        board.mark_timed_out(us(4000), Duration::from_micros(2500));
-        assert_eq!((board.lost(), board.pipe()), (200, 200));
-        board.unmark_lost();
-        assert_eq!((board.lost(), board.pipe(), board.next_pending()), (0, 400, None));
-    }
-
-    #[test]
-    fn what_arrives_after_its_successor_was_reordered_unless_it_was_sent_again() {
-        let mut board = board(6);
-        board.begin_ack(Instant::ZERO);
-        board.sack([range(2, 3)].into_iter());
-        assert!(!board.delivery().is_reordered);
-        board.resend(Instant::from_nanos(50), 0, Stamp::default());
-        board.begin_ack(Instant::ZERO);
-        board.advance(100);
-        assert!(!board.delivery().is_reordered);
-        assert!(board.delivery().plausible.is_none(), "its ACK came too soon to be that of the retransmission");
-        board.begin_ack(Instant::ZERO);
-        board.advance(200);
-        assert!(board.delivery().is_reordered);
-    }
-
-    #[test]
-    fn a_partly_acknowledged_segment_keeps_its_rest() {
-        let mut board = board(2);
-        assert_eq!(board.advance(150).bytes, 150);
-        assert_eq!(board.head(), Some(150..200));
-        assert_eq!(board.pipe(), 50);
-    }
-
-    /// The plain definition, without any of the shortcuts.
-    #[derive(Clone, Default)]
-    struct Plain {
-        una: u64,
-        segments: Vec<(u64, bool, bool, bool)>,
-    }
-
-    impl Plain {
-        fn sums(&self) -> (u64, u64, u64) {
-            let live = self.segments.iter().filter(|(k, ..)| *k >= self.una);
-            live.fold((0, 0, 0), |(pipe, sacked, lost), (_, is_sacked, is_lost, again)| {
-                let in_network = !is_sacked && (!is_lost || *again);
-                (pipe + u64::from(in_network), sacked + u64::from(*is_sacked), lost + u64::from(*is_lost))
-            })
-        }
-
-        fn detect(&mut self) {
-            for index in 0..self.segments.len() {
-                let above = self.segments[index + 1..].iter().filter(|(_, sacked, ..)| *sacked).count();
-                let (k, sacked, lost, _) = &mut self.segments[index];
-                if *k >= self.una && !*sacked && above >= DUP_THRESH as usize {
-                    *lost = true;
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn sums_agree_with_the_plain_definition(steps in proptest::collection::vec((0u8..5, 0u64..40, 0u64..6), 1..200)) {
-            let (mut board, mut plain) = (Scoreboard::default(), Plain::default());
-            for (kind, place, length) in steps {
-                let sent = plain.segments.len() as u64;
-                match kind {
-                    0 | 1 => {
-                        board.send(Instant::ZERO, 100, Stamp::default());
-                        plain.segments.push((sent, false, false, false));
-                    }
-                    2 if sent > plain.una => {
-                        let first = plain.una + 1 + place % (sent - plain.una);
-                        let last = (first + length).min(sent.saturating_sub(1));
-                        if first <= last {
-                            board.sack([range(first, last)].into_iter());
-                            for (_, sacked, lost, again) in &mut plain.segments[first as usize..=last as usize] {
-                                (*sacked, *lost, *again) = (true, false, *again && *sacked);
-                            }
-                            board.detect_losses();
-                            plain.detect();
-                        }
-                    }
-                    3 => {
-                        if let Some(segment) = board.next_pending() {
-                            let index = (segment.start / 100) as usize;
-                            let expected = plain.segments.iter().position(|(k, sacked, lost, again)| *k >= plain.una && !*sacked && *lost && !*again);
-                            prop_assert_eq!(Some(index), expected);
-                            board.resend(Instant::ZERO, segment.start, Stamp::default());
-                            plain.segments[index].3 = true;
-                        }
-                    }
-                    4 => {
-                        let ack = (plain.una + length).min(sent);
-                        board.advance(ack * 100);
-                        plain.una = ack;
-                    }
-                    _ => {}
-                }
-                let (pipe, sacked, lost) = plain.sums();
-                prop_assert_eq!((board.pipe(), board.sacked(), board.lost()), (pipe * 100, sacked * 100, lost * 100));
-            }
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,9 @@
 //! What stacks do differently.
 //!
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
-//! stack; each value carries its source.
+//! stack; each value carries its source. The list of settings stands in [`settings`](super::settings).
+
+pub use super::settings::Config;
 
 use super::ecn;
 use super::sender::AfterIdle;
@@ -56,73 +58,6 @@ pub enum Dialect {
     Ns3,
 }
 
-/// One connection's settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Config {
-    /// Payload of a full-sized segment.
-    pub mss: Bytes,
-    /// Initial window.
-    pub initial_window: Segments,
-    /// What the application may write ahead of acknowledgment.
-    pub send_buffer: Bytes,
-    /// The receive window.
-    pub receive_buffer: Bytes,
-    /// Selective acknowledgment (RFC 2018).
-    pub sack: bool,
-    /// The receiver reports what came twice in the first SACK block (RFC 2883).
-    pub dsack: bool,
-    /// Window scale (RFC 7323, §2).
-    pub window_scaling: bool,
-    /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
-    pub timestamps: Option<Duration>,
-    /// Where round-trip times come from.
-    pub rtt_clock: RttClock,
-    /// Congestion controller.
-    pub congestion: cc::Algorithm,
-    /// What the window grows by.
-    pub growth: cc::Growth,
-    /// What ends slow start before a loss does.
-    pub slow_start: cc::SlowStart,
-    /// Whose version of the controller is followed.
-    pub congestion_dialect: cc::Dialect,
-    /// Who asks for pacing.
-    pub pacing: pacing::Config,
-    /// Grow only while the window limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
-    pub validate_window: bool,
-    /// The window after a silence longer than the retransmission timeout.
-    pub after_idle: AfterIdle,
-    /// What is halved on loss.
-    pub halves: cc::FlightMeasure,
-    /// What governs the window in a recovery.
-    pub recovery: recovery::Algorithm,
-    /// PRR: what the reduction is proportional to.
-    pub prr_basis: prr::Basis,
-    /// PRR: how far it may catch up.
-    pub prr_bound: prr::Bound,
-    /// What makes a segment count as lost.
-    pub detection: recovery::Detection,
-    /// RACK: whose round trip counts.
-    pub rack_rtt: rack::RoundTrip,
-    /// Probes of the tail of a flight (RFC 8985, §7).
-    pub tail_loss_probe: bool,
-    /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
-    pub timer_slack: Duration,
-    /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
-    pub undo: bool,
-    /// New segments on the first two duplicate ACKs (RFC 3042).
-    pub limited_transmit: bool,
-    /// How RFC 6675, §5, is read.
-    pub dialect: Dialect,
-    /// Explicit congestion notification.
-    pub ecn: ecn::Config,
-    /// `accurate`: marked octets are told in an option as well (RFC 9768, §3.2.3).
-    pub ecn_option: bool,
-    /// Retransmission timer.
-    pub rto: rto::Config,
-    /// When the receiver acknowledges.
-    pub ack: ack::Config,
-}
-
 impl Config {
     /// What the controller of the flow called `flow` is given at its birth.
     #[must_use]
@@ -170,11 +105,11 @@ impl Preset {
     /// What ends slow start with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC, and where `HyStart` is a part of CUBIC
     /// it is that one.
     #[must_use]
-    pub const fn slow_start(self, congestion: cc::Algorithm) -> cc::SlowStart {
+    pub const fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
         match (self, congestion) {
-            (Self::Linux, cc::Algorithm::Cubic) => cc::SlowStart::LinuxHystart,
-            (Self::Ns3, cc::Algorithm::Cubic) => cc::SlowStart::Ns3Hystart,
-            (Self::Rfc, cc::Algorithm::Cubic) => cc::SlowStart::HystartPlusPlus,
+            (Self::Linux, cc::Config::Cubic(_)) => cc::SlowStart::LinuxHystart,
+            (Self::Ns3, cc::Config::Cubic(_)) => cc::SlowStart::Ns3Hystart,
+            (Self::Rfc, cc::Config::Cubic(_)) => cc::SlowStart::HystartPlusPlus,
             _ => cc::SlowStart::Classic,
         }
     }
@@ -192,7 +127,7 @@ const RFC: Config = Config {
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
-    congestion: cc::Algorithm::NewReno,
+    congestion: cc::Config::NEW_RENO,
     growth: cc::Growth::ByteCounting,
     slow_start: cc::SlowStart::Classic,
     congestion_dialect: cc::Dialect::Reference,
@@ -222,7 +157,7 @@ const RFC: Config = Config {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAck,
     },
-    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 },
+    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 }),
 };
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
@@ -250,7 +185,7 @@ const LINUX: Config = Config {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAckAndHeadRetransmission,
     },
-    ack: ack::Config::Linux {},
+    ack: ack::Config::Linux(ack::linux::Linux {}),
     ..RFC
 };
 
@@ -282,6 +217,6 @@ const NS3: Config = Config {
         restart: rto::Restart::FirstPartialAck,
     },
     // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
-    ack: ack::Config::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 },
+    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
     ..RFC
 };

@@ -2,20 +2,22 @@
 
 mod ecn;
 mod measure;
-mod reassembly;
+mod port;
 mod sack;
 mod tell;
+mod window;
 
 use super::clock::TickClock;
 use super::config::Config;
 use super::sender::announced_mss;
-use crate::ack::{self, Arrival, Decision, Held, Ledger, Policy, Reason};
+use crate::ack::{self, AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine};
-use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
-use reassembly::Reassembly;
 use std::ops::Range;
+pub use window::Reading;
+use window::Window;
 
 /// Counts of one receiver; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +46,9 @@ pub struct Receiver {
     config: Config,
     /// This end's initial sequence number.
     initial: SeqNumber,
+    /// What it asks for: the unit of the window field (RFC 7323, §2.3).
     window_shift: u8,
+    window: Window,
     clock: Option<TickClock>,
     connection: Option<Connection>,
     timestamp_to_echo: u32,
@@ -54,22 +58,15 @@ pub struct Receiver {
     echo: Echo,
     /// How the newest SYN arrived.
     syn: Ecn,
-    stream: Reassembly,
+    stream: Ranges,
     /// What came twice and is yet to be reported (RFC 2883).
     duplicate: Option<Range<u64>>,
-    ledger: Ledger,
-    policy: Policy,
-    /// An ACK to be sent before any other, and when the newest data arrived of which it tells.
-    split: Option<(Segment, Instant)>,
-    /// When the newest data arrived of which the ACK sent last tells.
-    told: Instant,
-    /// An ACK to be sent now.
-    due: Option<Reason>,
+    acknowledger: Acknowledger,
+    /// An ACK that was built before the newest segment counted and leaves before any other.
+    split: Option<Segment>,
     syn_ack_due: bool,
     /// When the SYN-ACK was sent, if only once and nothing has come since.
     syn_ack_sent_at: Option<Instant>,
-    /// An ACK to be sent later.
-    delayed: Option<(Instant, Reason)>,
     counters: Counters,
 }
 
@@ -94,6 +91,7 @@ impl Receiver {
             config,
             initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
             window_shift: shift,
+            window: Window::new(buffer, config.mss.get()),
             clock: config.timestamps.map(TickClock::new),
             connection: None,
             timestamp_to_echo: 0,
@@ -101,16 +99,12 @@ impl Receiver {
             fin: None,
             echo: Echo::new(super::ecn::Config::Off),
             syn: Ecn::NotEct,
-            stream: Reassembly::default(),
+            stream: Ranges::default(),
             duplicate: None,
-            ledger: policy.ledger(&config.ack),
-            policy,
+            acknowledger: Acknowledger::new(policy),
             split: None,
-            told: Instant::ZERO,
-            due: None,
             syn_ack_due: false,
             syn_ack_sent_at: None,
-            delayed: None,
             counters: Counters::default(),
         }
     }
@@ -121,35 +115,39 @@ impl Receiver {
         self.stream.received()
     }
 
-    /// Octets handed to the application, in order.
-    #[must_use]
-    pub fn delivered(&self) -> u64 {
-        let next = self.stream.next();
-        self.fin.map_or(next, |fin| next.min(fin))
-    }
-
     /// Counts since the connection began.
     #[must_use]
-    pub const fn counters(&self) -> &Counters {
-        &self.counters
+    pub const fn counters(&self) -> Counters {
+        Counters { acks: *self.acknowledger.counts(), ..self.counters }
+    }
+
+    /// When it acknowledges, and why it did.
+    #[must_use]
+    pub const fn acknowledger(&self) -> &Acknowledger {
+        &self.acknowledger
+    }
+
+    /// The same, to keep and drain its decisions.
+    pub const fn acknowledger_mut(&mut self) -> &mut Acknowledger {
+        &mut self.acknowledger
     }
 
     /// The name of a reason among [its counts](Counters::acks).
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
-        self.policy.reason_name(reason)
+        self.acknowledger.reason_name(reason)
     }
 
     /// When the newest data arrived of which the ACK sent last tells.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.told
+        self.acknowledger.told()
     }
 
     /// Is there an ACK to be sent now?
     #[must_use]
     pub const fn owes_now(&self) -> bool {
-        self.due.is_some() || self.split.is_some() || self.syn_ack_due
+        self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.
@@ -163,14 +161,17 @@ impl Receiver {
             return;
         }
         let options = &segment.options;
+        let has_scaling = self.config.window_scaling && options.window_scale.is_some();
         self.connection = Some(Connection {
             first: SeqNumber::at(segment.seq, 1),
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
-            has_scaling: self.config.window_scaling && options.window_scale.is_some(),
+            has_scaling,
             has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
                 && options.ack_congestion_control,
         });
+        let shift = if has_scaling { self.window_shift } else { 0 };
+        self.window = self.window.agree(self.config.receive_buffer.get(), shift);
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(self.config.ecn.accept(segment.flags));
         self.syn = segment.ecn;
@@ -188,22 +189,21 @@ impl Receiver {
         if length == 0 {
             // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
             if SeqNumber::at(connection.first, self.last_ack_sent).is_after(segment.seq) {
-                self.due.get_or_insert(Reason::Duplicate);
+                self.acknowledger.demand(now, Reason::Duplicate);
             }
             return;
         }
-        let start = self.offset_of(segment.seq);
-        // RFC 9293, §3.10.7.4: what lies beyond the window is cut off, a FIN too.
         let before = self.stream.next();
-        let end = (start + length).min(before + self.window());
+        let start = segment.seq.offset_near(connection.first, before);
+        let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
-        let is_owed = self.delayed.is_some() || self.ledger.since.is_some();
-        if is_in_window && is_owed && self.echo.splits(segment.ecn) {
-            let told = self.ledger.newest;
-            self.split = Some((self.ack(now, connection, Reason::MarkChange), told));
+        if is_in_window && self.acknowledger.is_waiting() && self.echo.splits(segment.ecn) {
+            self.split = Some(self.ack(now, connection, Reason::MarkChange));
         }
         let notice = self.echo.take(segment, is_in_window);
-        self.counters.marked += u64::from(segment.ecn == Ecn::Ce && segment.payload > 0);
+        if segment.ecn == Ecn::Ce {
+            self.counters.marked += u64::from(segment.payload > 0);
+        }
         // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
         if let Some(timestamps) = segment.options.timestamps
             && start <= self.last_ack_sent
@@ -215,7 +215,7 @@ impl Receiver {
         }
         self.counters.data_segments += 1;
         if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
-            self.policy.on_ack_ratio(ratio);
+            self.acknowledger.policy().on_ack_ratio(ratio);
         }
 
         let is_beyond = start >= end;
@@ -227,51 +227,32 @@ impl Receiver {
         };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
         if is_beyond {
-            self.ledger.newest = now;
+            self.acknowledger.enter_nothing(now);
         } else {
-            self.ledger.enter(now, start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
+            let data = start..end.min(start + u64::from(segment.payload));
+            self.acknowledger.enter(now, Packet::of_stream(data, self.stream.next() - before));
             self.measure(now, segment, connection);
         }
         if notice.first_mark {
-            self.policy.on_first_mark();
+            self.acknowledger.policy().on_first_mark();
         }
         if notice.reduced {
-            self.policy.on_window_reduced();
+            self.acknowledger.policy().on_window_reduced();
         }
-        let finished = self.fin.is_some_and(|fin| self.stream.next() > fin);
-        let held = Held { next: self.stream.next(), beyond: self.stream.beyond(), sack: connection.has_sack };
-        let decision =
-            if finished { Decision::Now(Reason::Fin) } else { self.policy.decide(now, &arrival, &self.ledger, held) };
-        let decision = match (decision, notice.due) {
-            (Decision::At(..) | Decision::Hold, Some(reason)) => Decision::Now(reason),
-            (decision, _) => decision,
-        };
-        match decision {
-            Decision::Now(reason) => self.due = Some(reason),
-            Decision::At(at, reason) => {
-                if self.delayed.is_none_or(|(running, _)| at < running) {
-                    self.delayed = Some((at, reason));
-                }
-            }
-            Decision::Hold => {}
+        if self.fin.is_some_and(|fin| self.stream.next() > fin) {
+            self.acknowledger.demand(now, Reason::Fin);
+            return;
         }
-    }
-
-    /// The receive window. The application reads at once, and what lies out of order lies inside it.
-    fn window(&self) -> u64 {
-        let shift = self.shift();
-        let field = (self.config.receive_buffer.get() >> shift).min(u64::from(u16::MAX));
-        field << shift
-    }
-
-    fn shift(&self) -> u8 {
-        if self.connection.is_some_and(|connection| connection.has_scaling) { self.window_shift } else { 0 }
+        self.acknowledger.decide(now, arrival, self.stream.held(connection.has_sack));
+        if let Some(reason) = notice.due {
+            self.acknowledger.demand(now, reason);
+        }
     }
 
     fn syn_ack(&mut self, now: Instant, connection: Connection) -> Segment {
-        let sent = &mut self.counters.acks[Reason::Handshake.index()];
-        *sent += 1;
-        self.syn_ack_sent_at = (*sent == 1).then_some(now);
+        self.acknowledger.count(Reason::Handshake);
+        let is_first = self.acknowledger.counts()[Reason::Handshake.index()] == 1;
+        self.syn_ack_sent_at = is_first.then_some(now);
         Segment {
             ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
@@ -293,32 +274,29 @@ impl Receiver {
     }
 
     fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
-        self.counters.acks[reason.index()] += 1;
-        self.delayed = None;
-        self.ledger.settle();
-        self.policy.on_ack_sent(now);
+        self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
-        let timestamps = self.timestamps(now, connection);
-        let sack = if connection.has_sack {
-            self.sack_blocks(connection.first, timestamps.is_some())
-        } else {
-            SackBlocks::default()
-        };
-        let mut options = Options { timestamps, sack, ..Options::default() };
-        // What SACK leaves room for.
-        options.accurate_ecn = self.echo.option().filter(|_| self.config.ecn_option);
-        if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
-            options.accurate_ecn = None;
-        }
-        Segment {
+        let mut segment = Segment {
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(connection.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
-            window: (self.window() >> self.shift()) as u16,
-            options,
+            window: self.window.offer(self.stream.next()),
+            options: Options { timestamps: self.timestamps(now, connection), ..Options::default() },
             payload: 0,
+        };
+        let options = &mut segment.options;
+        if connection.has_sack && self.has_blocks() {
+            options.sack = self.sack_blocks(connection.first, options.timestamps.is_some());
         }
+        // What SACK leaves room for.
+        if self.config.ecn_option {
+            options.accurate_ecn = self.echo.option();
+            if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
+                options.accurate_ecn = None;
+            }
+        }
+        segment
     }
 
     fn timestamps(&mut self, now: Instant, connection: Connection) -> Option<Timestamps> {
@@ -338,16 +316,11 @@ impl Machine for Receiver {
     }
 
     fn wake(&mut self, now: Instant) {
-        if let Some((at, reason)) = self.delayed
-            && at <= now
-        {
-            self.delayed = None;
-            self.due = Some(reason);
-        }
+        self.acknowledger.wake(now);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.delayed.map(|(at, _)| at)
+        self.acknowledger.deadline()
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
@@ -359,12 +332,10 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, connection));
         }
-        if let Some((ack, told)) = self.split.take() {
-            self.told = told;
+        if let Some(ack) = self.split.take() {
             return Some(ack);
         }
-        let reason = self.due.take()?;
-        self.told = self.ledger.newest;
+        let reason = self.acknowledger.due()?;
         Some(self.ack(now, connection, reason))
     }
 }

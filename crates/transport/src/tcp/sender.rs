@@ -1,50 +1,67 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
+//!
+//! Its state is cut by what changes together, its verbs by what sets them off:
+//!
+//! | state | holds |
+//! |---|---|
+//! | [`SendBuffer`] | what the application has written |
+//! | `connection` | phase, sequence numbers, clock; builds segments |
+//! | `peer_window` | what the peer lets through |
+//! | [`Scoreboard`] | what is outstanding |
+//! | `congestion` | window, controller, state of congestion control |
+//! | `loss` | duplicates, reordering window, probe of the tail |
+//! | `transmission` | what holds back or forces a departure besides the windows |
+//! | `timing` | round-trip times and the retransmission timer |
+//! | `ecn` | marks, echoed and answered |
+//! | `ack_ratio` | ACK congestion control |
+//!
+//! | verb | set off by |
+//! |---|---|
+//! | `input` | an ACK; `react` moves congestion control on, `inform` tells the controller |
+//! | `timers` | time |
+//! | `output` | room to send; `probe` and `idle` where ACKs or the application had been silent |
 
 mod ack_ratio;
+mod congestion;
+mod connection;
 mod ecn;
 mod idle;
+mod inform;
 mod input;
+mod loss;
 mod output;
+mod peer_window;
+mod port;
 mod probe;
 mod react;
 mod tell;
 mod timers;
+mod timing;
+mod transmission;
 
+pub use connection::Phase;
+pub(in crate::tcp) use connection::announced_mss;
 pub use idle::AfterIdle;
-pub(in crate::tcp) use output::announced_mss;
 
 use self::ack_ratio::AckRatio;
-use super::clock::TickClock;
-use super::config::{Config, Dialect};
+use super::config::Config;
+use super::rules::Rules;
 use crate::cc::{CongestionControl, Controller, Window};
-use crate::pacing::Pacer;
 use crate::recovery::CongestionState;
-use crate::recovery::delivery_rate::Sampler;
-use crate::recovery::prr::Prr;
-use crate::recovery::rack::{Rack, TailLossProbe};
-use crate::recovery::rto::Timer;
 use crate::recovery::rtt::Estimator;
 use crate::recovery::scoreboard::Scoreboard;
-use crate::recovery::undo::Undo;
-use crate::source::{self, Source};
+use crate::send_buffer::SendBuffer;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use congestion::Congestion;
+use connection::Connection;
 use ecn::Marks;
+use loss::LossDetection;
+use peer_window::PeerWindow;
+use timing::Timing;
 use std::collections::VecDeque;
-
-/// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Before the start.
-    Closed,
-    /// The SYN is out.
-    SynSent,
-    /// Data flows.
-    Established,
-    /// Everything is acknowledged, the FIN included.
-    Finished,
-}
+use transmission::Transmission;
 
 /// Counts of one sender; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,127 +96,44 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Sender {
     config: Config,
-    phase: Phase,
-    start: Instant,
-    stop: Option<Instant>,
-    source: Source,
-
-    /// The sequence number of the first octet of data.
-    first: SeqNumber,
-    /// The next octet that the peer sends, for the acknowledgment field.
-    peer_next: SeqNumber,
-    syn_sent_at: Instant,
-    syn_due: bool,
-    ack_due: bool,
-    clock: Option<TickClock>,
-    timestamp_to_echo: u32,
-
+    rules: Rules,
+    buffer: SendBuffer,
+    connection: Connection,
+    peer_window: PeerWindow,
     board: Scoreboard,
-    /// Highest offset that the peer's window lets through.
-    window_end: u64,
-    window_shift: u8,
-    /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
-    largest_window: u64,
-
-    window: Window,
-    controller: Controller,
-    state: CongestionState,
-    duplicates: u32,
-    /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
-    recover: u64,
-    recovery_began: Instant,
+    congestion: Congestion,
+    loss: LossDetection,
     marks: Marks,
-    prr: Prr,
-    rack: Rack,
-    undo: Undo,
-    probe: TailLossProbe,
-    tail_probe_due: bool,
-    window_probe_due: bool,
-    /// Segments to be sent now, whatever the window says.
-    forced: u32,
-    seen_partial_ack: bool,
-    /// Octets acknowledged that do not fill a segment.
-    acked_remainder: u64,
-    window_limited: bool,
+    transmission: Transmission,
+    timing: Timing,
     /// ACK congestion control, if both ends speak it.
     ack_ratio: Option<AckRatio>,
-    /// The rate of delivery, if the controller wants it.
-    sampler: Option<Sampler>,
-    pacer: Pacer,
-    /// When data left last.
-    last_sent: Option<Instant>,
-    /// Something could leave if pacing did not hold it until then.
-    paced_until: Option<Instant>,
-
-    rtt: Estimator,
-    rto: Timer,
     events: VecDeque<Event>,
     counters: Counters,
 }
 
 impl Sender {
-    /// A sender that opens its connection at `start` and sends nothing new from `stop` on. `name` names its random streams.
+    /// A sender whose application has yet to open it. `name` names its random streams.
     #[must_use]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a connection is this many things, and there is one place that makes them"
-    )]
-    pub fn new(
-        config: Config,
-        controller: Controller,
-        traffic: source::Config,
-        start: Instant,
-        stop: Option<Instant>,
-        seed: Seed,
-        name: &str,
-    ) -> Self {
-        let mss = config.mss.get();
+    pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
         let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
+        let rules = config.dialect.rules();
         let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
-        let window = Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss };
         Self {
             config,
-            phase: Phase::Closed,
-            start,
-            stop,
-            source: Source::new(traffic, config.send_buffer, stream("source")),
-            first: SeqNumber::at(initial, 1),
-            peer_next: SeqNumber(0),
-            syn_sent_at: Instant::ZERO,
-            syn_due: false,
-            ack_due: false,
-            clock: config.timestamps.map(TickClock::new),
-            timestamp_to_echo: 0,
-            board: Scoreboard::new(config.dialect == Dialect::Ns3)
+            rules,
+            buffer: SendBuffer::new(config.send_buffer.get()),
+            connection: Connection::new(&config, initial),
+            peer_window: PeerWindow::default(),
+            board: Scoreboard::new(rules.sacked_retransmission)
                 .keeping_fates(controller.wants_fates())
                 .keeping_stamps(controller.wants_delivery_rate()),
-            window_end: 0,
-            window_shift: 0,
-            largest_window: 0,
-            window,
-            sampler: controller.wants_delivery_rate().then(Sampler::default),
-            controller,
-            state: CongestionState::Open,
-            duplicates: 0,
-            recover: 0,
-            recovery_began: Instant::ZERO,
+            congestion: Congestion::new(&config, controller),
+            loss: LossDetection::default(),
             marks: Marks::new(),
-            prr: Prr::new(config.prr_bound, mss, 0),
-            rack: Rack::default(),
-            undo: Undo::default(),
-            probe: TailLossProbe::default(),
-            tail_probe_due: false,
-            window_probe_due: false,
-            forced: 0,
-            seen_partial_ack: false,
-            acked_remainder: 0,
-            window_limited: false,
+            transmission: Transmission::default(),
+            timing: Timing::new(config.rto),
             ack_ratio: None,
-            pacer: Pacer::default(),
-            last_sent: None,
-            paced_until: None,
-            rtt: Estimator::default(),
-            rto: Timer::new(config.rto),
             events: VecDeque::new(),
             counters: Counters::default(),
         }
@@ -208,19 +142,19 @@ impl Sender {
     /// Where the connection stands.
     #[must_use]
     pub const fn phase(&self) -> Phase {
-        self.phase
+        self.connection.phase
     }
 
     /// Where congestion control stands.
     #[must_use]
     pub const fn congestion_state(&self) -> CongestionState {
-        self.state
+        self.congestion.state
     }
 
     /// Congestion window and threshold.
     #[must_use]
     pub const fn window(&self) -> &Window {
-        &self.window
+        &self.congestion.window
     }
 
     /// Octets believed in the network.
@@ -244,19 +178,19 @@ impl Sender {
     /// Round-trip times.
     #[must_use]
     pub const fn rtt(&self) -> &Estimator {
-        &self.rtt
+        &self.timing.rtt
     }
 
     /// Octets that the application has written.
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.source.written()
+        self.buffer.written()
     }
 
     /// Stream offset of `seq`, a sequence number of this sender's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
-        seq.offset_near(self.first, self.board.una())
+        self.connection.offset_near(seq, self.board.una())
     }
 
     /// Counts since the connection began.

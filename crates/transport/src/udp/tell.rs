@@ -2,7 +2,7 @@
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Reading, Vitals};
+use acklab_base::{Content, Endpoint, Port, Reading, Vitals};
 use acklab_wire::udp::UserDatagram;
 
 /// Where a datagram stands among all octets that its flow sends.
@@ -30,6 +30,10 @@ impl Endpoint for Sender {
         offset_of(datagram)
     }
 
+    fn port(&mut self) -> Port<'_> {
+        Port::Datagram(self)
+    }
+
     fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
         to(counter::DATA_PACKETS, "packets", Reading::Count(self.counters().datagrams));
         to(counter::DATA_BYTES, "B", Reading::Count(self.counters().bytes));
@@ -50,6 +54,10 @@ impl Endpoint for Receiver {
     #[inline]
     fn offset(&self, datagram: &UserDatagram) -> u64 {
         offset_of(datagram)
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Datagram(self)
     }
 
     /// It answers nothing.

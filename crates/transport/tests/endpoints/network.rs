@@ -1,13 +1,15 @@
 //! Two endpoints, what is under way between them, and what must hold at every instant.
 
 use super::setting::Setting;
+use super::driven::Driven;
+use acklab_app::Traffic;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::sender::Phase;
-use acklab_transport::tcp::{Receiver, Sender};
-use acklab_transport::{ack, source};
+use acklab_transport::ack;
+use acklab_transport::tcp::Receiver;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
@@ -37,11 +39,12 @@ pub(crate) enum Way {
 
 pub(crate) struct Network {
     pub(crate) now: Instant,
-    pub(crate) sender: Sender,
+    pub(crate) sender: Driven,
     pub(crate) receiver: Receiver,
     forward: VecDeque<UnderWay>,
     backward: VecDeque<UnderWay>,
     mss: u64,
+    receive_buffer: u64,
     size: Option<u64>,
     /// The longest that an unfinished sender may wait.
     most_wait: Duration,
@@ -62,6 +65,10 @@ pub(crate) struct Network {
     /// The highest acknowledgment that the receiver has sent.
     pub(crate) acknowledged: u64,
     delivered: u64,
+    /// The right edge of the newest window that the receiver has offered.
+    offered_end: u64,
+    /// What the receiver may hold unread, if the window field names it exactly.
+    buffer: Option<u64>,
     /// The right edge of the largest window that was offered to the sender.
     window_end: u64,
     window_shift: u8,
@@ -73,7 +80,7 @@ impl Network {
     pub(crate) fn new(setting: &Setting) -> Self {
         let (config, seed) = (setting.config, Seed(setting.seed));
         let size = match setting.traffic {
-            source::Config::Fixed { size } => Some(size.get()),
+            Traffic::Fixed { size } => Some(size.get()),
             _ => None,
         };
         // A source that writes at a rate may be silent for a while, at least once a second.
@@ -82,15 +89,16 @@ impl Network {
         let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
-        let controller = Controller::new(config.congestion, &config.controller_start(seed, "f")).expect(built_in);
+        let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).expect(built_in);
         let policy = ack::Policy::new(config.ack).expect(built_in);
         let mut network = Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, controller, setting.traffic, Instant::ZERO, setting.stop, seed, "f"),
-            receiver: Receiver::new(config, policy, seed, "f"),
+            sender: Driven::new(config, controller, setting.traffic, setting.stop, seed, "f"),
+            receiver: Receiver::new(config, policy, seed, "f").with_reading(setting.reading),
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),
+            receive_buffer: config.receive_buffer.get(),
             size,
             most_wait: Duration::from_nanos(most_wait.as_nanos() + SLACK.as_nanos()),
             most_ack_delay,
@@ -102,6 +110,8 @@ impl Network {
             sent_data: 0,
             acknowledged: 0,
             delivered: 0,
+            offered_end: 0,
+            buffer: None,
             window_end: 0,
             window_shift: 0,
             digest: 0,
@@ -190,7 +200,16 @@ impl Network {
         }
     }
 
-    /// The network loses nothing any more: the transfer completes.
+    /// The application reads at most `octets`.
+    pub(crate) fn read(&mut self, octets: u64) {
+        let (readable, delivered) = (self.receiver.readable(), self.receiver.delivered());
+        let read = self.receiver.read(self.now, octets);
+        assert_eq!(read, octets.min(readable));
+        assert_eq!((self.receiver.readable(), self.receiver.delivered()), (readable - read, delivered + read));
+        self.settle();
+    }
+
+    /// The network loses nothing any more, and the application reads a segment at a time: the transfer completes.
     pub(crate) fn behave(&mut self) {
         let began = self.now;
         for under_way in self.forward.iter_mut().chain(&mut self.backward) {
@@ -200,6 +219,7 @@ impl Network {
             let due = |queue: &VecDeque<UnderWay>| queue.front().map(|front| front.due);
             let arrival = Instant::earliest(due(&self.forward), due(&self.backward));
             let next = Instant::earliest(arrival, self.deadline()).expect("nothing is under way, and no one waits");
+            self.read(self.mss);
             assert!(next.since(began) < PATIENCE, "not finished after {PATIENCE:?}: {:#?}", self.sender);
             self.now = self.now.max(next);
             if due(&self.forward).is_some_and(|due| due <= self.now) {
@@ -210,6 +230,7 @@ impl Network {
                 self.wake();
             }
         }
+        self.read(u64::MAX);
         assert_eq!(self.receiver.delivered() + 1, self.sent, "the FIN takes one");
         if let Some(size) = self.size {
             assert!(self.receiver.delivered() <= size);
@@ -241,6 +262,8 @@ impl Network {
         self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
+        let readable = self.receiver.readable();
+        assert!(self.buffer.is_none_or(|buffer| readable <= buffer), "{readable} unread of {:?}", self.buffer);
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
         self.delivered = delivered;
         assert!(!self.is_honest || delivered <= self.prefix, "{delivered} delivered, {} arrived", self.prefix);
@@ -316,6 +339,7 @@ impl Network {
         if segment.flags.contains(Flags::SYN) {
             if self.sender.phase() == Phase::SynSent {
                 self.window_shift = segment.options.window_scale.unwrap_or(0).min(14);
+                self.buffer = (self.window_shift == 0).then_some(self.receive_buffer);
                 self.window_end = u64::from(segment.window);
             }
             return;
@@ -331,6 +355,9 @@ impl Network {
             return;
         }
         let ack = segment.ack.offset_near(self.first(), self.prefix);
+        let end = ack + (u64::from(segment.window) << self.window_shift);
+        assert!(end >= self.offered_end, "{segment:?} takes back a window up to {}", self.offered_end);
+        self.offered_end = end;
         assert!(ack <= self.prefix, "{segment:?} acknowledges {ack}, and only {} has come", self.prefix);
         assert!(ack >= self.acknowledged, "{segment:?} takes back what was acknowledged");
         self.acknowledged = ack;

@@ -1,6 +1,8 @@
 //! What two endpoints promise, whatever the network does to what is between them. The tests of this crate and the fuzz target
 //! `tcp_endpoints` share it.
 
+#[path = "../common/driven.rs"]
+mod driven;
 mod forgery;
 mod network;
 mod octets;
@@ -16,6 +18,7 @@ use setting::Setting;
 /// passes. At every instant:
 ///
 /// * what is delivered has arrived, in order and once, and is never taken back;
+/// * what the application has not read fits the buffer, and no window that was offered is taken back;
 /// * the sender leaves no gap, stays inside the window that it was offered, and sends nothing that is acknowledged;
 /// * no more is in flight than was sent;
 /// * an unfinished sender waits for something that comes within its longest timeout;
@@ -60,7 +63,8 @@ fn proceed(network: &mut Network, octets: &mut Octets<'_>, kind: u8) {
             network.pass(Duration::from_micros(octets.below(20_000)));
             deliver(network, Way::Backward, usize::MAX);
         }
-        _ => wait(network),
+        _ if kind & 8 == 0 => wait(network),
+        _ => network.read(octets.below(1 << 14)),
     }
 }
 

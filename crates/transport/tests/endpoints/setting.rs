@@ -1,20 +1,23 @@
 //! A connection with any settings.
 
 use super::octets::Octets;
+use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, Rate};
-use acklab_transport::cc::{Algorithm, Dialect, FlightMeasure, Growth, SlowStart};
+use acklab_transport::cc::{self, Dialect, FlightMeasure, Growth, SlowStart};
 use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
+use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::sender::AfterIdle;
-use acklab_transport::{ack, pacing, source};
+use acklab_transport::{ack, pacing};
 
 /// What the two endpoints are made of.
 pub(crate) struct Setting {
     pub(crate) config: Config,
-    pub(crate) traffic: source::Config,
+    pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
+    pub(crate) reading: Reading,
     pub(crate) seed: u64,
 }
 
@@ -43,13 +46,14 @@ impl Setting {
         let write = Bytes(1 + octets.below(3 * mss));
         let rate = Rate::from_bits_per_second(write.get() * 8 * (1 + octets.below(400))).unwrap_or(Rate::from_mbps(1));
         let (traffic, stop) = match octets.below(8) {
-            0 => (source::Config::Greedy {}, Some(stop)),
-            1 => (source::Config::Constant { rate, write }, Some(stop)),
-            2 => (source::Config::Poisson { rate, write }, Some(stop)),
-            3 => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
-            _ => (source::Config::Fixed { size: Bytes(1 + octets.below(most)) }, None),
+            0 => (Traffic::Greedy {}, Some(stop)),
+            1 => (Traffic::Constant { rate, write }, Some(stop)),
+            2 => (Traffic::Poisson { rate, write }, Some(stop)),
+            3 => (Traffic::Fixed { size: Bytes(1 + octets.below(most)) }, Some(stop)),
+            _ => (Traffic::Fixed { size: Bytes(1 + octets.below(most)) }, None),
         };
-        Self { config, traffic, stop, seed }
+        let reading = if octets.once_in(3) { Reading::OnDemand } else { Reading::AtOnce };
+        Self { config, traffic, stop, reading, seed }
     }
 }
 
@@ -77,17 +81,8 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
 }
 
 fn policies(octets: &mut Octets<'_>, config: &mut Config) {
-    config.congestion = octets.one_of(&[
-        Algorithm::NewReno,
-        Algorithm::Cubic,
-        Algorithm::Vegas,
-        Algorithm::Bbr,
-        Algorithm::Bbr3,
-        Algorithm::Dctcp,
-        Algorithm::Copa,
-        Algorithm::PccAllegro,
-        Algorithm::PccVivace,
-    ]);
+    let controllers = ["newreno", "cubic", "vegas", "bbr", "bbr3", "dctcp", "copa", "pcc-allegro", "pcc-vivace"];
+    config.congestion = cc::Config::named(octets.one_of(&controllers)).expect("it is built in");
     config.slow_start = octets.one_of(&[
         SlowStart::Classic,
         SlowStart::HystartPlusPlus,
@@ -110,37 +105,38 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
     config.ack = acknowledgments(octets, config.ack);
 }
 
+/// Any built-in policy, with any settings; one that this does not know, with its defaults.
 fn acknowledgments(octets: &mut Octets<'_>, preset: ack::Config) -> ack::Config {
+    if octets.once_in(4) {
+        return preset;
+    }
     let segments = 1 + octets.below(12) as u32;
     let timer = Duration::from_millis(1 + octets.below(300));
-    match octets.below(16) {
-        0..4 => preset,
-        4 => ack::Config::PerPacket {},
-        5 => ack::Config::Linux {},
-        6 | 7 => ack::Config::Delayed { segments, timer, quick: octets.below(3) as u32 },
-        8 => ack::Config::ByteCounting { segments, timer: Some(timer) },
-        9 => ack::Config::Daass { segments, timer },
-        10 => ack::Config::Chrome {
-            packets: segments,
-            after: octets.below(150) as u32,
-            rtt_divisor: 1 + octets.below(8) as u32,
-            max_ack_delay: timer,
-        },
-        11 => ack::Config::Quic { packets: segments, max_ack_delay: timer },
-        12 => ack::Config::AckFrequency {
-            ack_eliciting_threshold: segments - 1,
-            requested_max_ack_delay: timer,
-            reordering_threshold: octets.below(5) as u32,
-        },
-        13 | 14 => ack::Config::Tack {
-            segments,
-            beta: 2 + octets.below(8) as u32,
-            bandwidth_window: 1 + octets.below(12) as u32,
-            rtt_window: Duration::from_secs(1 + octets.below(10)),
-            per_packet_startup: octets.once_in(2),
-        },
-        _ => ack::Config::AckCongestionControl { timer },
+    let built_in: Vec<ack::Config> = ack::Config::built_in().collect();
+    let mut drawn = octets.one_of(&built_in);
+    match &mut drawn {
+        ack::Config::Delayed(policy) => (policy.segments, policy.timer, policy.quick) = (segments, timer, segments % 3),
+        ack::Config::ByteCounting(policy) => (policy.segments, policy.timer) = (segments, Some(timer)),
+        ack::Config::Daass(policy) => (policy.segments, policy.timer) = (segments, timer),
+        ack::Config::Chrome(policy) => {
+            (policy.packets, policy.max_ack_delay) = (segments, timer);
+            (policy.after, policy.rtt_divisor) = (octets.below(150) as u32, 1 + octets.below(8) as u32);
+        }
+        ack::Config::Quic(policy) => (policy.packets, policy.max_ack_delay) = (segments, timer),
+        ack::Config::AckFrequency(policy) => {
+            (policy.ack_eliciting_threshold, policy.requested_max_ack_delay) = (segments - 1, timer);
+            policy.reordering_threshold = octets.below(5) as u32;
+        }
+        ack::Config::Tack(policy) => {
+            (policy.segments, policy.beta) = (segments, 2 + octets.below(8) as u32);
+            policy.bandwidth_window = 1 + octets.below(12) as u32;
+            policy.rtt_window = Duration::from_secs(1 + octets.below(10));
+            policy.per_packet_startup = octets.once_in(2);
+        }
+        ack::Config::AckCongestionControl(policy) => policy.timer = timer,
+        _ => {}
     }
+    drawn
 }
 
 fn timers(octets: &mut Octets<'_>, config: &mut Config) {

@@ -1,12 +1,13 @@
 //! Playing a timeline to a machine.
 
+use crate::driven::Driven;
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::{Receiver, Sender, ecn};
+use acklab_transport::tcp::{Receiver, ecn};
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
 };
@@ -16,7 +17,7 @@ use std::collections::VecDeque;
 const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 
 enum Subject {
-    Sender(Box<Sender>),
+    Sender(Box<Driven>),
     Receiver(Box<Receiver>),
 }
 
@@ -45,18 +46,18 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
     let built_in = "timelines are of what is built in";
     let start = script.config.controller_start(seed, "timeline");
     let subject = match script.machine {
-        Kind::Sender => Subject::Sender(Box::new(Sender::new(
+        Kind::Sender => Subject::Sender(Box::new(Driven::new(
             script.config,
-            Controller::new(script.config.congestion, &start).expect(built_in),
+            Controller::new(&script.config.congestion, &start).expect(built_in),
             script.traffic,
-            Instant::ZERO,
             script.stop,
             seed,
             "timeline",
         ))),
         Kind::Receiver => {
             let policy = Policy::new(script.config.ack).expect(built_in);
-            Subject::Receiver(Box::new(Receiver::new(script.config, policy, seed, "timeline")))
+            let receiver = Receiver::new(script.config, policy, seed, "timeline");
+            Subject::Receiver(Box::new(receiver.with_reading(script.reading)))
         }
     };
     let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
@@ -78,6 +79,17 @@ impl Player<'_> {
                 self.nothing_leaves_before(line.at)?;
                 let segment = self.to_wire(segment);
                 self.accept(segment);
+            }
+            What::Reads(octets) => {
+                self.nothing_leaves_before(line.at)?;
+                let Subject::Receiver(receiver) = &mut self.subject else {
+                    return Err("a sender reads nothing".into());
+                };
+                let read = receiver.read(self.now, *octets);
+                if read != *octets {
+                    return Err(format!("expected {octets} octets to read\n        got {read}"));
+                }
+                self.drain();
             }
             What::Holds(states) => {
                 self.nothing_leaves_before(line.at)?;
@@ -293,6 +305,7 @@ impl Player<'_> {
                 Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
             }
             (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
+            (Subject::Receiver(receiver), "readable") => Ok(receiver.readable().to_string()),
             (Subject::Receiver(receiver), "deadline") => {
                 Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))
             }

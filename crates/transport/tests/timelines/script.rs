@@ -1,9 +1,11 @@
 //! Reading a timeline.
 
+use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
+use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{Config, Preset};
-use acklab_transport::{ack, source};
+use acklab_transport::{ack, cc};
 use acklab_wire::tcp::Flags;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -23,10 +25,11 @@ pub(crate) enum Machine {
 pub(crate) struct Script {
     pub(crate) machine: Machine,
     pub(crate) config: Config,
-    pub(crate) traffic: source::Config,
+    pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
     pub(crate) handshake: Option<Instant>,
     pub(crate) peer: Peer,
+    pub(crate) reading: Reading,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -47,6 +50,7 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) enum What {
     Arrives(Written),
+    Reads(u64),
     Leaves(Written),
     Holds(Vec<(String, String)>),
     Silence,
@@ -127,10 +131,11 @@ pub(crate) fn read(text: &str) -> Result<Script, String> {
     let mut script = Script {
         machine: Machine::Sender,
         config: Preset::Rfc.config(),
-        traffic: source::Config::Greedy {},
+        traffic: Traffic::Greedy {},
         stop: None,
         handshake: None,
         peer: Peer { window: u16::MAX, window_scale: None },
+        reading: Reading::AtOnce,
         lines: Vec::new(),
     };
     let mut header = Vec::new();
@@ -189,6 +194,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "traffic" => script.traffic = traffic(text)?,
         "peer_window" => script.peer.window = value(text)?,
         "peer_window_scale" => script.peer.window_scale = Some(value(text)?),
+        "reading" if text == "on-demand" => script.reading = Reading::OnDemand,
         "mss" => config.mss = value(text)?,
         "initial_window" => config.initial_window = value::<Segments>(text)?,
         "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
@@ -201,7 +207,9 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         }
         "timestamps" => config.timestamps = Some(value::<Duration>(text)?),
         "rtt_clock" => config.rtt_clock = variant(text)?,
-        "congestion" => config.congestion = variant(text)?,
+        "congestion" => {
+            config.congestion = cc::Config::named(text).ok_or_else(|| format!("no controller {text}"))?;
+        }
         "growth" => config.growth = variant(text)?,
         "slow_start" => config.slow_start = variant(text)?,
         "congestion_dialect" => config.congestion_dialect = variant(text)?,
@@ -231,48 +239,55 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn traffic(text: &str) -> Result<source::Config, String> {
+fn traffic(text: &str) -> Result<Traffic, String> {
     match text.split_whitespace().collect::<Vec<_>>()[..] {
-        ["greedy"] => Ok(source::Config::Greedy {}),
-        ["fixed", size] => Ok(source::Config::Fixed { size: value(size)? }),
-        ["constant", rate, write] => Ok(source::Config::Constant { rate: value::<Rate>(rate)?, write: value(write)? }),
+        ["greedy"] => Ok(Traffic::Greedy {}),
+        ["fixed", size] => Ok(Traffic::Fixed { size: value(size)? }),
+        ["constant", rate, write] => Ok(Traffic::Constant { rate: value::<Rate>(rate)?, write: value(write)? }),
         _ => Err(format!("no such traffic: {text}")),
     }
 }
 
 fn ack_policy(text: &str) -> Result<ack::Config, String> {
-    match text.split_whitespace().collect::<Vec<_>>()[..] {
-        ["per-packet"] => Ok(ack::Config::PerPacket {}),
-        ["linux"] => Ok(ack::Config::Linux {}),
+    Ok(match text.split_whitespace().collect::<Vec<_>>()[..] {
         ["delayed", segments, timer] => {
-            Ok(ack::Config::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 })
+            ack::delayed::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 }.into()
         }
-        ["byte-counting", segments] => Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: None }),
+        ["byte-counting", segments] => {
+            ack::byte_counting::ByteCounting { segments: value(segments)?, timer: None }.into()
+        }
         ["byte-counting", segments, timer] => {
-            Ok(ack::Config::ByteCounting { segments: value(segments)?, timer: Some(value(timer)?) })
+            ack::byte_counting::ByteCounting { segments: value(segments)?, timer: Some(value(timer)?) }.into()
         }
-        ["daass", segments, timer] => Ok(ack::Config::Daass { segments: value(segments)?, timer: value(timer)? }),
+        ["daass", segments, timer] => ack::daass::Daass { segments: value(segments)?, timer: value(timer)? }.into(),
         ["chrome", max_ack_delay] => {
-            Ok(ack::Config::Chrome { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: value(max_ack_delay)? })
+            ack::chrome::Chrome { max_ack_delay: value(max_ack_delay)?, ..Default::default() }.into()
         }
         ["quic", packets, max_ack_delay] => {
-            Ok(ack::Config::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)? })
+            ack::quic::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)? }.into()
         }
-        ["ack-frequency", threshold, delay, reordering] => Ok(ack::Config::AckFrequency {
+        ["ack-frequency", threshold, delay, reordering] => ack::ack_frequency::AckFrequency {
             ack_eliciting_threshold: value(threshold)?,
             requested_max_ack_delay: value(delay)?,
             reordering_threshold: value(reordering)?,
-        }),
-        ["tack", segments, beta, ref startup @ ..] => Ok(ack::Config::Tack {
+        }
+        .into(),
+        ["tack", segments, beta, ref startup @ ..] => ack::tack::Tack {
             segments: value(segments)?,
             beta: value(beta)?,
-            bandwidth_window: 10,
-            rtt_window: Duration::from_secs(10),
             per_packet_startup: *startup == ["per-packet-startup"],
-        }),
-        ["ack-congestion-control", timer] => Ok(ack::Config::AckCongestionControl { timer: value(timer)? }),
-        _ => Err(format!("no such ACK policy: {text}")),
-    }
+            ..Default::default()
+        }
+        .into(),
+        ["ack-congestion-control", timer] => {
+            ack::congestion_control::AckCongestionControl { timer: value(timer)? }.into()
+        }
+        // Any other by its name, with its own settings.
+        [name] => ack::Config::built_in()
+            .find(|policy| policy.name() == name)
+            .ok_or_else(|| format!("no such ACK policy: {name}"))?,
+        _ => return Err(format!("no such ACK policy: {text}")),
+    })
 }
 
 /// One line of the body, which may stand for several segments.
@@ -293,7 +308,11 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
         Some((">", segment)) => {
             Ok(segments(segment)?.map(|segment| Line { number, at, what: What::Leaves(segment) }).collect())
         }
-        Some((other, _)) => Err(format!("expected <, > or ? after the time, found {other}")),
+        Some(("+", verb)) => match verb.trim().split_once(' ') {
+            Some(("read", octets)) => one(What::Reads(value(octets)?)),
+            _ => Err(format!("expected read and a number after +, found {verb}")),
+        },
+        Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),
     }
 }
 

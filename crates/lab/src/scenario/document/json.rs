@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Node {
                             return Err(de::Error::custom(format_args!("the key `{}` stands twice", entry.key())));
                         }
                         Entry::Vacant(entry) => {
-                            entry.insert(Member { key: Origin::Text(None), node });
+                            entry.insert(Member::written(Origin::Text(None), node));
                         }
                     }
                 }

@@ -56,7 +56,7 @@ fn from_table(table: DeTable<'_>) -> Result<Value, SyntaxError> {
     members.sort_by_key(|(key, _)| key.span().start);
     let members = members.into_iter().map(|(key, value)| {
         let origin = Origin::Text(Some(key.span()));
-        Ok((key.into_inner().into_owned(), Member { key: origin, node: from_spanned(value)? }))
+        Ok((key.into_inner().into_owned(), Member::written(origin, from_spanned(value)?)))
     });
     Ok(Value::Table(members.collect::<Result<_, _>>()?))
 }

@@ -2,27 +2,18 @@
 
 use super::links;
 use super::network::Network;
-use super::{above_zero, name, not_too_long, some_of};
-use crate::scenario::flow::OF_ANY_TRANSPORT;
+use super::{name, not_too_long, some_of};
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
+use acklab_app::{Reading, Traffic};
 use acklab_base::{Bytes, Duration, Rate};
-use acklab_transport::tcp::config::RttClock;
-use acklab_transport::tcp::ecn;
-use acklab_transport::{ack, source};
-use acklab_wire::udp;
+use acklab_transport::fault::Complaint;
 use std::collections::BTreeMap;
 
 /// So many flows at most.
 const MOST_FLOWS: u64 = 10_000;
-/// What an IP packet of 65,535 octets can carry beside headers of 40 octets and timestamps of 12.
-const LARGEST_MSS: Bytes = Bytes(65_483);
-/// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
-const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
-/// RFC 5690, §4.6.
-const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
-/// More than any machine holds.
-const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
+/// As large as a receive window can be (RFC 7323, §2.3), and more than an application writes at once.
+const LARGEST_WRITE: Bytes = Bytes(1 << 30);
 /// Larger transfers do not end within the ten years that a run may last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
 
@@ -44,10 +35,8 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
-        match flow.transport {
-            Transport::Tcp => connection(&format!("flow.{index}"), flow)?,
-            Transport::Udp => datagrams(&format!("flow.{index}"), flow)?,
-        }
+        reading(&at("reading"), flow)?;
+        transport(&format!("flow.{index}"), flow)?;
     }
     names(scenario)
 }
@@ -128,149 +117,59 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
     }
 }
 
-fn connection(path: &str, flow: &Flow) -> Result<(), Problem> {
-    let at = |key: &str| format!("{path}.{key}");
-    let Some(tcp) = flow.tcp() else {
-        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-        return Err(Problem::key(&path, "the key `preset` is missing; expected preset = \"linux\", for example"));
-    };
-    if tcp.mss == Bytes::ZERO || tcp.mss > LARGEST_MSS {
-        return Err(Problem::at(at("mss"), format!("a size from 1B to {LARGEST_MSS}")));
+/// Each transport knows what makes no sense among its settings.
+fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
+    match &flow.transport {
+        Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
+        Transport::Udp(settings) => settings.check(flow.traffic.write()),
+        Transport::Custom(_) => Ok(()),
     }
-    if tcp.initial_window.0 == 0 {
-        return Err(Problem::at(at("initial_window"), "at least one segment"));
-    }
-    for (key, buffer, largest) in
-        [("send_buffer", tcp.send_buffer, LARGEST_BUFFER), ("receive_buffer", tcp.receive_buffer, LARGEST_WINDOW)]
-    {
-        if buffer < tcp.mss {
-            return Err(Problem::at(at(key), format!("at least one segment of {}", tcp.mss)));
+    .map_err(|fault| {
+        let at = format!("{path}.{}", fault.path);
+        match fault.complaint {
+            Complaint::Expected(expected) => Problem::at(at, expected),
+            Complaint::Misplaced(reason) => Problem::says(at, reason),
         }
-        if buffer > largest {
-            return Err(Problem::at(at(key), format!("at most {}GiB", largest.get() >> 30)));
-        }
-    }
-    for (key, timeout) in [
-        ("initial_rto", tcp.rto.initial),
-        ("min_rto", tcp.rto.min),
-        ("max_rto", tcp.rto.max),
-        ("rto_granularity", tcp.rto.granularity),
-    ] {
-        above_zero(&at(key), timeout)?;
-    }
-    if tcp.rto.min > tcp.rto.max {
-        let (key, expected) = match flow.min_rto {
-            Some(_) => ("min_rto", format!("at most the largest timeout, which is {}", tcp.rto.max)),
-            None => ("max_rto", format!("at least the smallest timeout, which is {}", tcp.rto.min)),
-        };
-        return Err(Problem::at(at(key), expected));
-    }
-    if tcp.timestamps.is_none() {
-        if flow.timestamp_tick.is_some() {
-            return Err(Problem::says(
-                at("timestamp_tick"),
-                "there is no tick without timestamps, and they are switched off",
-            ));
-        }
-        if tcp.rtt_clock == RttClock::Timestamps {
-            return Err(Problem::at(at("rtt_clock"), "\"send-times\", for timestamps are switched off"));
-        }
-    }
-    if tcp.congestion.counts_marks() && !tcp.ecn.counts() {
-        let message = format!(
-            "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
-            tcp.congestion.name(),
-            tcp.ecn.name()
-        );
-        return Err(Problem::says(at("ecn"), message));
-    }
-    if flow.ecn_option == Some(true) && tcp.ecn != ecn::Config::Accurate {
-        let message = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", tcp.ecn.name());
-        return Err(Problem::says(at("ecn_option"), message));
-    }
-    if let Some(tick) = tcp.timestamps {
-        above_zero(&at("timestamp_tick"), tick)?;
-    }
-    if tcp.dsack && !tcp.sack {
-        return Err(Problem::says(at("dsack"), "what comes twice is reported by SACK, and SACK is switched off"));
-    }
-    for (key, custom) in flow.custom_names() {
-        name(&at(key), &custom)?;
-    }
-    acknowledgement(&at("ack"), &tcp.ack)
+    })?;
+    flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
 }
 
-/// UDP has no settings, and nothing that would hold an application back.
-fn datagrams(path: &str, flow: &Flow) -> Result<(), Problem> {
-    if let Some(key) = flow.tcp_key() {
-        let path: Vec<String> = path.split('.').chain([key.as_str()]).map(str::to_owned).collect();
-        let keys = OF_ANY_TRANSPORT.join(", ");
-        let message = format!("only TCP has such a setting, and this flow is over UDP; expected keys among {keys}");
-        return Err(Problem::key(&path, message));
-    }
-    let Some(write) = flow.traffic.write() else {
-        let expected = "an application with a rate of its own, for UDP gives it none, such as \
-                        { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
-        return Err(Problem::at(format!("{path}.traffic"), expected));
-    };
-    if !(udp::TEST_HEADER..=udp::LARGEST_PAYLOAD).contains(&write.get()) {
-        let expected = format!("a write that fits a datagram: {}B to {}B", udp::TEST_HEADER, udp::LARGEST_PAYLOAD);
-        return Err(Problem::at(format!("{path}.traffic.write"), expected));
-    }
-    Ok(())
-}
-
-/// Timers run for some time, and counts are of something. The least of each count stands in the schema.
-fn acknowledgement(path: &str, ack: &ack::Config) -> Result<(), Problem> {
-    let at = |key: &str| format!("{path}.{key}");
-    let delay = |key: &str, delay: Duration| above_zero(&at(key), delay);
-    match *ack {
-        ack::Config::PerPacket {} | ack::Config::Linux {} | ack::Config::Custom { .. } => Ok(()),
-        ack::Config::Delayed { timer, .. } | ack::Config::Daass { timer, .. } => delay("timer", timer),
-        ack::Config::ByteCounting { timer, .. } => timer.map_or(Ok(()), |timer| delay("timer", timer)),
-        ack::Config::Chrome { max_ack_delay, .. } | ack::Config::Quic { max_ack_delay, .. } => {
-            delay("max_ack_delay", max_ack_delay)
-        }
-        ack::Config::AckFrequency { requested_max_ack_delay, .. } => {
-            delay("requested_max_ack_delay", requested_max_ack_delay)
-        }
-        ack::Config::Tack { rtt_window, .. } => delay("rtt_window", rtt_window),
-        ack::Config::AckCongestionControl { timer } => {
-            delay("timer", timer)?;
-            if timer > LONGEST_DELAYED_ACK {
-                return Err(Problem::at(at("timer"), format!("at most {LONGEST_DELAYED_ACK}")));
-            }
-            Ok(())
-        }
-    }
-}
-
-fn application(path: &str, traffic: &source::Config) -> Result<(), Problem> {
+fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     match *traffic {
-        source::Config::Greedy {} => Ok(()),
-        source::Config::Constant { rate, write } | source::Config::Poisson { rate, write } => {
+        Traffic::Greedy {} => Ok(()),
+        Traffic::Constant { rate, write } | Traffic::Poisson { rate, write } => {
             links::rate(&at("rate"), rate)?;
             writes(&at("write"), rate, write)
         }
-        source::Config::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
-        source::Config::Fixed { size } if size > LARGEST_TRANSFER => {
+        Traffic::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
+        Traffic::Fixed { size } if size > LARGEST_TRANSFER => {
             Err(Problem::at(at("size"), format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
         }
-        source::Config::Fixed { .. } => Ok(()),
+        Traffic::Fixed { .. } => Ok(()),
     }
 }
 
-/// Time between writes is counted in whole nanoseconds.
+fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let Reading::Constant { rate, read } = flow.reading else { return Ok(()) };
+    if matches!(flow.transport, Transport::Udp(_)) {
+        let reason = "datagrams are read as they arrive; expected `reading` of a flow over a transport that keeps order";
+        return Err(Problem::says(path, reason));
+    }
+    links::rate(&format!("{path}.rate"), rate)?;
+    writes(&format!("{path}.read"), rate, read)
+}
+
+/// Time between writes, or reads, is counted in whole nanoseconds.
 fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {
         return Err(Problem::at(path, "a size above zero"));
     }
-    if write > LARGEST_WINDOW {
+    if write > LARGEST_WRITE {
         return Err(Problem::at(path, "at most 1GiB"));
     }
     if write.get() * 8 * 1_000_000_000 < rate.bits_per_second() {
-        return Err(Problem::at(path, format!("writes so large that {rate} takes at most one in a nanosecond")));
+        return Err(Problem::at(path, format!("a size so large that {rate} takes at most one in a nanosecond")));
     }
     Ok(())
 }

@@ -3,10 +3,7 @@
 use super::{Bbr, Mode};
 use crate::cc::Ack;
 use crate::cc::model::gain::{Gain, brought};
-use acklab_base::Duration;
 
-/// The least: two in flight and two being acknowledged, if every second segment is (`bbr_cwnd_min_target`).
-pub(super) const MIN_SEGMENTS: u64 = 4;
 /// `TCP_INIT_CWND`.
 pub(super) const INITIAL_SEGMENTS: u64 = 10;
 /// Below this rate a transmission carries one segment, in bits per second (`bbr_min_tso_rate`).
@@ -17,10 +14,13 @@ const QUANTA_A_SECOND: u64 = 1 << 10;
 const QUANTUM_OCTETS: u64 = 65_536 - 1 - 320;
 /// `bbr_tso_segs_goal`.
 const QUANTUM_SEGMENTS: u64 = 0x7f;
-/// The time over which bursts of ACKs are made up for at most (`bbr_extra_acked_max_us`).
-const AGGREGATION_TIME: Duration = Duration::from_millis(100);
 
 impl Bbr {
+    /// Two segments in flight and two being acknowledged, if every second one is (`bbr_cwnd_min_target`).
+    pub(super) fn min_window(&self) -> u64 {
+        u64::from(self.constants.min_window) * self.mss
+    }
+
     /// Segments that the kernel would hand down together (`bbr_tso_segs_goal`, `bbr_min_tso_segs`). It does not ask
     /// whether the device takes more than one at a time, and neither does the budget that follows from it.
     fn quantum(&self) -> u64 {
@@ -65,7 +65,7 @@ impl Bbr {
         if !self.was_full {
             return 0;
         }
-        let most = brought(self.bandwidth(), AGGREGATION_TIME);
-        self.extra_acked_gain.of(self.extra_acked.get()).min(most) / self.mss * self.mss
+        let most = brought(self.bandwidth(), self.constants.extra_acked_time);
+        self.constants.extra_acked_gain.of(self.extra_acked.get()).min(most) / self.mss * self.mss
     }
 }

@@ -8,16 +8,10 @@ use super::{Bbr, Mode};
 use crate::cc::model::gain::Gain;
 use acklab_base::Instant;
 
-/// Rounds of an interval at least (`bbr_lt_intvl_min_rtts`); four times as many at most.
-const MIN_ROUNDS: u32 = 4;
-/// Octets lost to delivered ones from which an interval counts, in 256ths (`bbr_lt_loss_thresh`).
-const LOSS_256THS: u64 = 50;
 /// Two rates that differ by a part this small are the same (`bbr_lt_bw_ratio`: 1/8)…
 const RATE_DIVISOR: u64 = 8;
 /// …or by so many bits per second (`bbr_lt_bw_diff`).
 const RATE_DIFFERENCE: u64 = 4000;
-/// Rounds for which the rate is believed (`bbr_lt_bw_max_rtts`).
-const BELIEVED_ROUNDS: u32 = 48;
 const MILLISECOND: u64 = 1_000_000;
 
 /// Where an interval begins.
@@ -66,10 +60,10 @@ impl LongTerm {
     }
 
     /// The rate of the interval that may end now, if it was lossy (`bbr_lt_bw_sampling`, second half).
-    fn lossy_rate(&self, now: Mark) -> Option<u64> {
+    fn lossy_rate(&self, now: Mark, threshold: Gain) -> Option<u64> {
         let (lost, delivered) = (now.lost - self.start.lost, now.delivered - self.start.delivered);
         let milliseconds = now.milliseconds - self.start.milliseconds;
-        (delivered > 0 && lost * 256 >= LOSS_256THS * delivered && milliseconds > 0)
+        (delivered > 0 && threshold.is_at_most(lost, delivered) && milliseconds > 0)
             .then(|| delivered * 8000 / milliseconds)
     }
 }
@@ -85,7 +79,7 @@ impl Bbr {
         if self.long_term.is_policed {
             if self.mode == Mode::ProbeBw && self.rounds.starts() {
                 self.long_term.rounds += 1;
-                if self.long_term.rounds >= BELIEVED_ROUNDS {
+                if self.long_term.rounds >= self.constants.policer_rounds {
                     self.long_term.reset(now);
                     self.enter_probe_bw();
                 }
@@ -105,15 +99,15 @@ impl Bbr {
             return;
         }
         self.long_term.rounds += u32::from(self.rounds.starts());
-        if self.long_term.rounds < MIN_ROUNDS {
+        if self.long_term.rounds < self.constants.policer_min_rounds {
             return;
         }
-        if self.long_term.rounds > 4 * MIN_ROUNDS {
+        if self.long_term.rounds > 4 * self.constants.policer_min_rounds {
             self.long_term.reset(now);
             return;
         }
         // An interval ends with a loss, when the bucket is empty again.
-        if has_loss && let Some(rate) = self.long_term.lossy_rate(now) {
+        if has_loss && let Some(rate) = self.long_term.lossy_rate(now, self.constants.policer_loss_threshold) {
             self.long_term.end_interval(rate, now);
             if self.long_term.is_policed {
                 self.pacing_gain = Gain::ONE;

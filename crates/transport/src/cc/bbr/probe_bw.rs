@@ -1,35 +1,24 @@
 //! The cycle of eight phases: send more, send less, cruise.
 
-use super::{Bbr, Mode};
+use super::{Bbr, Config, Mode};
 use crate::cc::Ack;
 use crate::cc::model::gain::Gain;
 use acklab_base::Instant;
 
-/// Phases of a cycle (`CYCLE_LEN`).
-pub(super) const PHASES: usize = 8;
-/// `bbr_pacing_gain`.
-const GAINS: [Gain; PHASES] = [
-    Gain::over_256(256 * 5 / 4),
-    Gain::over_256(256 * 3 / 4),
-    Gain::ONE,
-    Gain::ONE,
-    Gain::ONE,
-    Gain::ONE,
-    Gain::ONE,
-    Gain::ONE,
-];
-/// A cycle may begin in so many of its phases: not in the one that sends less (`bbr_cycle_rand`).
-const FIRST_PHASES: u64 = 7;
-
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    phase: usize,
+    phase: u32,
     began: Instant,
 }
 
 impl Cycle {
-    pub(super) const fn gain(&self) -> Gain {
-        GAINS[self.phase]
+    /// `bbr_pacing_gain`.
+    pub(super) const fn gain(&self, constants: &Config) -> Gain {
+        match self.phase {
+            0 => constants.probe_gain,
+            1 => constants.yield_gain,
+            _ => Gain::ONE,
+        }
     }
 
     /// Is this the phase that probes for more?
@@ -38,23 +27,24 @@ impl Cycle {
     }
 
     /// `bbr_advance_cycle_phase`.
-    const fn advance(&mut self, now: Instant) {
-        (self.phase, self.began) = ((self.phase + 1) % PHASES, now);
+    const fn advance(&mut self, now: Instant, phases: u32) {
+        (self.phase, self.began) = ((self.phase + 1) % phases, now);
     }
 }
 
 impl Bbr {
-    /// `bbr_reset_probe_bw_mode`.
+    /// `bbr_reset_probe_bw_mode`: a cycle may begin in any of its phases but the one that sends less (`bbr_cycle_rand`).
     pub(super) fn enter_probe_bw(&mut self) {
+        let phases = self.constants.cycle_phases;
         self.mode = Mode::ProbeBw;
-        self.cycle.phase = PHASES - 1 - self.random.below(FIRST_PHASES) as usize;
-        self.cycle.advance(self.delivered_at);
+        self.cycle.phase = phases - 1 - self.random.below(u64::from(phases - 1)) as u32;
+        self.cycle.advance(self.delivered_at, phases);
     }
 
     /// `bbr_update_cycle_phase`.
     pub(super) fn update_cycle(&mut self, ack: &Ack) {
         if self.mode == Mode::ProbeBw && self.is_phase_over(ack) {
-            self.cycle.advance(self.delivered_at);
+            self.cycle.advance(self.delivered_at, self.constants.cycle_phases);
         }
     }
 

@@ -1,8 +1,7 @@
 //! The shortest round-trip time, and the pause that renews it.
 
-use super::inflight::MIN_SEGMENTS;
 use super::{Bbr, Mode};
-use crate::cc::model::probe_rtt::{MIN_RTT_WINDOW, Pause};
+use crate::cc::model::probe_rtt::Pause;
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
@@ -10,7 +9,7 @@ use acklab_base::Instant;
 impl Bbr {
     /// `bbr_update_min_rtt`.
     pub(super) fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
-        let has_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        let has_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if let Some(rtt) = ack.newest_rtt
             && (self.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt) || (has_expired && !self.may_be_delayed(ack)))
         {
@@ -23,8 +22,8 @@ impl Bbr {
         }
         self.limits_itself = self.mode == Mode::ProbeRtt;
         if self.mode == Mode::ProbeRtt {
-            let target = MIN_SEGMENTS * self.mss;
-            if self.pause.on_ack(ack.now, ack.in_flight, target, &mut self.rounds, ack.total_delivered) {
+            let (target, time) = (self.min_window(), self.constants.probe_rtt_duration);
+            if self.pause.on_ack(time, ack.now, ack.in_flight, target, &mut self.rounds, ack.total_delivered) {
                 self.end_pause(window, ack.now);
             }
         }

@@ -1,6 +1,6 @@
 //! The window, also while losses are repaired.
 
-use super::inflight::{INITIAL_SEGMENTS, MIN_SEGMENTS};
+use super::inflight::INITIAL_SEGMENTS;
 use super::{Bbr, Mode};
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
@@ -16,7 +16,7 @@ impl Bbr {
             window.cwnd = if self.conserves { cwnd } else { self.towards_target(cwnd, ack) };
         }
         if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(MIN_SEGMENTS * self.mss);
+            window.cwnd = window.cwnd.min(self.min_window());
         }
     }
 
@@ -29,7 +29,7 @@ impl Bbr {
         } else {
             cwnd
         };
-        cwnd.max(MIN_SEGMENTS * self.mss)
+        cwnd.max(self.min_window())
     }
 
     /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery what was delivered may be sent, later

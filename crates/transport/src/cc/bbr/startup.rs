@@ -1,6 +1,6 @@
 //! Search for the bandwidth, then drain the queue that this left.
 
-use super::{Bbr, Mode};
+use super::{Bbr, Config, Mode};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 
@@ -9,7 +9,8 @@ impl Bbr {
     pub(super) fn check_full_pipe(&mut self, ack: &Ack) {
         let is_app_limited = ack.rate.is_none_or(|sample| sample.is_app_limited);
         if !self.was_full && self.rounds.starts() && !is_app_limited {
-            self.was_full = self.full_pipe.on_round(self.max_bandwidth());
+            let Config { full_bandwidth_growth, full_bandwidth_rounds, .. } = self.constants;
+            self.was_full = self.full_pipe.on_round(self.max_bandwidth(), full_bandwidth_growth, full_bandwidth_rounds);
         }
     }
 

@@ -4,10 +4,6 @@ use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 
-/// BBR.MinPipeCwnd, in segments (§2.8).
-const MIN_SEGMENTS: u64 = 4;
-/// What others are left of the long-term bound: BBR.Headroom (§2.8).
-const HEADROOM: Gain = Gain::percent(15);
 /// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3:
 /// `SetSendQuantum`).
 const QUANTA_A_SECOND: u64 = 1000;
@@ -17,8 +13,9 @@ const QUANTUM_SEGMENTS: u64 = 2;
 const QUANTA: u64 = 3;
 
 impl Bbr3 {
-    pub(super) const fn min_window(&self) -> u64 {
-        MIN_SEGMENTS * self.mss
+    /// BBR.MinPipeCwnd.
+    pub(super) fn min_window(&self) -> u64 {
+        u64::from(self.constants.min_window) * self.mss
     }
 
     fn offload_budget(&self) -> u64 {
@@ -53,13 +50,14 @@ impl Bbr3 {
         if bound == INFINITY {
             return INFINITY;
         }
-        bound.saturating_sub(HEADROOM.of(bound).max(self.mss)).max(self.min_window())
+        bound.saturating_sub(self.constants.headroom.of(bound).max(self.mss)).max(self.min_window())
     }
 
     /// `SetCwnd` (§5.6.4.6): up to the target by what is acknowledged, down to it at once, and within the bounds.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
-        let target =
-            self.with_budget(self.path(self.bandwidth, self.state.window_gain()) + self.extra_acked.get().unwrap_or(0));
+        let target = self.with_budget(
+            self.path(self.bandwidth, self.state.window_gain(&self.constants)) + self.extra_acked.get().unwrap_or(0),
+        );
         if self.was_full {
             window.cwnd = (window.cwnd + ack.delivered).min(target);
         } else if window.cwnd < target || ack.total_delivered < self.initial_window {

@@ -7,12 +7,6 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Window};
 use crate::recovery::delivery_rate::Sample;
 
-/// BBR.LossThresh: the part of what is in flight that a round may lose (§2.8).
-const LOSS_THRESHOLD: Gain = Gain::percent(2);
-/// The rest of it.
-const KEPT_PERCENT: u64 = 98;
-/// BBR.Beta: no less is left of a bound (§2.8).
-pub(super) const BETA: Gain = Gain::percent(70);
 /// Rounds after which the bound grows no faster (§5.3.3.9: `RaiseInflightLongtermSlope`).
 const SLOPE_ROUNDS: u32 = 30;
 
@@ -71,12 +65,12 @@ impl LongTerm {
 }
 
 /// `IsInflightTooHigh` (§5.5.10.2).
-pub(super) fn is_too_high(sample: Option<&Sample>, has_sack: bool) -> bool {
-    sample.is_some_and(|sample| is_loss_too_high(sample.lost, sample.tx_in_flight, has_sack))
+pub(super) fn is_too_high(threshold: Gain, sample: Option<&Sample>, has_sack: bool) -> bool {
+    sample.is_some_and(|sample| is_loss_too_high(threshold, sample.lost, sample.tx_in_flight, has_sack))
 }
 
-fn is_loss_too_high(lost: u64, in_flight: u64, has_sack: bool) -> bool {
-    lost > LOSS_THRESHOLD.of(in_flight) || (lost > 0 && !has_sack)
+fn is_loss_too_high(threshold: Gain, lost: u64, in_flight: u64, has_sack: bool) -> bool {
+    lost > threshold.of(in_flight) || (lost > 0 && !has_sack)
 }
 
 impl Bbr3 {
@@ -100,7 +94,7 @@ impl Bbr3 {
             }
         }
         if let Some(sample) = &ack.rate
-            && !is_too_high(Some(sample), self.has_sack)
+            && !is_too_high(self.constants.loss_threshold, Some(sample), self.has_sack)
             && self.long_term.inflight != INFINITY
         {
             self.long_term.inflight = self.long_term.inflight.max(sample.tx_in_flight);
@@ -131,10 +125,10 @@ impl Bbr3 {
         if !self.long_term.is_probe_sample {
             return;
         }
-        let (octets, in_flight) = (lost.end - lost.start, lost.stamp.in_flight);
-        let since = lost.total_lost - lost.stamp.lost;
-        if is_loss_too_high(since, in_flight, self.has_sack) {
-            self.handle_too_high(window, lost, inflight_at_loss(octets, in_flight, since));
+        let (octets, in_flight) = (lost.bytes, lost.stamp.in_flight);
+        let (since, threshold) = (lost.total_lost - lost.stamp.lost, self.constants.loss_threshold);
+        if is_loss_too_high(threshold, since, in_flight, self.has_sack) {
+            self.handle_too_high(window, lost, inflight_at_loss(threshold, octets, in_flight, since));
         }
     }
 
@@ -143,7 +137,7 @@ impl Bbr3 {
         self.long_term.was_too_high = true;
         self.long_term.is_probe_sample = false;
         if !lost.stamp.is_app_limited {
-            self.long_term.inflight = in_flight.max(BETA.of(self.target_inflight(window)));
+            self.long_term.inflight = in_flight.max(self.constants.beta.of(self.target_inflight(window)));
         }
         if self.state == State::Up {
             self.undo.returns_to = Return::Up;
@@ -154,28 +148,30 @@ impl Bbr3 {
 
 /// `InflightAtLoss`: with how much in flight did the losses cross the threshold? The part of this transmission that
 /// could be lost before that is nothing if those before it were enough.
-fn inflight_at_loss(octets: u64, in_flight: u64, lost: u64) -> u64 {
+fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);
-    before + LOSS_THRESHOLD.of(before).saturating_sub(lost_before) * 100 / KEPT_PERCENT
+    before + threshold.rest().whole_of(threshold.of(before).saturating_sub(lost_before))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TWO_PERCENT: Gain = Gain::percent(2);
+
     #[test]
     fn losses_cross_the_threshold_within_a_transmission() {
-        assert_eq!(inflight_at_loss(10_000, 110_000, 10_000), 102_040, "2040 of 102 040 are 2 %");
-        assert_eq!(inflight_at_loss(1000, 101_000, 4000), 100_000, "those before it were enough");
+        assert_eq!(inflight_at_loss(TWO_PERCENT, 10_000, 110_000, 10_000), 102_040, "2040 of 102 040 are 2 %");
+        assert_eq!(inflight_at_loss(TWO_PERCENT, 1000, 101_000, 4000), 100_000, "those before it were enough");
     }
 
     #[test]
     fn two_percent_may_be_lost_but_nothing_without_sack() {
-        assert!(!is_loss_too_high(2000, 100_000, true));
-        assert!(is_loss_too_high(2001, 100_000, true));
-        assert!(is_loss_too_high(1, 100_000, false));
-        assert!(!is_loss_too_high(0, 100_000, false));
+        assert!(!is_loss_too_high(TWO_PERCENT, 2000, 100_000, true));
+        assert!(is_loss_too_high(TWO_PERCENT, 2001, 100_000, true));
+        assert!(is_loss_too_high(TWO_PERCENT, 1, 100_000, false));
+        assert!(!is_loss_too_high(TWO_PERCENT, 0, 100_000, false));
     }
 
     #[test]

@@ -1,15 +1,9 @@
 //! Down, cruise, refill, up (§5.3.3).
 
-use super::{Bbr3, State};
+use super::{Bbr3, Config, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use acklab_base::{Duration, Instant};
-
-/// A cycle takes two to three seconds of wall clock (§5.3.3.8.2: T_bbr)…
-const WAIT: Duration = Duration::from_secs(2);
-const WAIT_RANGE: Duration = Duration::from_secs(1);
-/// …or 62 to 63 round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.8.2: T_reno).
-const RENO_ROUNDS: u64 = 63;
 
 /// BBR.ack_phase: what ACKs tell of a probe (§2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,13 +89,15 @@ impl Bbr3 {
     /// `PickProbeWait` (§5.3.3.8.3).
     fn pick_wait(&mut self) {
         self.cycle.rounds_since_up = self.random.below(2);
-        self.cycle.wait = WAIT + Duration::from_nanos(self.random.below(WAIT_RANGE.as_nanos()));
+        let Config { probe_wait, probe_wait_range, .. } = self.constants;
+        self.cycle.wait = probe_wait + Duration::from_nanos(self.random.below(probe_wait_range.as_nanos()));
     }
 
     /// `IsTimeToProbeBW`, `IsRenoCoexistenceProbeTime`.
     fn is_time_to_probe(&self, window: &Window, now: Instant) -> bool {
         let reno_rounds = self.target_inflight(window) / self.mss;
-        now > self.cycle.began + self.cycle.wait || self.cycle.rounds_since_up >= reno_rounds.min(RENO_ROUNDS)
+        now > self.cycle.began + self.cycle.wait
+            || self.cycle.rounds_since_up >= reno_rounds.min(self.constants.reno_rounds.into())
     }
 
     /// `IsTimeToCruise`.

@@ -2,21 +2,17 @@
 
 use super::probe_bw::AckPhase;
 use super::{Bbr3, State};
-use crate::cc::model::gain::Gain;
-use crate::cc::model::probe_rtt::{MIN_RTT_WINDOW, Pause};
+use crate::cc::model::probe_rtt::Pause;
 use crate::cc::{Ack, Window};
 use acklab_base::Instant;
-
-/// BBR.ProbeRTTCwndGain: what of the path the pause leaves in flight (§2.16.2).
-pub(super) const WINDOW_GAIN: Gain = Gain::percent(50);
 
 impl Bbr3 {
     /// `UpdateMinRTT`. The window of a pause follows from the round-trip time that has been believed so far, not from
     /// the one that takes its place, which a queue may have inflated.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
-        self.has_min_rtt_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        self.has_min_rtt_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if self.has_min_rtt_expired && self.state != State::ProbeRtt {
-            self.pause_window = self.path(self.bandwidth, WINDOW_GAIN).max(self.min_window());
+            self.pause_window = self.path(self.bandwidth, self.constants.probe_rtt_cwnd_gain).max(self.min_window());
         }
         if let Some(rtt) = ack.newest_rtt
             && (self.min_rtt.is_none_or(|min_rtt| rtt < min_rtt) || self.has_min_rtt_expired)
@@ -36,7 +32,14 @@ impl Bbr3 {
         }
         self.limits_itself = self.state == State::ProbeRtt;
         if self.state == State::ProbeRtt
-            && self.pause.on_ack(ack.now, ack.in_flight, self.pause_window, &mut self.rounds, ack.total_delivered)
+            && self.pause.on_ack(
+                self.constants.probe_rtt_duration,
+                ack.now,
+                ack.in_flight,
+                self.pause_window,
+                &mut self.rounds,
+                ack.total_delivered,
+            )
         {
             self.end_pause(window, ack.now);
         }

@@ -1,6 +1,5 @@
 //! What a loss between probes means (§5.5.10.3): each round with one moves two bounds towards what was delivered in it.
 
-use super::long_term::BETA;
 use super::{Bbr3, INFINITY};
 use crate::cc::{Ack, Window};
 
@@ -65,6 +64,7 @@ impl Bbr3 {
     /// `UpdateCongestionSignals`, `AdaptLowerBoundsFromCongestion`.
     pub(super) fn adapt_short_term(&mut self, window: &Window) {
         let (max_bandwidth, probes) = (self.max_bandwidth.get(), self.state.probes());
+        let beta = self.constants.beta;
         let model = &mut self.short_term;
         if !model.round_starts {
             return;
@@ -72,8 +72,8 @@ impl Bbr3 {
         if model.has_loss && !probes {
             let bandwidth = if model.bandwidth == INFINITY { max_bandwidth } else { model.bandwidth };
             let inflight = if model.inflight == INFINITY { window.cwnd } else { model.inflight };
-            model.bandwidth = model.latest_bandwidth.max(BETA.of(bandwidth));
-            model.inflight = model.latest_inflight.max(BETA.of(inflight));
+            model.bandwidth = model.latest_bandwidth.max(beta.of(bandwidth));
+            model.inflight = model.latest_inflight.max(beta.of(inflight));
         }
         model.has_loss = false;
     }

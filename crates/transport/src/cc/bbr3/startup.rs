@@ -4,19 +4,14 @@ use super::long_term::is_too_high;
 use super::undo::Return;
 use super::{Bbr3, State};
 use crate::cc::model::gain::Gain;
-use crate::cc::{Ack, Lost};
+use crate::cc::{Ack, Lost, Position};
 use crate::recovery::CongestionState;
 
-/// BBRStartupFullLossCnt: ranges that a round must lose (§5.3.1.3).
-const LOST_RANGES: u32 = 6;
-/// Rounds that draining takes at most (§5.3.2).
-const DRAIN_ROUNDS: u64 = 3;
-
-/// The ranges of the stream that a round has lost.
+/// The ranges that a round has lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     ranges: u32,
-    last_end: Option<u64>,
+    last_end: Option<Position>,
 }
 
 impl Losses {
@@ -46,7 +41,9 @@ impl Bbr3 {
         let ends_round = self.short_term.round_starts;
         let is_high = ack.state == CongestionState::Recovery
             && if self.has_sack {
-                ends_round && self.losses.ranges >= LOST_RANGES && is_too_high(ack.rate.as_ref(), true)
+                ends_round
+                    && self.losses.ranges >= self.constants.full_loss_count
+                    && is_too_high(self.constants.loss_threshold, ack.rate.as_ref(), true)
             } else {
                 ack.lost > 0
             };
@@ -64,7 +61,7 @@ impl Bbr3 {
     pub(super) fn check_drain(&mut self, ack: &Ack) {
         if self.state == State::Drain
             && (ack.in_flight <= self.inflight(self.bandwidth, Gain::ONE)
-                || self.rounds.count() > self.drain_began + DRAIN_ROUNDS)
+                || self.rounds.count() > self.drain_began + u64::from(self.constants.drain_rounds))
         {
             self.enter_down(ack.now);
         }

@@ -19,7 +19,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let mut bench = Self {
-            bbr: Bbr3::new(&start(Growth::PerSegment)),
+            bbr: Bbr3::new(&Config::PUBLISHED, &start(Growth::PerSegment)),
             window: Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS },
             now: Instant::ZERO,
             delivered: 0,
@@ -94,8 +94,9 @@ impl Bench {
         let lost = Lost {
             now: self.now,
             sent_at: self.now,
-            start: start * MSS,
-            end: (start + 1) * MSS,
+            bytes: MSS,
+            start: Position(start * MSS),
+            end: Position((start + 1) * MSS),
             stamp,
             total_delivered: self.delivered,
             total_lost: self.lost,
@@ -112,7 +113,7 @@ fn a_plateau_ends_startup_and_an_empty_queue_draining() {
         assert_eq!(bench.bbr.state, State::Startup);
     }
     bench.round(90, 300);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Drain, Gain::percent(50)));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Drain, Gain::percent(50)));
     bench.within(114);
     assert_eq!(bench.bbr.state, State::Drain);
     bench.within(112);
@@ -171,7 +172,7 @@ fn a_probe_follows_a_round_that_refills_the_pipe() {
     bench.within(101);
     assert_eq!(bench.bbr.state, State::Down, "more than the path holds");
     bench.within(100);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Cruise, Gain::ONE));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Cruise, Gain::ONE));
     let began = bench.now;
     bench.until(State::Refill, 50);
     let rounds = bench.now.since(began).as_millis() / 10;
@@ -179,7 +180,7 @@ fn a_probe_follows_a_round_that_refills_the_pipe() {
     bench.within(50);
     assert_eq!(bench.bbr.state, State::Refill);
     bench.round(80, 100);
-    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain()), (State::Up, Gain::percent(125)));
+    assert_eq!((bench.bbr.state, bench.bbr.state.pacing_gain(&Config::PUBLISHED)), (State::Up, Gain::percent(125)));
 }
 
 #[test]
@@ -253,7 +254,8 @@ fn the_bound_grows_while_the_window_at_it_holds_back_sending() {
     let grow = |bench: &mut Bench, acks: u64| {
         (0..acks).for_each(|_| {
             bench.ack(Duration::from_micros(10), 80, 0, |ack| {
-                (ack.window_limited, ack.una, ack.nxt, ack.in_flight) = (true, 0, 1, 90 * MSS);
+                (ack.window_limited, ack.acked_to, ack.sent_to, ack.in_flight) =
+                    (true, Position(0), Position(1), 90 * MSS);
             });
         });
         bench.bbr.long_term.inflight / MSS

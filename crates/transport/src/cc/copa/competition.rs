@@ -1,20 +1,15 @@
 //! Copa beside flows that fill buffers (§2.2): when to compete with them, and with which δ.
 
+use super::Config;
 use super::extreme::Extreme;
 use acklab_base::{Duration, Instant};
-
-/// 1/δ in the default mode (§2, δ = 0.5), and the least in the competitive mode (§2.2: "at most 0.5").
-const DEFAULT_INVERSE_DELTA: f64 = 2.0;
-/// §2.2: the queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin.
-const NEARLY_EMPTY: f64 = 0.1;
-/// §2.2: RTTmax is that of the last four round trips.
-const RTT_MAX_WINDOW: u64 = 4;
-/// §2.2: Copa alone empties the queue once every five round trips.
-const EMPTY_WINDOW: u32 = 5;
 
 /// What decides δ.
 #[derive(Clone, Debug)]
 pub(super) struct Competition {
+    constants: Config,
+    /// 1/δ in the default mode, and the least in the competitive mode (§2.2: "at most 0.5").
+    default_inverse_delta: f64,
     inverse_delta: f64,
     is_competitive: bool,
     rtt_max: Extreme,
@@ -25,9 +20,12 @@ pub(super) struct Competition {
 }
 
 impl Competition {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(constants: &Config) -> Self {
+        let default_inverse_delta = 1.0 / constants.delta;
         Self {
-            inverse_delta: DEFAULT_INVERSE_DELTA,
+            constants: *constants,
+            default_inverse_delta,
+            inverse_delta: default_inverse_delta,
             is_competitive: false,
             rtt_max: Extreme::greatest(),
             rounds_since_empty: 0,
@@ -50,16 +48,16 @@ impl Competition {
         rtt_min: Duration,
         is_new_round: bool,
     ) {
-        let rtt_max = self.rtt_max.update(now, rtt, srtt * RTT_MAX_WINDOW);
+        let rtt_max = self.rtt_max.update(now, rtt, srtt * u64::from(self.constants.rtt_max_window));
         let swing = rtt_max.saturating_sub(rtt_min).as_nanos() as f64;
         self.rounds_since_empty += u32::from(is_new_round);
         // A queue that is empty is nearly empty, also if nothing swings.
-        if queueing.is_zero() || (queueing.as_nanos() as f64) < NEARLY_EMPTY * swing {
+        if queueing.is_zero() || (queueing.as_nanos() as f64) < self.constants.nearly_empty * swing {
             self.rounds_since_empty = 0;
         }
-        let competes = self.rounds_since_empty > EMPTY_WINDOW;
+        let competes = self.constants.competes && self.rounds_since_empty > self.constants.empty_window;
         if competes != self.is_competitive {
-            (self.is_competitive, self.inverse_delta) = (competes, DEFAULT_INVERSE_DELTA);
+            (self.is_competitive, self.inverse_delta) = (competes, self.default_inverse_delta);
         } else if is_new_round && competes && !self.has_lost {
             self.inverse_delta += 1.0;
         }
@@ -69,7 +67,7 @@ impl Competition {
     /// Something was lost: half of 1/δ, once a round trip.
     pub(super) fn on_loss(&mut self) {
         if self.is_competitive && !self.has_lost {
-            self.inverse_delta = (self.inverse_delta / 2.0).max(DEFAULT_INVERSE_DELTA);
+            self.inverse_delta = (self.inverse_delta / 2.0).max(self.default_inverse_delta);
             self.has_lost = true;
         }
     }
@@ -94,14 +92,14 @@ mod tests {
 
     #[test]
     fn a_queue_that_empties_every_five_round_trips_is_ones_own() {
-        let mut competition = Competition::new();
+        let mut competition = Competition::new(&Config::PUBLISHED);
         assert_eq!(feed(&mut competition, 0..50, |at| if at % 50 == 7 { 1 } else { 20 }), 2);
         assert!(!competition.is_competitive);
     }
 
     #[test]
     fn a_queue_that_never_empties_is_competed_for() {
-        let mut competition = Competition::new();
+        let mut competition = Competition::new(&Config::PUBLISHED);
         assert_eq!(feed(&mut competition, 0..6, |_| 50), 2, "the sixth round trip begins the competition");
         assert_eq!(feed(&mut competition, 6..16, |_| 50), 12, "and each one after it adds a packet");
         competition.on_loss();

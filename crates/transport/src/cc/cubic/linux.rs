@@ -11,6 +11,7 @@
 //! 8. A reduction that is taken back does not bring back the curve.
 
 use super::super::{Ack, Sent, Window};
+use super::Config;
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
@@ -20,12 +21,6 @@ const HZ: u64 = 250;
 const BICTCP_HZ: u32 = 10;
 /// `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u64 = 1024;
-/// `beta`: 717/1024.
-const BETA: u64 = 717;
-/// `cube_rtt_scale`: `bic_scale` (41) · 10, C in 2⁻¹⁰ segments.
-const CUBE_RTT_SCALE: u64 = 410;
-/// `beta_scale`: 8/3 · (1 + β)/(1 − β), in eighths, 1/α of RFC 9438, eq. 4.
-const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// `bictcp_update`: acknowledged segments for one of growth while no loss is known.
 const UNKNOWN_COUNT: u64 = 20;
 /// `bictcp_update`: how many windows must be acknowledged for a segment of growth where the curve is below the window.
@@ -33,8 +28,35 @@ const FLAT_COUNT: u64 = 100;
 /// `bictcp_update`: the fastest growth, half the window a round trip.
 const MIN_COUNT: u64 = 2;
 
-#[derive(Clone, Copy, Debug, Default)]
+/// The module's parameters.
+#[derive(Clone, Copy, Debug)]
+struct Parameters {
+    /// `beta`, in 1024ths: 717.
+    beta: u64,
+    /// `cube_rtt_scale`: `bic_scale` (41) · 10, C in 2⁻¹⁰ segments.
+    cube_rtt_scale: u64,
+    /// `beta_scale`: 8/3 · (1 + β)/(1 − β), in eighths, 1/α of RFC 9438, eq. 4.
+    friendly_scale: u64,
+    /// `fast_convergence`.
+    fast_convergence: bool,
+}
+
+impl Parameters {
+    fn new(constants: &Config) -> Self {
+        let beta = libm::round(constants.beta * BETA_SCALE as f64) as u64;
+        let bic_scale = libm::round(constants.c * 102.4) as u64;
+        Self {
+            beta,
+            cube_rtt_scale: bic_scale.max(1) * 10,
+            friendly_scale: 8 * (BETA_SCALE + beta) / 3 / (BETA_SCALE - beta),
+            fast_convergence: constants.fast_convergence,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Linux {
+    parameters: Parameters,
     /// `cnt`.
     count: u64,
     last_max: u64,
@@ -58,6 +80,28 @@ const fn jiffies(now: Instant) -> u64 {
 }
 
 impl Linux {
+    pub(super) fn new(constants: &Config) -> Self {
+        Self::with(Parameters::new(constants))
+    }
+
+    const fn with(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            count: 0,
+            last_max: 0,
+            last_cwnd: 0,
+            last_time: 0,
+            origin: 0,
+            k: 0,
+            delay_min: None,
+            epoch_start: None,
+            ack_count: 0,
+            friendly_cwnd: 0,
+            credit: 0,
+            last_sent: None,
+        }
+    }
+
     /// `cubictcp_acked`: right after a recovery, for a second, delays are those of a queue that has not yet drained.
     pub(super) fn sample(&mut self, ack: &Ack) {
         let is_fresh = self.epoch_start.is_some_and(|start| jiffies(ack.now) - start < HZ);
@@ -105,7 +149,7 @@ impl Linux {
     fn begin_epoch(&mut self, cwnd: u64, now: u64, acked: u64) -> u64 {
         (self.epoch_start, self.ack_count, self.friendly_cwnd) = (Some(now), acked, cwnd);
         // cubic_root is within 0.2 % of the root; this is the root.
-        let distance = ((1_u64 << 40) / CUBE_RTT_SCALE) * self.last_max.saturating_sub(cwnd);
+        let distance = ((1_u64 << 40) / self.parameters.cube_rtt_scale) * self.last_max.saturating_sub(cwnd);
         self.k = libm::cbrt(distance as f64) as u64;
         self.origin = self.last_max.max(cwnd);
         now
@@ -115,7 +159,8 @@ impl Linux {
         let ahead = self.delay_min.map_or(0, |delay| delay.as_nanos().div_ceil(1_000_000_000 / HZ));
         let time = ((since + ahead) << BICTCP_HZ) / HZ;
         let offset = u128::from(time.abs_diff(self.k));
-        let delta = ((u128::from(CUBE_RTT_SCALE) * offset * offset * offset) >> (10 + 3 * BICTCP_HZ)) as u64;
+        let delta =
+            ((u128::from(self.parameters.cube_rtt_scale) * offset * offset * offset) >> (10 + 3 * BICTCP_HZ)) as u64;
         let target = if time < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         self.count = if target > cwnd { cwnd / (target - cwnd) } else { FLAT_COUNT * cwnd };
         if self.last_max == 0 {
@@ -125,7 +170,7 @@ impl Linux {
 
     /// `tcp_friendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u64) {
-        let per_segment = (cwnd * FRIENDLY_SCALE) >> 3;
+        let per_segment = (cwnd * self.parameters.friendly_scale) >> 3;
         while self.ack_count > per_segment {
             self.ack_count -= per_segment;
             self.friendly_cwnd += 1;
@@ -138,15 +183,17 @@ impl Linux {
     /// `cubictcp_recalc_ssthresh`.
     pub(super) fn reduce(&mut self, window: &Window) -> u64 {
         let cwnd = window.cwnd / window.mss;
+        let Parameters { beta, fast_convergence, .. } = self.parameters;
         self.epoch_start = None;
-        self.last_max = if cwnd < self.last_max { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
-        (cwnd * BETA / BETA_SCALE).max(2) * window.mss
+        let converges = fast_convergence && cwnd < self.last_max;
+        self.last_max = if converges { cwnd * (BETA_SCALE + beta) / (2 * BETA_SCALE) } else { cwnd };
+        (cwnd * beta / BETA_SCALE).max(2) * window.mss
     }
 
     /// `cubictcp_state`: a timeout forgets everything. `tcp_init_cwnd_reduction` and `tcp_enter_loss` forget the credit.
     pub(super) fn on_state(&mut self, state: CongestionState) {
         if state == CongestionState::Loss {
-            *self = Self { last_sent: self.last_sent, ..Self::default() };
+            *self = Self { last_sent: self.last_sent, ..Self::with(self.parameters) };
         }
         if state.reduces() {
             self.credit = 0;
@@ -169,6 +216,7 @@ impl Linux {
 mod tests {
     use super::super::super::testing::{MSS, ack};
     use super::*;
+    use crate::cc::Position;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -180,7 +228,7 @@ mod tests {
 
     /// After a loss at `segments`, on a path of 20 ms, as congestion avoidance begins at 2 s.
     fn after_loss(segments: u64) -> (Linux, Window) {
-        let (mut linux, mut window) = (Linux::default(), window(segments));
+        let (mut linux, mut window) = (Linux::new(&Config::PUBLISHED), window(segments));
         linux.sample(&ack(at(1000), 1, Duration::from_millis(20)));
         window.ssthresh = linux.reduce(&window);
         window.cwnd = window.ssthresh;
@@ -190,9 +238,10 @@ mod tests {
 
     #[test]
     fn constants_of_the_module() {
-        assert_eq!(FRIENDLY_SCALE, 15);
+        let Parameters { beta, cube_rtt_scale, friendly_scale, .. } = Parameters::new(&Config::PUBLISHED);
+        assert_eq!((beta, cube_rtt_scale, friendly_scale), (717, 410, 15));
         assert_eq!(window(43).cwnd, 43 * MSS);
-        assert_eq!(Linux::default().reduce(&window(43)), 30 * MSS, "43 · 717 / 1024 = 30.1");
+        assert_eq!(Linux::new(&Config::PUBLISHED).reduce(&window(43)), 30 * MSS, "43 · 717 / 1024 = 30.1");
     }
 
     #[test]
@@ -231,7 +280,7 @@ mod tests {
 
     #[test]
     fn credit_of_slow_growth_is_worth_one_segment() {
-        let mut linux = Linux { count: 100, ..Linux::default() };
+        let mut linux = Linux { count: 100, ..Linux::new(&Config::PUBLISHED) };
         assert_eq!(linux.additive_increase(90), 0);
         linux.count = 10;
         assert_eq!(linux.additive_increase(25), 3, "1 for the 90, 2 for the 25");
@@ -240,7 +289,7 @@ mod tests {
 
     #[test]
     fn before_a_loss_a_twentieth_a_round_trip() {
-        let mut linux = Linux::default();
+        let mut linux = Linux::new(&Config::PUBLISHED);
         let mut window = window(100);
         linux.grow(&mut window, at(1000), 1);
         assert_eq!(linux.count, 20);
@@ -262,7 +311,7 @@ mod tests {
             now,
             bytes: MSS,
             in_flight,
-            end: 0,
+            end: Position(0),
             is_retransmission: false,
             is_app_limited: false,
         };

@@ -8,13 +8,10 @@
 //! 6. A timeout forgets the curve, not the count.
 
 use super::super::{Ack, Window};
+use super::Config;
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
-/// `C`.
-const C: f64 = 0.4;
-/// `Beta`.
-const BETA: f64 = 0.7;
 /// `CubicDelta`.
 const CUBIC_DELTA: Duration = Duration::from_millis(10);
 /// `CntClamp`.
@@ -24,8 +21,9 @@ const FLAT_COUNT: u64 = 100;
 /// `Update`: the fastest growth.
 const MIN_COUNT: u64 = 2;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ns3 {
+    constants: Config,
     /// `m_cWndCnt`.
     credit: u64,
     last_max: u64,
@@ -37,6 +35,10 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
+    pub(super) const fn new(constants: &Config) -> Self {
+        Self { constants: *constants, credit: 0, last_max: 0, origin: 0, k: 0.0, delay_min: None, epoch_start: None }
+    }
+
     /// `PktsAcked`.
     pub(super) fn sample(&mut self, ack: &Ack) {
         let is_fresh = self.epoch_start.is_some_and(|start| ack.now.since(start) < CUBIC_DELTA);
@@ -62,7 +64,7 @@ impl Ns3 {
         };
         let time = (now.since(start) + self.delay_min.unwrap_or_default()).as_secs_f64();
         let offset = (time - self.k).abs();
-        let delta = (C * offset * offset * offset) as u64;
+        let delta = (self.constants.c * offset * offset * offset) as u64;
         let target = if time < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         let count = if target > cwnd { cwnd / (target - cwnd) } else { FLAT_COUNT * cwnd };
         let count = if self.last_max == 0 { count.min(COUNT_CLAMP) } else { count };
@@ -71,7 +73,7 @@ impl Ns3 {
 
     fn begin_epoch(&mut self, cwnd: u64, now: Instant) -> Instant {
         self.epoch_start = Some(now);
-        self.k = libm::cbrt(self.last_max.saturating_sub(cwnd) as f64 / C);
+        self.k = libm::cbrt(self.last_max.saturating_sub(cwnd) as f64 / self.constants.c);
         self.origin = self.last_max.max(cwnd);
         now
     }
@@ -79,9 +81,10 @@ impl Ns3 {
     /// `GetSsThresh`.
     pub(super) fn reduce(&mut self, window: &Window) -> u64 {
         let cwnd = window.cwnd / window.mss;
-        self.last_max = if cwnd < self.last_max { (cwnd as f64 * (1.0 + BETA) / 2.0) as u64 } else { cwnd };
+        let converges = self.constants.fast_convergence && cwnd < self.last_max;
+        self.last_max = if converges { (cwnd as f64 * (1.0 + self.constants.beta) / 2.0) as u64 } else { cwnd };
         self.epoch_start = None;
-        ((cwnd as f64 * BETA) as u64).max(2) * window.mss
+        ((cwnd as f64 * self.constants.beta) as u64).max(2) * window.mss
     }
 
     /// `CubicReset`.
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_count_of_the_curve() {
-        let mut ns3 = Ns3::default();
+        let mut ns3 = Ns3::new(&Config::PUBLISHED);
         assert_eq!(ns3.reduce(&window(100)), 70 * MSS);
         ns3.sample(&ack(at(1000), 1, Duration::from_millis(20)));
         // 100 − ⌊0.4 · 4.197³⌋ = 71: 70 acknowledged segments for one.
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_is_smoothed_and_waits_ten_milliseconds() {
-        let mut ns3 = Ns3 { epoch_start: Some(at(1000)), ..Ns3::default() };
+        let mut ns3 = Ns3 { epoch_start: Some(at(1000)), ..Ns3::new(&Config::PUBLISHED) };
         ns3.sample(&Ack { srtt: Some(Duration::from_millis(30)), ..ack(at(1009), 1, Duration::from_millis(20)) });
         assert_eq!(ns3.delay_min, None);
         ns3.sample(&Ack { srtt: Some(Duration::from_millis(30)), ..ack(at(1010), 1, Duration::from_millis(20)) });
@@ -128,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_count_outlives_a_timeout() {
-        let mut ns3 = Ns3 { credit: 7, last_max: 50, ..Ns3::default() };
+        let mut ns3 = Ns3 { credit: 7, last_max: 50, ..Ns3::new(&Config::PUBLISHED) };
         ns3.on_state(CongestionState::Loss);
         assert_eq!((ns3.credit, ns3.last_max), (7, 0));
     }

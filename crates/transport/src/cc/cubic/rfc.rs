@@ -1,20 +1,15 @@
 //! CUBIC as RFC 9438 writes it, in fractions of segments.
 
 use super::super::{Ack, Growth, Window};
+use super::Config;
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
-/// RFC 9438, §5.1: C, in segments per second cubed.
-const C: f64 = 0.4;
-/// RFC 9438, §4.6: `β_cubic`.
-const BETA: f64 = 0.7;
-/// RFC 9438, §4.3: `α_cubic`, with which an AIMD window that falls to β grows as fast as Reno's on average.
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// RFC 9438, §4.2: a round trip aims at most so many times higher.
-const MAX_TARGET: f64 = 1.5;
-
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rfc {
+    constants: Config,
+    /// §4.3: `α_cubic`, with which an AIMD window that falls to β grows as fast as Reno's on average.
+    alpha: f64,
     curve: Curve,
     /// The curve before the last reduction (§4.9).
     before: Option<Curve>,
@@ -46,8 +41,17 @@ struct Epoch {
 }
 
 impl Rfc {
-    pub(super) fn new(growth: Growth) -> Self {
-        Self { curve: Curve::default(), before: None, limited_since: None, fraction: 0.0, growth }
+    pub(super) fn new(constants: &Config, growth: Growth) -> Self {
+        let alpha = 3.0 * (1.0 - constants.beta) / (1.0 + constants.beta);
+        Self {
+            constants: *constants,
+            alpha,
+            curve: Curve::default(),
+            before: None,
+            limited_since: None,
+            fraction: 0.0,
+            growth,
+        }
     }
 
     /// §5.8: time during which the window did not hold back sending does not move the curve.
@@ -67,22 +71,22 @@ impl Rfc {
     pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack, bytes: u64) {
         let mss = window.mss as f64;
         let (cwnd, acked) = (window.cwnd as f64 / mss, bytes as f64 / mss);
-        let epoch = self.curve.epoch.unwrap_or_else(|| self.curve.begin(ack.now, cwnd));
+        let epoch = self.curve.epoch.unwrap_or_else(|| self.curve.begin(ack.now, cwnd, self.constants.c));
         let w_max = self.curve.w_max.unwrap_or(cwnd);
         let since = ack.now.since(epoch.start);
         let at = |time: Duration| {
             let offset = time.as_secs_f64() - self.curve.k;
-            C * offset * offset * offset + w_max
+            self.constants.c * offset * offset * offset + w_max
         };
         // §4.3: once it is back where the last reduction began, it grows as Reno does.
-        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };
+        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.alpha };
         let w_est = epoch.w_est + alpha * acked / cwnd;
         self.curve.epoch = Some(Epoch { w_est, ..epoch });
         let grown = if at(since) < w_est {
             (w_est - cwnd).max(0.0)
         } else {
             // §4.2, §4.4, §4.5.
-            let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, MAX_TARGET * cwnd);
+            let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, self.constants.max_target * cwnd);
             // Taken literally, each ACK counts once; where octets are counted, an ACK for several segments stands for as many.
             (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
@@ -96,15 +100,15 @@ impl Rfc {
     pub(super) fn reduce(&mut self, window: &Window, flight: u64) -> u64 {
         let cwnd = window.cwnd as f64 / window.mss as f64;
         self.before = Some(self.curve);
-        let converges = self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
+        let converges = self.constants.fast_convergence && self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
         self.curve = Curve {
-            w_max: Some(if converges { cwnd * (1.0 + BETA) / 2.0 } else { cwnd }),
+            w_max: Some(if converges { cwnd * (1.0 + self.constants.beta) / 2.0 } else { cwnd }),
             k: 0.0,
             cwnd_prior: cwnd,
             epoch: None,
         };
         self.fraction = 0.0;
-        ((flight as f64 * BETA) as u64).max(2 * window.mss)
+        ((flight as f64 * self.constants.beta) as u64).max(2 * window.mss)
     }
 
     /// §4.8: after a timeout the curve is flat where congestion avoidance begins.
@@ -128,9 +132,9 @@ impl Rfc {
 
 impl Curve {
     /// §4.2, eq. 2. A window that is already higher than the flat point is the flat point.
-    fn begin(&mut self, now: Instant, cwnd: f64) -> Epoch {
+    fn begin(&mut self, now: Instant, cwnd: f64, c: f64) -> Epoch {
         let w_max = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
-        self.k = libm::cbrt((w_max - cwnd) / C);
+        self.k = libm::cbrt((w_max - cwnd) / c);
         self.w_max = Some(w_max);
         Epoch { start: now, w_est: cwnd }
     }
@@ -153,7 +157,7 @@ mod tests {
 
     /// In congestion avoidance since `at(0)` with 70 segments after a loss at 100.
     fn after_loss() -> (Rfc, Window) {
-        let (mut rfc, mut window) = (Rfc::new(Growth::ByteCounting), window(100));
+        let (mut rfc, mut window) = (Rfc::new(&Config::PUBLISHED, Growth::ByteCounting), window(100));
         window.ssthresh = rfc.reduce(&window, window.cwnd);
         window.cwnd = window.ssthresh;
         rfc.grow(&mut window, &ack(at(0), 1, RTT), MSS);
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn where_reno_is_faster_the_window_is_renos() {
-        let (mut rfc, mut window) = (Rfc::new(Growth::ByteCounting), window(10));
+        let (mut rfc, mut window) = (Rfc::new(&Config::PUBLISHED, Growth::ByteCounting), window(10));
         window.ssthresh = rfc.reduce(&window, window.cwnd);
         window.cwnd = window.ssthresh;
         let rtt = Duration::from_millis(10);
@@ -241,6 +245,6 @@ mod tests {
 
     #[test]
     fn the_smallest_threshold_is_two_segments() {
-        assert_eq!(Rfc::new(Growth::ByteCounting).reduce(&window(2), MSS), 2 * MSS);
+        assert_eq!(Rfc::new(&Config::PUBLISHED, Growth::ByteCounting).reduce(&window(2), MSS), 2 * MSS);
     }
 }

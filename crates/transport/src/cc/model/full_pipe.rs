@@ -1,12 +1,9 @@
 //! Whether more sending still brings more delivery.
 //!
-//! Three rounds without a quarter more mean no: one in which the receiver enlarges its window, one in which that is
+//! As published, three rounds without a quarter more mean no: one in which the receiver enlarges its window, one in which that is
 //! filled, and one in which it shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
 
 use super::gain::Gain;
-
-const GROWTH: Gain = Gain::percent(125);
-const ROUNDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct FullPipe {
@@ -26,14 +23,15 @@ impl FullPipe {
         self.baseline = 0;
     }
 
-    /// A round that the application did not limit has ended with this rate. Is the pipe full?
-    pub(in crate::cc) fn on_round(&mut self, bits_per_second: u64) -> bool {
-        if bits_per_second >= GROWTH.of(self.baseline) {
+    /// A round that the application did not limit has ended with this rate. Is the pipe full, after so many `rounds` without this
+    /// `growth`?
+    pub(in crate::cc) fn on_round(&mut self, bits_per_second: u64, growth: Gain, rounds: u32) -> bool {
+        if bits_per_second >= growth.of(self.baseline) {
             *self = Self::from(bits_per_second);
             return false;
         }
         self.rounds += 1;
-        self.rounds >= ROUNDS
+        self.rounds >= rounds
     }
 }
 
@@ -44,7 +42,8 @@ mod tests {
     #[test]
     fn three_rounds_without_a_quarter_more() {
         let mut pipe = FullPipe::default();
-        let full: Vec<bool> = [100, 125, 150, 156, 200, 240, 249, 210].map(|rate| pipe.on_round(rate)).to_vec();
+        let full: Vec<bool> =
+            [100, 125, 150, 156, 200, 240, 249, 210].map(|rate| pipe.on_round(rate, Gain::percent(125), 3)).to_vec();
         assert_eq!(full, [false, false, false, false, false, false, false, true], "156 < 1.25 · 125, 200 is more");
     }
 }

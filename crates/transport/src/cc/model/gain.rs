@@ -1,45 +1,105 @@
 //! Gains as fractions, and how much a rate brings in a time.
 
 use acklab_base::Duration;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
-/// A factor on a rate or a volume.
+/// A factor on a rate or a volume, as a whole number of 25 600ths: that holds hundredths, which the drafts of BBR write, and 256ths,
+/// which the kernel counts in (`BBR_UNIT`), exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cc) struct Gain {
-    numerator: u64,
-    denominator: u64,
-}
+pub struct Gain(u64);
 
 impl Gain {
-    pub(in crate::cc) const ONE: Self = Self { numerator: 1, denominator: 1 };
+    const UNITS: u64 = 25_600;
+    /// What comes out is what goes in.
+    pub const ONE: Self = Self(Self::UNITS);
 
     /// In units of 1/256, as Linux has it (`BBR_UNIT`).
-    pub(in crate::cc) const fn over_256(numerator: u64) -> Self {
-        Self { numerator, denominator: 256 }
+    #[must_use]
+    pub const fn over_256(numerator: u64) -> Self {
+        Self(numerator * (Self::UNITS / 256))
     }
 
     /// In percent.
-    pub(in crate::cc) const fn percent(numerator: u64) -> Self {
-        Self { numerator, denominator: 100 }
+    #[must_use]
+    pub const fn percent(numerator: u64) -> Self {
+        Self(numerator * (Self::UNITS / 100))
+    }
+
+    /// The gain that is nearest to `factor`.
+    #[must_use]
+    pub fn nearest(factor: f64) -> Self {
+        Self(libm::round(factor * Self::UNITS as f64) as u64)
+    }
+
+    /// As a number.
+    #[must_use]
+    pub const fn factor(self) -> f64 {
+        self.0 as f64 / Self::UNITS as f64
     }
 
     /// `value`, multiplied and rounded down.
-    pub(in crate::cc) const fn of(self, value: u64) -> u64 {
-        (value as u128 * self.numerator as u128 / self.denominator as u128) as u64
+    #[must_use]
+    pub const fn of(self, value: u64) -> u64 {
+        (value as u128 * self.0 as u128 / Self::UNITS as u128) as u64
+    }
+
+    /// Is `part` at least this much of `whole`?
+    pub(in crate::cc) const fn is_at_most(self, part: u64, whole: u64) -> bool {
+        part as u128 * Self::UNITS as u128 >= whole as u128 * self.0 as u128
+    }
+
+    /// `time`, multiplied and rounded down.
+    pub(in crate::cc) const fn of_time(self, time: Duration) -> Duration {
+        Duration::from_nanos(self.of(time.as_nanos()))
+    }
+
+    /// What this leaves of the whole.
+    pub(in crate::cc) const fn rest(self) -> Self {
+        Self(Self::UNITS.saturating_sub(self.0))
+    }
+
+    /// Of what `value` would be this much, rounded down.
+    pub(in crate::cc) const fn whole_of(self, value: u64) -> u64 {
+        (value as u128 * Self::UNITS as u128 / self.0 as u128) as u64
     }
 
     pub(in crate::cc) const fn is_above_one(self) -> bool {
-        self.numerator > self.denominator
+        self.0 > Self::UNITS
     }
 
     pub(in crate::cc) const fn is_one(self) -> bool {
-        self.numerator == self.denominator
+        self.0 == Self::UNITS
     }
 
     /// Octets that a path of so many bits per second holds at this round-trip time, multiplied and rounded up: rounding
     /// down would feed back into ever lower estimates (`bbr_bdp`).
     pub(in crate::cc) const fn of_path(self, bits_per_second: u64, rtt: Duration) -> u64 {
-        let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.numerator as u128;
-        volume.div_ceil(8_000_000_000 * self.denominator as u128) as u64
+        let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.0 as u128;
+        volume.div_ceil(8_000_000_000 * Self::UNITS as u128) as u64
+    }
+}
+
+impl Serialize for Gain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.factor())
+    }
+}
+
+impl<'de> Deserialize<'de> for Gain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(Self::nearest)
+    }
+}
+
+impl JsonSchema for Gain {
+    fn schema_name() -> Cow<'static, str> {
+        "Gain".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": 1000 })
     }
 }
 
@@ -59,5 +119,15 @@ mod tests {
         assert_eq!(Gain::over_256(512).of_path(8_000_000, rtt), 20_000);
         assert_eq!(Gain::ONE.of_path(8_000_001, rtt), 10_001);
         assert_eq!(brought(8_000_001, rtt), 10_000);
+    }
+
+    #[test]
+    fn hundredths_and_256ths_are_exact() {
+        for (gain, factor) in
+            [(Gain::percent(277), 2.77), (Gain::over_256(739), 2.886_718_75), (Gain::percent(2), 0.02)]
+        {
+            assert_eq!((Gain::nearest(factor), Gain::nearest(gain.factor())), (gain, gain));
+        }
+        assert_eq!(Gain::percent(2).rest().whole_of(98), 100);
     }
 }

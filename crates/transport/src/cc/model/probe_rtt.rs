@@ -3,13 +3,6 @@
 use super::rounds::Rounds;
 use acklab_base::{Duration, Instant};
 
-/// How long a shortest round-trip time is believed (`bbr_min_rtt_win_sec`; draft-ietf-ccwg-bbr, §2.16.1:
-/// BBR.MinRTTFilterLen).
-pub(in crate::cc) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// How long little is kept in flight, so that the pauses of several flows overlap (`bbr_probe_rtt_mode_ms`;
-/// draft-ietf-ccwg-bbr, §2.16.2: BBR.ProbeRTTDuration).
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// Once little enough is in flight, the pause lasts for its time and a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct Pause {
@@ -18,9 +11,10 @@ pub(in crate::cc) struct Pause {
 }
 
 impl Pause {
-    /// An ACK has come in the pause, with so much left in flight. Is the pause over?
+    /// An ACK has come in the pause, with so much left in flight. Is the pause, which takes this `time`, over?
     pub(in crate::cc) fn on_ack(
         &mut self,
+        time: Duration,
         now: Instant,
         in_flight: u64,
         target: u64,
@@ -29,7 +23,7 @@ impl Pause {
     ) -> bool {
         if self.until.is_none() {
             if in_flight <= target {
-                (self.until, self.round_done) = (Some(now + PAUSE), false);
+                (self.until, self.round_done) = (Some(now + time), false);
                 rounds.begin(total_delivered);
             }
             return false;
@@ -54,10 +48,13 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let (mut pause, mut rounds) = (Pause::default(), Rounds::default());
         rounds.update(None, 0);
-        assert!(!pause.on_ack(at(0), 5000, 4000, &mut rounds, 9000), "too much in flight");
-        assert!(!pause.on_ack(at(10), 4000, 4000, &mut rounds, 10_000), "it begins");
-        assert!(!pause.on_ack(at(220), 4000, 4000, &mut rounds, 10_000), "no round has passed");
+        assert!(!pause.on_ack(Duration::from_millis(200), at(0), 5000, 4000, &mut rounds, 9000), "too much in flight");
+        assert!(!pause.on_ack(Duration::from_millis(200), at(10), 4000, 4000, &mut rounds, 10_000), "it begins");
+        assert!(
+            !pause.on_ack(Duration::from_millis(200), at(220), 4000, 4000, &mut rounds, 10_000),
+            "no round has passed"
+        );
         rounds.update(Some(&sample(1000, 10_000)), 11_000);
-        assert!(pause.on_ack(at(221), 4000, 4000, &mut rounds, 11_000));
+        assert!(pause.on_ack(Duration::from_millis(200), at(221), 4000, 4000, &mut rounds, 11_000));
     }
 }

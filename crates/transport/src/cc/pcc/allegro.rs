@@ -1,20 +1,35 @@
 //! PCC Allegro: randomised controlled trials (NSDI '15). Sections are that paper's.
 
 use super::{MIN_RATE, Report, Verdict};
+use crate::cc::constants::constants;
 use acklab_base::random::Stream;
 
-/// §2.2: u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)).
-const LOSS_THRESHOLD: f64 = 0.05;
-/// §2.2: α ≥ max(2.2·(n − 1), 100).
-const ALPHA: f64 = 100.0;
-/// §3.2: trials at r·(1 ± ε), ε from ε_min in steps of ε_min to ε_max.
-const EPSILON_MIN: f64 = 0.01;
-const EPSILON_MAX: f64 = 0.05;
+constants! {
+    /// The constants of PCC Allegro.
+    Config {
+        /// The loss around which the utility collapses, in u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)) (§2.2).
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_threshold: f64 = 0.05,
+        /// α: how steep that sigmoid is; max(2.2·(n − 1), 100) or more for n senders (§2.2).
+        #[schemars(range(min = 0.0, max = 10_000.0))]
+        alpha: f64 = 100.0,
+        /// ε_min: the first trials are at r·(1 ± ε_min), and steps are as long (§3.2).
+        #[schemars(range(min = 0.0001, max = 0.5))]
+        epsilon_min: f64 = 0.01,
+        /// ε_max: no trial is further from the rate (§3.2).
+        #[schemars(range(min = 0.0001, max = 0.5))]
+        epsilon_max: f64 = 0.05,
+        /// An interval lasts so many round trips at least, by chance (§3.1).
+        #[schemars(range(min = 0.1, max = 100.0))]
+        min_round_trips: f64 = 1.7,
+        /// An interval lasts so many round trips at most (§3.1).
+        #[schemars(range(min = 0.1, max = 100.0))]
+        max_round_trips: f64 = 2.2,
+    }
+}
+
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
-/// §3.1: an interval lasts so many round trips at random.
-const ROUND_TRIPS: (f64, f64) = (1.7, 2.2);
-
 /// §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -47,6 +62,7 @@ enum Phase {
 /// The state of Allegro.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
+    constants: Config,
     /// Megabits per second.
     rate: f64,
     epsilon: f64,
@@ -66,26 +82,33 @@ impl Learner {
             if is_up[2 * pair] { first > second } else { second > first }
         };
         if is_up_better(0) != is_up_better(1) {
-            self.epsilon = (self.epsilon + EPSILON_MIN).min(EPSILON_MAX);
+            self.epsilon = (self.epsilon + self.constants.epsilon_min).min(self.constants.epsilon_max);
             return self.decide();
         }
         let direction = if is_up_better(0) { 1.0 } else { -1.0 };
         let better = (0..TRIALS).filter(|trial| is_up[*trial] == is_up_better(0)).map(|trial| utilities[trial]);
         let last = (self.rate * (1.0 + direction * self.epsilon), better.sum::<f64>() / 2.0);
-        self.epsilon = EPSILON_MIN;
+        self.epsilon = self.constants.epsilon_min;
         self.adjust(direction, 1, last);
     }
 
     /// r_n = r_(n−1)·(1 + n·ε_min·dir).
     fn adjust(&mut self, direction: f64, step: u32, last: (f64, f64)) {
-        self.rate = (last.0 * (1.0 + f64::from(step) * EPSILON_MIN * direction)).max(MIN_RATE);
+        self.rate = (last.0 * (1.0 + f64::from(step) * self.constants.epsilon_min * direction)).max(MIN_RATE);
         self.phase = Phase::Adjusting { direction, step, last, has_begun: false };
     }
 }
 
 impl super::Learner for Learner {
-    fn new(rate: f64) -> Self {
-        Self { rate, epsilon: EPSILON_MIN, phase: Phase::Starting { last: None, has_begun: false } }
+    type Constants = Config;
+
+    fn new(constants: Config, rate: f64) -> Self {
+        Self {
+            constants,
+            rate,
+            epsilon: constants.epsilon_min,
+            phase: Phase::Starting { last: None, has_begun: false },
+        }
     }
 
     fn rate(&self) -> f64 {
@@ -117,12 +140,13 @@ impl super::Learner for Learner {
         }
     }
 
-    fn round_trips(random: &mut Stream) -> f64 {
-        ROUND_TRIPS.0 + (ROUND_TRIPS.1 - ROUND_TRIPS.0) * random.unit()
+    fn round_trips(&self, random: &mut Stream) -> f64 {
+        let (least, most) = (self.constants.min_round_trips, self.constants.max_round_trips);
+        least + (most - least) * random.unit()
     }
 
     fn learn(&mut self, report: &Report) -> Verdict {
-        let utility = utility(report);
+        let utility = utility(&self.constants, report);
         match &mut self.phase {
             Phase::Starting { last, .. } => match *last {
                 Some((rate, before)) if utility <= before => {
@@ -176,8 +200,8 @@ impl super::Learner for Learner {
 }
 
 /// §2.2. Throughput is what was sent and not lost.
-fn utility(report: &Report) -> f64 {
-    let sigmoid = 1.0 / (1.0 + libm::exp(ALPHA * (report.loss - LOSS_THRESHOLD)));
+fn utility(constants: &Config, report: &Report) -> f64 {
+    let sigmoid = 1.0 / (1.0 + libm::exp(constants.alpha * (report.loss - constants.loss_threshold)));
     report.sending_rate * ((1.0 - report.loss) * sigmoid - report.loss)
 }
 
@@ -198,14 +222,14 @@ mod tests {
 
     #[test]
     fn utility_collapses_beyond_five_percent_of_loss() {
-        assert!((utility(&report(10.0, 0.0)) - 10.0 / (1.0 + libm::exp(-5.0))).abs() < 1e-9);
-        assert!((utility(&report(10.0, 0.05)) - (9.5 / 2.0 - 0.5)).abs() < 1e-9);
-        assert!(utility(&report(20.0, 0.1)) < 0.0);
+        assert!((utility(&Config::PUBLISHED, &report(10.0, 0.0)) - 10.0 / (1.0 + libm::exp(-5.0))).abs() < 1e-9);
+        assert!((utility(&Config::PUBLISHED, &report(10.0, 0.05)) - (9.5 / 2.0 - 0.5)).abs() < 1e-9);
+        assert!(utility(&Config::PUBLISHED, &report(20.0, 0.1)) < 0.0);
     }
 
     #[test]
     fn starting_doubles_until_the_utility_falls_and_goes_back() {
-        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
         let rates: Vec<f64> = (0..4).map(|_| learner.next(&mut random).unwrap()).collect();
         assert_eq!(rates.iter().map(|rate| *rate as u64).collect::<Vec<_>>(), [2, 4, 8, 16]);
         assert_eq!(learner.learn(&link(10.0, 2.0)), Verdict::Continue);
@@ -229,7 +253,7 @@ mod tests {
 
     #[test]
     fn two_pairs_that_agree_move_the_rate_with_growing_steps_until_it_is_too_much() {
-        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
         (learner.rate, learner.phase) = (8.0, Phase::Starting { last: None, has_begun: false });
         learner.decide();
         trials(&mut learner, &mut random, |_, rate| link(10.0, rate));
@@ -248,7 +272,7 @@ mod tests {
 
     #[test]
     fn pairs_that_disagree_widen_the_trials_up_to_five_percent() {
-        let (mut learner, mut random) = (Learner::new(8.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
         learner.decide();
         for round in 2..10 {
             // The first pair likes it higher, the second lower.
@@ -260,7 +284,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_the_application_did_not_fill_is_repeated() {
-        let (mut learner, mut random) = (Learner::new(2.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
         assert!((0..3).all(|_| learner.next(&mut random).is_some()));
         learner.repeat(&report(4.0, 0.0));
         assert!((learner.next(&mut random).unwrap() - 4.0).abs() < 1e-9);

@@ -184,13 +184,21 @@ impl Regression {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::Position;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
     fn sent(ms: u64) -> Sent {
-        Sent { now: at(ms), bytes: 1250, in_flight: 0, end: 0, is_retransmission: false, is_app_limited: false }
+        Sent {
+            now: at(ms),
+            bytes: 1250,
+            in_flight: 0,
+            end: Position(0),
+            is_retransmission: false,
+            is_app_limited: false,
+        }
     }
 
     /// Two intervals of 10 ms with a packet of 10 kbit each millisecond.

@@ -1,6 +1,7 @@
 //! What the `HyStart`s of Linux and ns-3 remember (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9),
 //! 2011).
 
+use super::super::Position;
 use acklab_base::{Duration, Instant};
 
 /// Segments below which neither looks (`hystart_low_window`, `HyStartLowWindow`).
@@ -18,8 +19,8 @@ pub(super) struct Hystart {
     pub(super) delay_min: Option<Duration>,
     pub(super) round_start: Instant,
     pub(super) last_ack: Instant,
-    /// The round ends when more than this is acknowledged.
-    pub(super) end: u64,
+    /// The round ends when more than up to here is acknowledged.
+    pub(super) end: Position,
     /// The shortest delay of the round, and of how many.
     pub(super) round_min: Option<Duration>,
     pub(super) samples: u32,
@@ -29,13 +30,13 @@ pub(super) struct Hystart {
 
 impl Hystart {
     /// All begins anew.
-    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
+    pub(super) const fn reset(&mut self, now: Instant, sent_to: Position) {
         (self.delay_min, self.found) = (None, false);
-        self.begin_round(now, nxt);
+        self.begin_round(now, sent_to);
     }
 
-    pub(super) const fn begin_round(&mut self, now: Instant, nxt: u64) {
-        (self.round_start, self.last_ack, self.end) = (now, now, nxt);
+    pub(super) const fn begin_round(&mut self, now: Instant, sent_to: Position) {
+        (self.round_start, self.last_ack, self.end) = (now, now, sent_to);
         (self.round_min, self.samples) = (None, 0);
     }
 

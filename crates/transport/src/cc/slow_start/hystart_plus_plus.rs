@@ -1,6 +1,6 @@
 //! `HyStart++` (RFC 9406).
 
-use super::super::{Ack, Window};
+use super::super::{Ack, Position, Window};
 use acklab_base::Duration;
 
 /// RFC 9406, §4.3: `MIN_RTT_THRESH`.
@@ -22,7 +22,7 @@ const UNPACED_LIMIT: u64 = 8;
 pub(super) struct HystartPlusPlus {
     paced: bool,
     /// The round ends when this is acknowledged; none before the first ACK.
-    window_end: Option<u64>,
+    window_end: Option<Position>,
     last_round_min: Option<Duration>,
     current_round_min: Option<Duration>,
     samples: u32,
@@ -52,7 +52,7 @@ impl HystartPlusPlus {
         let limit = if self.paced { u64::MAX } else { UNPACED_LIMIT * window.mss };
         let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1 };
         window.cwnd += ack.acked.bytes.min(limit) / divisor;
-        let window_end = *self.window_end.get_or_insert(ack.nxt);
+        let window_end = *self.window_end.get_or_insert(ack.sent_to);
         if let Some(rtt) = ack.rtt {
             self.current_round_min = Some(self.current_round_min.map_or(rtt, |min| min.min(rtt)));
             self.samples += 1;
@@ -60,8 +60,8 @@ impl HystartPlusPlus {
         if self.samples >= N_RTT_SAMPLE {
             self.decide();
         }
-        if ack.una >= window_end {
-            self.end_round(window, ack.nxt);
+        if ack.acked_to >= window_end {
+            self.end_round(window, ack.sent_to);
         }
     }
 
@@ -81,8 +81,8 @@ impl HystartPlusPlus {
     }
 
     /// A round in the middle of which conservative slow start began counts as one of its rounds.
-    fn end_round(&mut self, window: &mut Window, nxt: u64) {
-        self.window_end = Some(nxt);
+    fn end_round(&mut self, window: &mut Window, sent_to: Position) {
+        self.window_end = Some(sent_to);
         self.last_round_min = self.current_round_min.take();
         self.samples = 0;
         if let Some(conservative) = &mut self.conservative {
@@ -122,8 +122,12 @@ mod tests {
             let end = self.una + 16 * MSS;
             for _ in 0..acks {
                 self.una += each * MSS;
-                let nxt = if self.una < end { end } else { end + 16 * MSS };
-                let ack = Ack { una: self.una, nxt, ..ack(Instant::ZERO, each, Duration::from_millis(rtt_ms)) };
+                let sent_to = if self.una < end { end } else { end + 16 * MSS };
+                let ack = Ack {
+                    acked_to: Position(self.una),
+                    sent_to: Position(sent_to),
+                    ..ack(Instant::ZERO, each, Duration::from_millis(rtt_ms))
+                };
                 self.phase.on_ack(&mut self.window, &ack);
             }
             (self.window.cwnd - before) / MSS

@@ -1,6 +1,6 @@
 //! Linux's `HyStart` (`tcp_cubic.c`).
 
-use super::super::{Ack, Window};
+use super::super::{Ack, Position, Window};
 use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
 use crate::pacing;
 use acklab_base::{Duration, Instant};
@@ -25,8 +25,8 @@ impl LinuxHystart {
     }
 
     /// `bictcp_reset` and `bictcp_hystart_reset`.
-    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
-        self.hystart.reset(now, nxt);
+    pub(super) const fn reset(&mut self, now: Instant, sent_to: Position) {
+        self.hystart.reset(now, sent_to);
     }
 
     /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a delayed ACK waited is not in it.
@@ -36,8 +36,8 @@ impl LinuxHystart {
         if self.hystart.found || !window.in_slow_start() {
             return;
         }
-        if ack.una > self.hystart.end {
-            self.hystart.begin_round(ack.now, ack.nxt);
+        if ack.acked_to > self.hystart.end {
+            self.hystart.begin_round(ack.now, ack.sent_to);
         }
         if window.cwnd < LOW_WINDOW * window.mss {
             return;
@@ -93,10 +93,10 @@ mod tests {
     fn round(hystart: &mut LinuxHystart, acks: u64, gap: Duration, rtt: Duration) -> bool {
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
         let begin = hystart.hystart.round_start + Duration::from_secs(1);
-        let una = hystart.hystart.end;
+        let Position(begun) = hystart.hystart.end;
         for index in 1..=acks {
-            let nxt = una + 1000 * MSS;
-            let ack = Ack { una: una + index * 2 * MSS, nxt, ..ack(begin + gap * index, 2, rtt) };
+            let sent_to = Position(begun + 1000 * MSS);
+            let ack = Ack { acked_to: Position(begun + index * 2 * MSS), sent_to, ..ack(begin + gap * index, 2, rtt) };
             hystart.on_ack(&mut window, &ack);
         }
         window.ssthresh == window.cwnd
@@ -134,7 +134,7 @@ mod tests {
         let mut window = Window { cwnd: 15 * MSS, ssthresh: u64::MAX, mss: MSS };
         for index in 0..100 {
             let at = Instant::ZERO + ms(2000 + index);
-            hystart.on_ack(&mut window, &Ack { una: 1, nxt: 1, ..ack(at, 1, ms(200)) });
+            hystart.on_ack(&mut window, &Ack { acked_to: Position(1), sent_to: Position(1), ..ack(at, 1, ms(200)) });
         }
         assert_eq!(window.ssthresh, u64::MAX);
     }

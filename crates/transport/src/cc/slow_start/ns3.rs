@@ -6,7 +6,7 @@
 //! 4. nine samples decide by the least of the first eight;
 //! 5. a round begins only with an ACK that grows the window.
 
-use super::super::{Ack, Window};
+use super::super::{Ack, Position, Window};
 use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
 use acklab_base::{Duration, Instant};
 
@@ -24,8 +24,8 @@ impl Ns3Hystart {
     }
 
     /// `CubicReset` and `HystartReset`.
-    pub(super) const fn reset(&mut self, now: Instant, nxt: u64) {
-        self.hystart.reset(now, nxt);
+    pub(super) const fn reset(&mut self, now: Instant, sent_to: Position) {
+        self.hystart.reset(now, sent_to);
     }
 
     /// `PktsAcked`, then what `IncreaseWindow` does first.
@@ -36,8 +36,8 @@ impl Ns3Hystart {
                 self.update(window, ack.now, delay, delay_min);
             }
         }
-        if ack.may_grow && window.in_slow_start() && ack.una > self.hystart.end {
-            self.hystart.begin_round(ack.now, ack.nxt);
+        if ack.may_grow && window.in_slow_start() && ack.acked_to > self.hystart.end {
+            self.hystart.begin_round(ack.now, ack.sent_to);
         }
     }
 
@@ -74,9 +74,16 @@ mod tests {
         let mut hystart = Ns3Hystart::new();
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
         let begin = Instant::ZERO + Duration::from_secs(1);
-        hystart.on_ack(&mut window, &Ack { una: MSS, nxt: 100 * MSS, ..ack(begin, 1, ms(20)) });
+        hystart.on_ack(
+            &mut window,
+            &Ack { acked_to: Position(MSS), sent_to: Position(100 * MSS), ..ack(begin, 1, ms(20)) },
+        );
         for index in 1..=acks {
-            let ack = Ack { una: (1 + index) * MSS, nxt: 100 * MSS, ..ack(begin + gap * index, 1, srtt) };
+            let ack = Ack {
+                acked_to: Position((1 + index) * MSS),
+                sent_to: Position(100 * MSS),
+                ..ack(begin + gap * index, 1, srtt)
+            };
             hystart.on_ack(&mut window, &ack);
         }
         window.ssthresh == window.cwnd

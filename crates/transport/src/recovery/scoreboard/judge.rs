@@ -68,6 +68,7 @@ impl Scoreboard {
         self.segments.iter_mut().for_each(|segment| segment.sacked = false);
         (self.sacked, self.sacked_segments) = (0, 0);
         (self.highest_sacked, self.known_blocks) = (self.una, Default::default());
+        self.unjudged_from = self.una;
         true
     }
 
@@ -89,18 +90,21 @@ impl Scoreboard {
             start = segment.end;
         }
         self.pending = self.lost;
-        self.pending_from = self.una;
+        (self.pending_from, self.unjudged_from) = (self.una, self.una);
         self.judged = self.nxt;
+    }
+
+    /// Is something outstanding that left before transmission number `newest`? May be true also if not.
+    #[inline]
+    #[must_use]
+    pub fn may_be_overtaken(&self, newest: u64) -> bool {
+        !self.resent_in_order.is_empty() || self.segments.front().is_some_and(|head| head.number < newest)
     }
 
     /// Marks lost, retransmissions too, what left before transmission number `newest`, which has been delivered, and has been out for
     /// `reach` by now (RFC 8985, §6.2, step 5). Tells the octets newly marked, and how long until all that left before `newest` will
     /// have been out so long.
     pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> (u64, Option<Duration>) {
-        let head = self.segments.front();
-        if self.resent_in_order.is_empty() && head.is_none_or(|head| head.number >= newest) {
-            return (0, None);
-        }
         let before = self.pending;
         let last = self.judge_retransmissions(now, newest, reach).max(self.judge_originals(now, newest, reach));
         (self.pending - before, last.map(|at| (at + reach).since(now)))
@@ -167,6 +171,7 @@ impl Scoreboard {
         self.resent -= octets;
         self.pending += octets;
         self.pending_from = self.pending_from.min(start);
+        self.unjudged_from = self.unjudged_from.min(start);
         self.report_lost(index);
     }
 

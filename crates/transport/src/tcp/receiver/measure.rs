@@ -12,7 +12,7 @@ impl Receiver {
     /// Something has come from the peer: if it is the first after the SYN-ACK, that makes a round trip.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_ack_sent_at.take()
-            && let Some(round_trip) = &mut self.ledger.round_trip
+            && let Some(round_trip) = self.acknowledger.round_trip()
         {
             round_trip.on_handshake(now, now.since(sent_at).max(Duration::from_micros(1)));
         }
@@ -20,9 +20,11 @@ impl Receiver {
 
     /// `segment`, with data, is in the ledger and in the stream.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: Connection) {
-        let (next, window) = (self.stream.next(), self.window());
-        if let Some(round_trip) = &mut self.ledger.round_trip {
-            let is_full = u64::from(segment.payload) >= self.ledger.full_size;
+        let full_size = self.acknowledger.ledger().full_size;
+        if let Some(round_trip) = self.acknowledger.round_trip() {
+            let next = self.stream.next();
+            let window = self.window.left(next);
+            let is_full = u64::from(segment.payload) >= full_size;
             let timestamps = segment.options.timestamps.filter(|_| is_full && connection.has_timestamps);
             let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
                 let ticks = clock.read(now).wrapping_sub(timestamps.echo);
@@ -30,10 +32,8 @@ impl Receiver {
                 (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age })
             });
             round_trip.on_data(now, next, window, echo);
-        }
-        if let Some(delivery) = &mut self.ledger.delivery {
-            let rtt = self.ledger.round_trip.as_ref().and_then(|round_trip| round_trip.least());
-            delivery.on_data(now, self.ledger.total.octets, rtt);
+            // The rate is measured over round trips.
+            self.acknowledger.measure_delivery(now);
         }
     }
 }

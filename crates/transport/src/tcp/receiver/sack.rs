@@ -15,12 +15,14 @@ impl Receiver {
         }
     }
 
+    /// Returns `true` if an ACK has anything to report.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.duplicate.is_some() || !self.stream.recent().is_empty()
+    }
+
     /// RFC 2883, §4: first what came twice, with the block that it is part of behind it. Then RFC 2018, §4: the block of the newest
     /// arrival, and those most recently reported. Timestamps leave room for three.
     pub(super) fn sack_blocks(&mut self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
-        if self.duplicate.is_none() && self.stream.recent().is_empty() {
-            return SackBlocks::default();
-        }
         let most = if has_timestamps { 3 } else { SackBlocks::MAX };
         let duplicate = self.duplicate.take();
         let around = duplicate.as_ref().and_then(|duplicate| {

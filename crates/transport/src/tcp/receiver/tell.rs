@@ -3,13 +3,13 @@
 use super::Receiver;
 use crate::ack::Reason;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Instant, Reading, Vitals};
+use acklab_base::{Content, Endpoint, Instant, Port, Reading, Vitals};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Endpoint for Receiver {
     #[inline]
     fn vitals(&self) -> Vitals {
-        Vitals { received: self.received(), in_order: Some(self.delivered()), ..Vitals::default() }
+        Vitals { received: self.received(), read: Some(self.delivered()), ..Vitals::default() }
     }
 
     #[inline]
@@ -43,6 +43,10 @@ impl Endpoint for Receiver {
         ] {
             to(name, unit, Reading::Count(count));
         }
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Stream(self)
     }
 
     fn tell_acknowledgments(&self, to: &mut dyn FnMut(&str, u64)) {

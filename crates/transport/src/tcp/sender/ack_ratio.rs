@@ -9,6 +9,7 @@
 //! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once that segment is acknowledged, and
 //!   only then may the next follow (§4.2, §4.5). Meanwhile an ACK may cover as many as either ratio allows.
 
+use super::super::config::Config;
 use super::Sender;
 use crate::ack;
 use crate::recovery::CongestionState;
@@ -147,15 +148,15 @@ fn patience(ratio: u64, view: &View) -> u64 {
     view.cwnd.saturating_mul(view.cwnd) / (view.mss * (ratio * ratio - ratio))
 }
 
-impl Sender {
-    /// Does this end offer ACK congestion control?
-    pub(super) const fn offers_ack_ratio(&self) -> bool {
-        matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
-    }
+/// Does the sender of a connection with these settings offer ACK congestion control?
+pub(super) const fn is_offered(config: &Config) -> bool {
+    matches!(config.ack, ack::Config::AckCongestionControl { .. })
+}
 
+impl Sender {
     /// The SYN-ACK has come (§4.1).
     pub(super) fn negotiate_ack_ratio(&mut self, syn_ack: &Segment) {
-        let agreed = self.offers_ack_ratio() && syn_ack.options.ack_congestion_control;
+        let agreed = is_offered(&self.config) && syn_ack.options.ack_congestion_control;
         self.ack_ratio = agreed.then(AckRatio::new);
     }
 
@@ -163,9 +164,9 @@ impl Sender {
     pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(ack_ratio) = self.ack_ratio.as_mut().filter(|_| ack <= nxt) {
-            let nothing_is_missing = matches!(self.state, CongestionState::Open | CongestionState::Reduced);
+            let nothing_is_missing = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
             let in_order = nothing_is_missing && segment.options.sack.is_empty();
-            let (cwnd, mss) = (self.window.cwnd, self.window.mss);
+            let (cwnd, mss) = (self.congestion.window.cwnd, self.congestion.window.mss);
             ack_ratio.on_ack(View { ack, una, nxt, cwnd, mss, in_order });
         }
     }
@@ -174,7 +175,8 @@ impl Sender {
     pub(super) fn full_payload(&self) -> u64 {
         let is_due =
             self.ack_ratio.as_ref().and_then(|ack_ratio| ack_ratio.asked).is_some_and(|asked| asked.at.is_none());
-        if is_due { self.window.mss.saturating_sub(OPTION_OCTETS).max(1) } else { self.window.mss }
+        let mss = self.congestion.window.mss;
+        if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
     }
 
     /// The segment of new data at `start` takes the ratio along, if one is due.

@@ -14,7 +14,6 @@ const MOST_CERTAIN: u64 = 7;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     agreed: Config,
-    /// What new data is sent with.
     codepoint: Ecn,
     /// How the SYN-ACK arrived.
     syn_ack: Ecn,
@@ -85,15 +84,14 @@ impl Marks {
         }
     }
 
-    /// New data leaves: it may be marked, and says if the window was reduced since the last (RFC 3168, §6.1.2 and §6.1.5).
-    pub(super) fn stamp(&mut self, segment: &mut Segment) {
-        if segment.payload == 0 {
-            return;
-        }
-        segment.ecn = self.codepoint;
-        if std::mem::take(&mut self.cwr_due) {
-            segment.flags = segment.flags | Flags::CWR;
-        }
+    /// What new data is sent with (RFC 3168, §6.1.2 and §6.1.5: not what is sent again).
+    pub(super) const fn codepoint(&self) -> Ecn {
+        self.codepoint
+    }
+
+    /// CWR on the first new data after a reduction of the window (RFC 3168, §6.1.2).
+    pub(super) fn take_reduced(&mut self) -> Flags {
+        if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE }
     }
 
     /// An ACK has come that delivered so many octets in so many packets.
@@ -150,8 +148,9 @@ impl Marks {
 impl Sender {
     /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2). Returns the octets by which it may
     /// grow, of `growth`.
+    #[inline]
     pub(super) fn react_to_marks(&mut self, now: Instant, news: &News, growth: u64) -> u64 {
-        let is_reducing = self.state.reduces();
+        let is_reducing = self.congestion.state.reduces();
         if !news.echoed.is_congested || is_reducing || self.marks.is_settled(self.board.una()) {
             return growth;
         }

@@ -22,25 +22,26 @@ pub enum AfterIdle {
 impl Sender {
     /// New data is about to leave, with nothing outstanding. A controller that governs its window knows of silence itself.
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
-        if self.config.after_idle == AfterIdle::Keep || self.controller.governs_window() {
+        if self.config.after_idle == AfterIdle::Keep || self.congestion.controller.governs_window() {
             return;
         }
-        let Some(last_sent) = self.last_sent else { return };
-        let (mut silence, timeout) = (now.since(last_sent), self.rto.base(&self.rtt));
+        let Some(last_sent) = self.transmission.last_sent else { return };
+        let (mut silence, timeout) = (now.since(last_sent), self.timing.timeout());
         if silence <= timeout {
             return;
         }
-        let cwnd = self.window.cwnd;
-        let restart = cwnd.min(u64::from(self.config.initial_window.0) * self.window.mss);
+        let window = &mut self.congestion.window;
+        let cwnd = window.cwnd;
+        let restart = cwnd.min(u64::from(self.config.initial_window.0) * window.mss);
         if self.config.after_idle == AfterIdle::Restart {
-            self.window.cwnd = restart;
+            window.cwnd = restart;
             return;
         }
-        self.window.ssthresh = self.window.ssthresh.max(cwnd / 4 * 3);
-        while silence > timeout && self.window.cwnd > restart {
+        window.ssthresh = window.ssthresh.max(cwnd / 4 * 3);
+        while silence > timeout && window.cwnd > restart {
             silence = silence - timeout;
-            self.window.cwnd /= 2;
+            window.cwnd /= 2;
         }
-        self.window.cwnd = self.window.cwnd.max(restart);
+        window.cwnd = window.cwnd.max(restart);
     }
 }

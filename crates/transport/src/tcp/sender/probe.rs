@@ -2,7 +2,7 @@
 
 use super::react::News;
 use super::{Phase, Sender};
-use crate::cc::{CongestionControl, Signal};
+use crate::cc::Signal;
 use crate::recovery::CongestionState;
 use crate::recovery::rack::Episode;
 use acklab_base::{Event, Instant};
@@ -10,25 +10,27 @@ use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
     /// RFC 8985, §7.2: an ACK has moved snd.una, or new data has left.
+    #[inline]
     pub(super) fn schedule_probe(&mut self, now: Instant) {
-        let is_quiet = matches!(self.state, CongestionState::Open | CongestionState::Reduced);
-        let may_probe = self.config.tail_loss_probe && self.config.sack && self.probe.episode.is_none();
+        let is_quiet = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
+        let may_probe = self.config.tail_loss_probe && self.connection.has_sack && self.loss.probe.episode.is_none();
         if !may_probe || !is_quiet || self.board.sacked() > 0 || self.board.is_empty() {
-            self.probe.timeout.set(None);
+            self.loss.probe.timeout.set(None);
             return;
         }
-        let lone = self.board.flight_size() <= self.window.mss;
-        self.probe.schedule(now, self.rtt.srtt(), lone, self.config.timer_slack, self.rto.deadline());
+        let lone = self.board.flight_size() <= self.congestion.window.mss;
+        let (srtt, timeout) = (self.timing.rtt.srtt(), self.timing.rto.deadline());
+        self.loss.probe.schedule(now, srtt, lone, self.config.timer_slack, timeout);
     }
 
     /// §7.3: new data if there is some, else the last segment once more; either whatever the congestion window says.
     pub(super) fn send_tail_probe(&mut self) {
-        self.tail_probe_due = !self.board.is_empty();
+        self.transmission.tail_probe_due = !self.board.is_empty();
     }
 
     /// The probe that is due.
     pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
-        if !std::mem::take(&mut self.tail_probe_due) {
+        if !std::mem::take(&mut self.transmission.tail_probe_due) {
             return None;
         }
         let (segment, is_retransmission) = match (self.new_data(), self.board.tail()) {
@@ -36,10 +38,10 @@ impl Sender {
             (None, Some(last)) => (self.resend(now, last), true),
             (None, None) => return None,
         };
-        self.probe.timeout.set(None);
-        self.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
+        self.loss.probe.timeout.set(None);
+        self.loss.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
         // §7.3: the probe has a whole timeout to be acknowledged.
-        self.rto.rearm(now, &self.rtt);
+        self.timing.rearm(now);
         self.counters.tail_loss_probes += 1;
         self.events.push_back(Event::TailLossProbe { is_retransmission });
         Some(segment)
@@ -47,8 +49,9 @@ impl Sender {
 
     /// §7.4: what the ACK says of the probe that is out. If it has repaired a loss that nothing else has shown, congestion control
     /// must hear of it.
+    #[inline]
     pub(super) fn answer_probe(&mut self, now: Instant, news: &News) {
-        let Some(Episode { until, is_retransmission }) = self.probe.episode else { return };
+        let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
         let una = self.board.una();
         if una < until {
             return;
@@ -56,7 +59,7 @@ impl Sender {
         let is_plain_duplicate = news.advance.bytes == 0 && news.delivered == 0;
         let needs_no_answer = !is_retransmission || news.reports_duplicate || is_plain_duplicate;
         if needs_no_answer || una > until {
-            self.probe.episode = None;
+            self.loss.probe.episode = None;
         }
         if !needs_no_answer && una > until {
             self.reduce_for_repaired_loss(now);
@@ -64,28 +67,30 @@ impl Sender {
     }
 
     fn reduce_for_repaired_loss(&mut self, now: Instant) {
-        if self.state.reduces() {
+        let congestion = &mut self.congestion;
+        if congestion.state.reduces() {
             return;
         }
-        let flight = self.flight_to_reduce(0);
-        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Loss);
-        self.enter(now, CongestionState::Reduced);
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        }
-        self.enter(now, CongestionState::Open);
+        let flight = congestion.flight_to_reduce(&self.config, &self.board, 0);
+        congestion.lower_threshold(now, flight, Signal::Loss);
+        congestion.enter(now, CongestionState::Reduced);
+        congestion.deflate_above_threshold();
+        congestion.enter(now, CongestionState::Open);
         self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
     /// Is there something to send that the peer's window holds back, and nothing outstanding whose ACK could open it?
     pub(super) fn is_shut_out(&self) -> bool {
-        self.phase == Phase::Established && self.board.is_empty() && self.has_unsent() && self.new_data().is_none()
+        self.connection.phase == Phase::Established
+            && self.board.is_empty()
+            && self.has_unsent()
+            && self.new_data().is_none()
     }
 
     /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): what little the window allows, as §3.8.6.2.1 wants once patience is over;
     /// if it allows nothing, a segment without data from before the window, which the peer must answer with an ACK that shows its window.
     pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
-        if !std::mem::take(&mut self.window_probe_due) {
+        if !std::mem::take(&mut self.transmission.window_probe_due) {
             return None;
         }
         self.events.push_back(Event::WindowProbe);
@@ -93,7 +98,7 @@ impl Sender {
         if little > 0 {
             return Some(self.transmit(now, little));
         }
-        let before = SeqNumber(SeqNumber::at(self.first, self.board.una()).0.wrapping_sub(1));
-        Some(Segment { seq: before, options: self.options(now), ..self.empty() })
+        let before = SeqNumber(self.connection.seq_at(self.board.una()).0.wrapping_sub(1));
+        Some(self.connection.bare(now, before))
     }
 }

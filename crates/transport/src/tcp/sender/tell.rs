@@ -2,7 +2,7 @@
 
 use super::Sender;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Event, Reading, Vitals};
+use acklab_base::{Content, Endpoint, Event, Port, Reading, Vitals};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Endpoint for Sender {
@@ -19,7 +19,7 @@ impl Endpoint for Sender {
             written: self.written(),
             acknowledged: self.scoreboard().una(),
             received: 0,
-            in_order: Some(0),
+            read: Some(0),
         }
     }
 
@@ -51,6 +51,10 @@ impl Endpoint for Sender {
         ] {
             to(name, unit, Reading::Count(count));
         }
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Stream(self)
     }
 
     #[inline]

@@ -1,37 +1,24 @@
 //! What time does.
 
-use super::super::config::Dialect;
+use super::super::rules::TimeoutThreshold;
 use super::{Phase, Sender};
-use crate::cc::{CongestionControl, FlightMeasure, Signal};
+use crate::cc::{FlightMeasure, Signal};
 use crate::recovery::CongestionState;
+use crate::recovery::alarm::Alarm;
 use crate::recovery::rack::TailLossProbe;
 use acklab_base::{Event, Instant};
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {
-        if self.phase == Phase::Closed && now >= self.start {
-            self.phase = Phase::SynSent;
-            self.syn_due = true;
-        }
-        if self.stop.is_some_and(|stop| now >= stop) {
-            self.stop = None;
-            let sent = self.board.nxt();
-            if self.source.end().is_none_or(|end| sent < end) {
-                self.source.close(sent);
-            }
-        }
-        if self.phase == Phase::Established {
-            self.source.advance(now, self.board.una());
-        }
-        if self.rack.patience.expire(now) {
+        if self.loss.rack.patience.expire(now) {
             self.reordering_timeout(now);
         }
-        if self.probe.timeout.expire(now) {
+        if self.loss.probe.timeout.expire(now) {
             self.send_tail_probe();
-        } else if let Some(backoff) = self.rto.expire(now) {
-            match self.phase {
+        } else if let Some(backoff) = self.timing.rto.expire(now) {
+            match self.connection.phase {
                 Phase::SynSent => {
-                    self.syn_due = true;
+                    self.connection.syn_due = true;
                     self.events.push_back(Event::SynTimeout);
                 }
                 _ => self.retransmission_timeout(now, backoff),
@@ -42,58 +29,56 @@ impl Sender {
     /// RFC 5681, §3.1 (the window), RFC 6675, §5.1 (the scoreboard).
     fn retransmission_timeout(&mut self, now: Instant, backoff: u32) {
         if self.board.is_empty() {
-            self.window_probe_due = self.is_shut_out();
+            self.transmission.window_probe_due = self.is_shut_out();
             return;
         }
         let flight = match self.config.halves {
             // What SACK has acknowledged is no longer in flight, however long the timer took.
             FlightMeasure::FlightSize => self.board.flight_size() - self.board.sacked(),
             FlightMeasure::Pipe => self.board.pipe(),
-            FlightMeasure::Window => self.window.cwnd,
+            FlightMeasure::Window => self.congestion.window.cwnd,
         };
-        // The threshold falls once for a window of losses: not again if a recovery has lowered it (Linux's tcp_enter_loss), nor for
-        // each timeout of one segment (RFC 5681, §3.1).
-        let is_first = match self.state {
+        // Does it begin a window of losses?
+        let is_first = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => true,
             CongestionState::Recovery => false,
             CongestionState::Loss => backoff == 1,
         };
         if is_first {
-            self.undo.begin(self.before_reduction(), self.board.has_resent());
+            self.remember_window();
         }
-        if is_first || self.config.dialect == Dialect::Ns3 {
-            self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, Signal::Timeout);
+        if is_first || self.rules.timeout_threshold == TimeoutThreshold::Each {
+            self.congestion.lower_threshold(now, flight, Signal::Timeout);
         }
-        if !matches!(self.state, CongestionState::Recovery | CongestionState::Loss) {
-            self.recovery_began = now;
+        if !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss) {
+            self.congestion.recovery_began = now;
         }
         if self.board.forget_reneged() || !self.judges_by_time() {
             self.board.mark_all_lost();
         } else {
-            self.board.mark_timed_out(now, self.rack.rtt());
+            self.board.mark_timed_out(now, self.loss.rack.rtt());
         }
         self.report_losses(now);
-        self.recover = self.board.nxt();
-        self.marks.on_reduction(self.recover);
+        self.congestion.recover = self.board.nxt();
+        self.marks.on_reduction(self.board.nxt());
         // RFC 5681, §3.1: the loss window is one segment; what SACK and time have shown to be still on its way comes on top.
-        self.window.cwnd = self.board.pipe() + self.window.mss;
-        self.enter(now, CongestionState::Loss);
-        self.duplicates = 0;
+        self.congestion.window.cwnd = self.board.pipe() + self.congestion.window.mss;
+        self.congestion.enter(now, CongestionState::Loss);
+        self.loss.duplicates = 0;
         // RFC 6298, §5.4: the oldest segment goes out again, whatever a controller that governs its window leaves of it.
-        self.forced = 1;
-        self.probe = TailLossProbe::default();
+        self.transmission.forced = true;
+        self.loss.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
         self.events.push_back(Event::RetransmissionTimeout { backoff });
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let own = match self.phase {
-            Phase::Closed => Some(self.start),
-            Phase::SynSent => None,
-            Phase::Established => Instant::earliest(self.source.deadline(), self.paced_until),
+        let own = match self.connection.phase {
+            Phase::Established => self.transmission.paced_until,
+            Phase::Closed | Phase::SynSent => Alarm::NEVER,
             Phase::Finished => return None,
         };
-        let recovery = Instant::earliest(self.rack.patience.at(), self.probe.timeout.at());
-        Instant::earliest(Instant::earliest(own, self.stop), Instant::earliest(recovery, self.rto.deadline()))
+        let recovery = self.loss.rack.patience.earlier(self.loss.probe.timeout);
+        own.earlier(recovery).earlier(self.timing.rto.alarm()).at()
     }
 }

@@ -17,12 +17,12 @@ const RTT: Duration = Duration::from_millis(40);
 
 /// Mbps over the second half of 20 s, with ACKs that leave only at multiples of `gap`.
 fn goodput(gap: Duration, compensates: bool) -> u64 {
-    let mut bbr = Bbr::new(&start(Growth::PerSegment));
+    let mut bbr = Bbr::new(&Config::PUBLISHED, &start(Growth::PerSegment));
     let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
     let (mut sampler, mut now, end) = (Sampler::default(), Instant::ZERO, Instant::ZERO + Duration::from_secs(20));
     bbr.on_established(now, &mut window, Some(RTT));
     if !compensates {
-        bbr.extra_acked_gain = Gain::percent(0);
+        bbr.constants.extra_acked_gain = Gain::percent(0);
     }
     let mut in_flight: VecDeque<(Instant, Instant, Stamp)> = VecDeque::new();
     let (mut departure, mut free, mut total, mut half) = (now, now, 0, 0);

@@ -1,0 +1,76 @@
+//! A port for tests.
+
+use acklab_base::{DatagramPort, Instant, StreamPort};
+
+/// A port whose other end is the test.
+#[derive(Default)]
+pub(crate) struct Pipe {
+    pub(crate) is_open: bool,
+    pub(crate) buffer: u64,
+    pub(crate) written: u64,
+    pub(crate) sent: u64,
+    pub(crate) acknowledged: u64,
+    /// Where the stream ends.
+    pub(crate) closed: Option<u64>,
+    pub(crate) readable: u64,
+    pub(crate) datagrams: Vec<(Instant, u32)>,
+}
+
+impl Pipe {
+    /// A closed port with a send buffer of so many octets.
+    pub(crate) fn of(buffer: u64) -> Self {
+        Self { buffer, ..Self::default() }
+    }
+}
+
+impl StreamPort for Pipe {
+    fn open(&mut self, _: Instant) {}
+
+    fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    fn room(&self) -> u64 {
+        (self.acknowledged + self.buffer).saturating_sub(self.written)
+    }
+
+    fn write(&mut self, _: Instant, octets: u64) -> u64 {
+        let taken = octets.min(self.room());
+        self.written += taken;
+        taken
+    }
+
+    fn close(&mut self, _: Instant) {
+        self.closed = Some(self.written);
+    }
+
+    fn truncate(&mut self, _: Instant) {
+        self.closed = Some(self.sent);
+    }
+
+    fn unsent(&self) -> u64 {
+        self.closed.unwrap_or(self.written).saturating_sub(self.sent)
+    }
+
+    fn readable(&self) -> u64 {
+        self.readable
+    }
+
+    fn read(&mut self, _: Instant, most: u64) -> u64 {
+        let read = most.min(self.readable);
+        self.readable -= read;
+        read
+    }
+
+    fn is_at_end(&self) -> bool {
+        false
+    }
+}
+
+impl DatagramPort for Pipe {
+    fn open(&mut self, _: Instant) {}
+
+    fn send(&mut self, now: Instant, octets: u32) {
+        self.datagrams.push((now, octets));
+    }
+}

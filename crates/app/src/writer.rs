@@ -1,0 +1,213 @@
+//! An application that opens a port, writes and closes.
+
+use crate::Traffic;
+use crate::schedule::Schedule;
+use acklab_base::random::Stream;
+use acklab_base::{DatagramPort, Instant, Port, StreamPort};
+
+/// A writing application at work. It waits while there is no room.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    /// What it wishes to write in all, but for the writes of a schedule.
+    total: u64,
+    schedule: Option<Schedule>,
+    /// When it opens its port, until it has.
+    start: Option<Instant>,
+    /// When it stops writing, until it has.
+    stop: Option<Instant>,
+    /// It has seen its port open.
+    has_begun: bool,
+    /// It writes no more.
+    is_closed: bool,
+    /// Octets that it has wished to write so far, and those that were taken.
+    wanted: u64,
+    written: u64,
+}
+
+impl Writer {
+    /// An application that opens its port at `start` and, if there is a `stop`, writes nothing from then on.
+    #[must_use]
+    pub fn new(traffic: Traffic, start: Instant, stop: Option<Instant>, chance: Stream) -> Self {
+        let total = match traffic {
+            Traffic::Greedy {} => u64::MAX,
+            Traffic::Fixed { size } => size.get(),
+            Traffic::Constant { .. } | Traffic::Poisson { .. } => 0,
+        };
+        Self {
+            total,
+            schedule: Schedule::of(traffic, chance),
+            start: Some(start),
+            stop,
+            has_begun: false,
+            is_closed: false,
+            wanted: 0,
+            written: 0,
+        }
+    }
+
+    /// Does what is due and what the port allows now.
+    #[inline]
+    pub fn run(&mut self, now: Instant, port: Port<'_>) {
+        match port {
+            Port::Stream(port) => self.run_stream(now, port),
+            Port::Datagram(port) => self.run_datagrams(now, port),
+        }
+    }
+
+    /// When it next does something by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let next = self.schedule.as_ref().and_then(Schedule::next);
+        Instant::earliest(Instant::earliest(self.start, self.stop), next)
+    }
+
+    fn run_stream(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        if self.start.is_some_and(|start| start <= now) {
+            self.start = None;
+            port.open(now);
+        }
+        if self.stop.is_some_and(|stop| stop <= now) {
+            // Even if all is written: some of it may not have been sent.
+            self.stop = None;
+            self.end();
+            return port.truncate(now);
+        }
+        if self.is_closed {
+            if port.unsent() == 0 {
+                self.stop = None;
+            }
+            return;
+        }
+        if !self.has_begun {
+            if !port.is_open() {
+                return;
+            }
+            self.begin(now);
+        }
+        self.note_due(now);
+        if self.wanted > self.written {
+            let room = port.room();
+            if room > 0 {
+                self.written += port.write(now, room.min(self.wanted - self.written));
+            }
+        }
+        if self.schedule.is_none() && self.written == self.total {
+            self.end();
+            port.close(now);
+        }
+    }
+
+    /// A datagram leaves as it is written, for nobody takes it back.
+    fn run_datagrams(&mut self, now: Instant, port: &mut dyn DatagramPort) {
+        if self.stop.is_some_and(|stop| stop <= now) {
+            self.stop = None;
+            return self.end();
+        }
+        if self.start.is_some_and(|start| start <= now) {
+            self.start = None;
+            port.open(now);
+            self.begin(now);
+        }
+        let Some(schedule) = &mut self.schedule else { return };
+        let octets = schedule.write().get();
+        for _ in 0..schedule.take_due(now) {
+            port.send(now, u32::try_from(octets).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.has_begun = true;
+        self.wanted = self.total;
+        if let Some(schedule) = &mut self.schedule {
+            schedule.begin(now);
+        }
+    }
+
+    fn note_due(&mut self, now: Instant) {
+        if let Some(schedule) = &mut self.schedule
+            && schedule.next().is_some_and(|due| due <= now)
+        {
+            self.wanted += schedule.take_due(now) * schedule.write().get();
+        }
+    }
+
+    fn end(&mut self) {
+        (self.is_closed, self.start) = (true, None);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Pipe;
+    use acklab_base::random::Seed;
+    use acklab_base::{Bytes, Duration, Rate};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn writer(traffic: Traffic, stop: Option<Instant>) -> Writer {
+        Writer::new(traffic, Instant::ZERO, stop, Seed(1).stream("source"))
+    }
+
+    #[test]
+    fn a_greedy_application_keeps_the_buffer_full() {
+        let (mut writer, mut pipe) = (writer(Traffic::Greedy {}, None), Pipe::of(1000));
+        writer.run(at(0), Port::Stream(&mut pipe));
+        assert_eq!(pipe.written, 0, "the connection is not open");
+        pipe.is_open = true;
+        writer.run(at(1), Port::Stream(&mut pipe));
+        assert_eq!(pipe.written, 1000);
+        pipe.acknowledged = 300;
+        writer.run(at(2), Port::Stream(&mut pipe));
+        assert_eq!((pipe.written, pipe.closed), (1300, None));
+    }
+
+    #[test]
+    fn a_fixed_transfer_ends() {
+        let (mut writer, mut pipe) = (writer(Traffic::Fixed { size: Bytes(5000) }, None), Pipe::of(4000));
+        pipe.is_open = true;
+        writer.run(at(0), Port::Stream(&mut pipe));
+        assert_eq!((pipe.written, pipe.closed), (4000, None));
+        pipe.acknowledged = 2000;
+        writer.run(at(1), Port::Stream(&mut pipe));
+        assert_eq!((pipe.written, pipe.closed, writer.deadline()), (5000, Some(5000), None));
+    }
+
+    #[test]
+    fn a_constant_rate_waits_for_room_and_catches_up() {
+        let traffic = Traffic::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) };
+        let (mut writer, mut pipe) = (writer(traffic, None), Pipe::of(10_000));
+        pipe.is_open = true;
+        writer.run(at(0), Port::Stream(&mut pipe));
+        writer.run(at(100), Port::Stream(&mut pipe));
+        assert_eq!((pipe.written, writer.deadline()), (10_000, Some(at(101))), "101 writes are due, and ten have room");
+        pipe.acknowledged = 200_000;
+        writer.run(at(100), Port::Stream(&mut pipe));
+        assert_eq!(pipe.written, 101_000);
+    }
+
+    #[test]
+    fn stopping_forgets_what_was_not_sent() {
+        let (mut writer, mut pipe) = (writer(Traffic::Greedy {}, Some(at(5))), Pipe::of(1000));
+        pipe.is_open = true;
+        writer.run(at(0), Port::Stream(&mut pipe));
+        pipe.sent = 300;
+        writer.run(at(5), Port::Stream(&mut pipe));
+        assert_eq!((pipe.closed, writer.deadline()), (Some(300), None));
+    }
+
+    #[test]
+    fn a_write_is_a_datagram() {
+        let traffic = Traffic::Constant { rate: Rate::from_mbps(8), write: Bytes(1000) };
+        let (mut writer, mut pipe) = (writer(traffic, Some(at(3))), Pipe::of(0));
+        while let Some(now) = writer.deadline() {
+            writer.run(now, Port::Datagram(&mut pipe));
+        }
+        assert_eq!(pipe.datagrams, [(at(0), 1000), (at(1), 1000), (at(2), 1000)]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Shorthands, written out before the types are read.
+//!
+//! Two things may be said in fewer words than the types have:
+//!
+//! * A **name** stands for a table that says no more: `congestion = "copa"` for `congestion = { algorithm = "copa" }`, and
+//!   `{ custom = "mine" }` for `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
+//! * A **flat** flow has the settings of its transport beside its own keys, and `transport` is the protocol's name, TCP if it is
+//!   absent.
+//!
+//! Keys and values keep their origins, and [`Shown`] keeps how they were written, so that messages speak of what stands in the text.
+
+use super::document::{Member, Node, Origin, Shown, Table, Value};
+use super::refuse::Problem;
+use super::schema::{SCHEMA, SHORTHAND, is_open, kind_of, names_of, properties, tag_of};
+use serde_json::Value as Json;
+
+/// The key under which a flow has its transport, and the one that says which it is.
+const TRANSPORT: &str = "transport";
+const PROTOCOL: &str = "protocol";
+/// The transport of a flow that names none.
+const DEFAULT_PROTOCOL: &str = "tcp";
+
+/// Writes out all shorthands of `document`. What is written out already, and what is no scenario, stays as it is.
+pub(super) fn write_out(document: &mut Node) {
+    if let Value::Table(table) = &mut document.value
+        && let Some(Member { node: Node { value: Value::Array(flows), .. }, .. }) = table.get_mut("flow")
+    {
+        flows.iter_mut().for_each(gather);
+    }
+    names(document, &SCHEMA);
+}
+
+/// Where a `--set` leads that was given this `path`: a setting of a flow's transport stands in the table of the transport.
+pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
+    let mut full = path.to_vec();
+    if let ["flow", _, key, ..] = path
+        && is_flat_key(key)
+    {
+        full.insert(2, TRANSPORT);
+    }
+    full
+}
+
+/// The key within `transport` that a value for the whole of it means: a name is that of the protocol.
+pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Value>) -> Option<&'static str> {
+    let is_transport = matches!(path, ["flow", _, TRANSPORT]) && matches!(transport.node.value, Value::Table(_));
+    let is_name = match value {
+        Some(value) => matches!(value, Value::Text(_)),
+        None => transport.shown == Shown::Nothing,
+    };
+    (is_transport && is_name).then_some(PROTOCOL)
+}
+
+/// Refuses keys of a flow that stand where they do not belong.
+pub(super) fn check(document: &Node) -> Result<(), Problem> {
+    let Some(Node { value: Value::Array(flows), .. }) = document.child("flow") else { return Ok(()) };
+    for (index, flow) in flows.iter().enumerate() {
+        let path = |keys: &[&str]| {
+            let keys = ["flow", &index.to_string()].iter().chain(keys).map(|key| (*key).to_owned()).collect::<Vec<_>>();
+            keys
+        };
+        let Value::Table(table) = &flow.value else { continue };
+        let Some(transport) = table.get(TRANSPORT) else { continue };
+        let Value::Table(settings) = &transport.node.value else { continue };
+        if let Some(key) = table.keys().find(|key| is_flat_key(key)) {
+            let message =
+                format!("this flow has a table `{TRANSPORT}`, and `{key}` belongs there, as {TRANSPORT}.{key}");
+            return Err(Problem::key(&path(&[key]), message));
+        }
+        if let Some((key, message)) = of_another_protocol(settings, transport.shown == Shown::Nothing) {
+            return Err(Problem::key(&path(&[TRANSPORT, key]), message));
+        }
+    }
+    Ok(())
+}
+
+/// A setting that the flow's protocol does not have, but another has, unless it is only left from the text after a `--set` of the
+/// protocol.
+fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
+    let protocol = settings.get(PROTOCOL)?;
+    let kinds = transports();
+    let kind = kind_of(settings, kinds).filter(|kind| !is_open(kind))?;
+    let is_left =
+        |member: &Member| matches!(protocol.node.origin, Origin::Set(_)) && matches!(member.key, Origin::Text(_));
+    settings.iter().filter(|(key, member)| !knows(kind, key) && !is_left(member)).find_map(|(key, _)| {
+        let owner = kinds.iter().find(|other| knows(other, key))?;
+        let name = |kind: &Json| names_of(kind, PROTOCOL).next().unwrap_or_default().to_uppercase();
+        let expected = if is_flat { flow_keys() } else { properties(kind) };
+        let expected: Vec<&str> = expected.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        let message = format!(
+            "only {} has such a setting, and this flow is over {}; expected keys among {}",
+            name(owner),
+            name(kind),
+            expected.join(", ")
+        );
+        Some((key.as_str(), message))
+    })
+}
+
+/// Moves the settings of a flat flow's transport into a table.
+fn gather(flow: &mut Node) {
+    let origin = flow.origin.clone();
+    let Value::Table(table) = &mut flow.value else { return };
+    let implied = || Member {
+        key: origin.clone(),
+        node: Node { origin: origin.clone(), value: Value::Text(DEFAULT_PROTOCOL.to_owned()) },
+        shown: Shown::Nothing,
+    };
+    let flat = |protocol: Member| Member {
+        key: origin.clone(),
+        node: Node { origin: origin.clone(), value: Value::Table(Table::from([(PROTOCOL.to_owned(), protocol)])) },
+        shown: Shown::Nothing,
+    };
+    match table.get_mut(TRANSPORT) {
+        None => drop(table.insert(TRANSPORT.to_owned(), flat(implied()))),
+        Some(transport) => match &mut transport.node.value {
+            Value::Text(_) => {
+                let named = Member { shown: Shown::As(TRANSPORT), ..transport.clone() };
+                *transport = flat(named);
+            }
+            Value::Table(settings) if transport.shown == Shown::Nothing => {
+                settings.entry(PROTOCOL.to_owned()).or_insert_with(implied);
+            }
+            // A table as it was written, or something that is none.
+            _ => return,
+        },
+    }
+    let keys: Vec<String> = table.keys().filter(|key| is_flat_key(key)).cloned().collect();
+    for key in keys {
+        let Some(member) = table.shift_remove(&key) else { continue };
+        if let Some(Member { node: Node { value: Value::Table(settings), .. }, .. }) = table.get_mut(TRANSPORT) {
+            settings.insert(key, member);
+        }
+    }
+}
+
+/// Writes out the names that stand for tables in `node` and all within.
+fn names(node: &mut Node, schema: &'static Json) {
+    let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) else {
+        match &mut node.value {
+            Value::Table(table) => members(table, schema),
+            Value::Array(items) => {
+                let schema = schema.get("items").unwrap_or(&Json::Null);
+                items.iter_mut().for_each(|item| names(item, schema));
+            }
+            _ => {}
+        }
+        return;
+    };
+    if schema.get(SHORTHAND).is_some_and(|shorthand| shorthand == "name") {
+        name(node, kinds);
+    }
+    if let Value::Table(table) = &mut node.value
+        && let Some(kind) = kind_of(table, kinds)
+    {
+        members(table, kind);
+    }
+}
+
+fn members(table: &mut Table, schema: &'static Json) {
+    for (key, member) in table.iter_mut() {
+        if let Some(schema) = properties(schema).and_then(|known| known.get(key)) {
+            names(&mut member.node, schema);
+        }
+    }
+}
+
+/// Writes out a name that stands for one of these kinds of tables.
+fn name(node: &mut Node, kinds: &'static [Json]) {
+    let Some(tag) = kinds.first().and_then(tag_of) else { return };
+    match &mut node.value {
+        Value::Text(name) => {
+            let value = Value::Text(std::mem::take(name));
+            let origin = node.origin.clone();
+            let named = Member { key: origin.clone(), node: Node { origin, value }, shown: Shown::Nothing };
+            node.value = Value::Table(Table::from([(tag.to_owned(), named)]));
+        }
+        Value::Table(table) if !table.contains_key(tag) => {
+            let Some((kind, key)) = kinds.iter().find_map(|kind| pair_of(kind, tag)) else { return };
+            let Some(member) = table.shift_remove(kind) else { return };
+            let origin = member.key.clone();
+            let named = Node { origin: origin.clone(), value: Value::Text(kind.to_owned()) };
+            table.insert(tag.to_owned(), Member { key: origin, node: named, shown: Shown::Nothing });
+            table.insert(key.to_owned(), Member { shown: Shown::As(kind), ..member });
+        }
+        _ => {}
+    }
+}
+
+/// The name of a kind that has one key besides it, and that key: `{ kind = value }` stands for the two.
+pub(super) fn pair_of<'a>(kind: &'a Json, tag: &str) -> Option<(&'a str, &'a str)> {
+    let name = names_of(kind, tag).next()?;
+    let required = kind.get("required")?.as_array()?.iter().filter_map(Json::as_str);
+    match required.filter(|key| *key != tag).collect::<Vec<_>>()[..] {
+        [key] => Some((name, key)),
+        _ => None,
+    }
+}
+
+/// Is this a setting of a transport that a flat flow may have?
+fn is_flat_key(key: &str) -> bool {
+    let of_flow = flow_keys().is_some_and(|known| known.contains_key(key));
+    !of_flow && key != PROTOCOL && transports().iter().any(|kind| !is_open(kind) && knows(kind, key))
+}
+
+fn knows(kind: &Json, key: &str) -> bool {
+    properties(kind).is_some_and(|known| known.contains_key(key))
+}
+
+fn flow_keys() -> Option<&'static serde_json::Map<String, Json>> {
+    properties(SCHEMA.pointer("/properties/flow/items")?)
+}
+
+fn transports() -> &'static [Json] {
+    let kinds = flow_keys().and_then(|keys| keys.get(TRANSPORT)?.get("oneOf")?.as_array());
+    kinds.map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,52 @@
+//! Over which transport a flow goes: each owns its table.
+
+use acklab_transport::custom::Name;
+use acklab_transport::{tcp, udp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A transport protocol and its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "protocol", rename_all = "kebab-case")]
+#[schemars(extend("x-acklab-shorthand" = "flat"))]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    Tcp(Box<tcp::Settings>),
+    /// UDP (RFC 768): a datagram for each write of the application, whatever becomes of it. Takes `traffic` of the models `constant` and
+    /// `poisson`, and no setting of TCP's.
+    Udp(udp::Settings),
+    /// One of your own, which the run is given. All keys but its name are settings that it understands itself.
+    Custom(Custom),
+}
+
+/// A transport that is not built in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Custom {
+    /// What it is called in the run.
+    #[schemars(length(max = 32), example = &"stop-and-wait")]
+    pub name: Name,
+    /// Its settings.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
+}
+
+impl Transport {
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Tcp(_) => "TCP",
+            Self::Udp(_) => "UDP",
+            Self::Custom(custom) => &custom.name,
+        }
+    }
+
+    /// The same with every setting written out.
+    pub(super) fn in_full(&self) -> Self {
+        match self {
+            Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
+            Self::Udp(_) | Self::Custom(_) => self.clone(),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! QUIC's rules as the peer asks for them by an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency), run by [`Frequency`].
+
+use super::quic::{Frequency, MAX_ACK_DELAY};
+use super::{Settings, Timer};
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a scenario sets: the fields of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AckFrequency {
+    /// Acknowledge with more than this many segments unacknowledged.
+    pub ack_eliciting_threshold: u32,
+    /// Acknowledge at the latest after this time.
+    pub requested_max_ack_delay: Duration,
+    /// Report a gap at once when it lies back by this many segments; 0 for never.
+    pub reordering_threshold: u32,
+}
+
+impl Default for AckFrequency {
+    /// What makes the rules of RFC 9000, §13.2.
+    fn default() -> Self {
+        Self { ack_eliciting_threshold: 1, requested_max_ack_delay: MAX_ACK_DELAY, reordering_threshold: 1 }
+    }
+}
+
+impl Settings for AckFrequency {
+    type Policy = Frequency;
+
+    fn policy(self) -> Frequency {
+        Frequency {
+            threshold: self.ack_eliciting_threshold,
+            max_ack_delay: self.requested_max_ack_delay,
+            reordering: self.reordering_threshold,
+        }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("requested_max_ack_delay", self.requested_max_ack_delay)]
+    }
+}

@@ -1,0 +1,243 @@
+//! What a receiver owes and when it acknowledges, the same for every transport.
+
+use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip};
+use acklab_base::Instant;
+
+/// The ledger, the policy, its timer, and counts of ACKs by reason.
+///
+/// # The caller's order
+///
+/// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed [`round_trip`](Self::round_trip) with the samples
+///    that the transport has, [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide). What the transport itself wants acknowledged at once, it
+///    [`demand`](Self::demand)s.
+/// 2. If an ACK is [`due`](Self::due), build it and tell that it was [`sent`](Self::sent). An ACK that leaves for another reason, such
+///    as one with data, is told as well.
+/// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
+#[derive(Debug)]
+pub struct Acknowledger {
+    ledger: Ledger,
+    policy: Policy,
+    /// Why an ACK is to be sent now.
+    due: Option<Reason>,
+    /// An ACK to be sent later.
+    delayed: Option<(Instant, Reason)>,
+    /// When the newest data arrived of which the ACK sent last tells.
+    told: Instant,
+    /// What was decided, if anyone wants to know.
+    decisions: Option<Vec<Decided>>,
+    counts: [u64; Reason::COUNT],
+}
+
+impl Acknowledger {
+    /// An acknowledger that owes nothing.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            ledger: policy.ledger(),
+            policy,
+            due: None,
+            delayed: None,
+            told: Instant::ZERO,
+            decisions: None,
+            counts: [0; Reason::COUNT],
+        }
+    }
+
+    /// The facts.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The policy, to pass on what the peer says of its window and of ACKs.
+    pub const fn policy(&mut self) -> &mut Policy {
+        &mut self.policy
+    }
+
+    /// `packet` has arrived now.
+    #[inline]
+    pub fn enter(&mut self, now: Instant, packet: Packet) {
+        self.ledger.enter(now, packet);
+    }
+
+    /// Something has arrived now that has no place in the ledger, such as data beyond the receive window.
+    pub const fn enter_nothing(&mut self, now: Instant) {
+        self.ledger.newest = now;
+    }
+
+    /// Round-trip times, to be fed with samples, if the policy goes by them.
+    pub fn round_trip(&mut self) -> Option<&mut RoundTrip> {
+        self.ledger.round_trip.as_deref_mut()
+    }
+
+    /// Measures the rate at which data arrives, if the policy goes by it. The newest packet has entered, and so have its samples of the
+    /// round trip.
+    #[inline]
+    pub fn measure_delivery(&mut self, now: Instant) {
+        let ledger = &mut self.ledger;
+        if let Some(delivery) = &mut ledger.delivery {
+            let rtt = ledger.round_trip.as_ref().and_then(|round_trip| round_trip.least());
+            delivery.on_data(now, ledger.total.octets, rtt);
+        }
+    }
+
+    /// Asks the policy about the newest arrival, which the ledger and `held` already hold.
+    #[inline]
+    pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
+        let decision = self.policy.decide(now, &arrival, &self.ledger, held);
+        self.note(now, decision);
+        match decision {
+            Decision::Now(reason) => _ = self.due.get_or_insert(reason),
+            // A later answer never postpones an earlier one.
+            Decision::At(at, reason) if self.delayed.is_none_or(|(running, _)| at < running) => {
+                self.delayed = Some((at, reason));
+            }
+            Decision::At(..) | Decision::Hold => {}
+        }
+    }
+
+    /// The transport itself wants an ACK to be sent now. If one is due anyway, its reason stands.
+    pub fn demand(&mut self, now: Instant, reason: Reason) {
+        if self.due.is_none() {
+            self.due = Some(reason);
+            self.note(now, Decision::Now(reason));
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, at: Instant, decision: Decision) {
+        if let Some(decisions) = &mut self.decisions {
+            decisions.push(Decided { at, decision, unacknowledged: self.ledger.arrived });
+        }
+    }
+
+    /// Returns why an ACK is to be sent now, or `None` if none is.
+    #[must_use]
+    pub const fn due(&self) -> Option<Reason> {
+        self.due
+    }
+
+    /// Returns `true` if something that has arrived waits for its ACK.
+    #[must_use]
+    pub const fn is_waiting(&self) -> bool {
+        self.delayed.is_some() || self.ledger.since.is_some()
+    }
+
+    /// When to be woken, if an ACK waits for its time.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.delayed.map(|(at, _)| at)
+    }
+
+    /// Time has passed.
+    pub fn wake(&mut self, now: Instant) {
+        if let Some((at, reason)) = self.delayed
+            && at <= now
+        {
+            self.delayed = None;
+            self.due.get_or_insert(reason);
+        }
+    }
+
+    /// An ACK leaves now that tells of all that has arrived: nothing is owed any more.
+    #[inline]
+    pub fn sent(&mut self, now: Instant, reason: Reason) {
+        self.count(reason);
+        (self.due, self.delayed) = (None, None);
+        self.told = self.ledger.newest;
+        self.ledger.settle();
+        self.policy.on_ack_sent(now);
+    }
+
+    /// Something leaves for this reason that settles nothing, such as the answer of a handshake.
+    pub const fn count(&mut self, reason: Reason) {
+        self.counts[reason.index()] += 1;
+    }
+
+    /// ACKs sent, by the [index](Reason::index) of their reason.
+    #[must_use]
+    pub const fn counts(&self) -> &[u64; Reason::COUNT] {
+        &self.counts
+    }
+
+    /// When the newest data arrived of which the ACK sent last tells.
+    #[must_use]
+    pub const fn told(&self) -> Instant {
+        self.told
+    }
+
+    /// The name of a reason among its [counts](Self::counts).
+    #[must_use]
+    pub fn reason_name(&self, reason: Reason) -> &str {
+        self.policy.reason_name(reason)
+    }
+
+    /// Keep decisions from now on, or no longer.
+    pub fn keep_decisions(&mut self, keep: bool) {
+        self.decisions = keep.then(Vec::new);
+    }
+
+    /// The decisions since the last call, if they are [kept](Self::keep_decisions).
+    pub fn drain_decisions(&mut self) -> impl Iterator<Item = Decided> {
+        self.decisions.iter_mut().flat_map(|decisions| decisions.drain(..))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delayed::Delayed;
+    use super::super::{Config, Ranges, Tally};
+    use super::*;
+    use acklab_base::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn arrives(acknowledger: &mut Acknowledger, ranges: &mut Ranges, ms: u64, number: u64) {
+        let arrival = ranges.insert(number..number + 1);
+        acknowledger.enter(at(ms), Packet::numbered(number, 1200, arrival));
+        acknowledger.decide(at(ms), arrival, ranges.held(true));
+    }
+
+    #[test]
+    fn decisions_are_kept_if_anyone_asks() {
+        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
+        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
+        arrives(&mut acknowledger, &mut ranges, 0, 0);
+        assert_eq!(acknowledger.drain_decisions().count(), 0, "nobody has asked");
+        acknowledger.keep_decisions(true);
+        arrives(&mut acknowledger, &mut ranges, 10, 1);
+        acknowledger.sent(at(10), Reason::SegmentCount);
+        arrives(&mut acknowledger, &mut ranges, 20, 2);
+        acknowledger.demand(at(30), Reason::WindowUpdate);
+        acknowledger.demand(at(30), Reason::Duplicate);
+        let decided = |ms, decision, segments| Decided {
+            at: at(ms),
+            decision,
+            unacknowledged: Tally { segments, octets: segments * 1200 },
+        };
+        let expected = [
+            decided(10, Decision::Now(Reason::SegmentCount), 2),
+            decided(20, Decision::At(at(220), Reason::Timer), 1),
+            decided(30, Decision::Now(Reason::WindowUpdate), 1),
+        ];
+        assert_eq!(acknowledger.drain_decisions().collect::<Vec<_>>(), expected);
+        assert_eq!(acknowledger.drain_decisions().count(), 0, "each is drained once");
+        assert_eq!(acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
+    }
+
+    #[test]
+    fn any_ack_settles_what_is_owed() {
+        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
+        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
+        arrives(&mut acknowledger, &mut ranges, 0, 0);
+        assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
+        // With data of this end, say.
+        acknowledger.sent(at(50), Reason::Timer);
+        assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
+        acknowledger.wake(at(200));
+        assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(0)));
+        assert_eq!(acknowledger.counts()[Reason::Timer.index()], 1);
+    }
+}

@@ -1,0 +1,251 @@
+//! The set of what has arrived, as ranges of an abstract number line: octets of a stream (TCP) or packet numbers (QUIC, TACK).
+
+use super::{Arrival, Held};
+use std::ops::Range;
+
+/// As many ranges as a SACK option can report (RFC 2018, §3).
+const REPORTED: usize = 4;
+
+/// What has arrived: everything below `next`, and ranges beyond it.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    next: u64,
+    /// Disjoint, not touching, in order, all above `next`.
+    beyond: Vec<Range<u64>>,
+    /// Of those, the ones that changed last, newest first.
+    recent: Vec<Range<u64>>,
+    /// Numbers in `beyond`.
+    waiting: u64,
+    /// Numbers below `next` that have not arrived and are no longer expected.
+    abandoned: u64,
+}
+
+impl Ranges {
+    /// The lowest number that is still expected: rcv.nxt of a stream.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// How many numbers have arrived, each counted once.
+    #[must_use]
+    pub const fn received(&self) -> u64 {
+        self.next + self.waiting - self.abandoned
+    }
+
+    /// The end of the highest range: one more than the largest number that has arrived.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.beyond.last().map_or(self.next, |last| last.end)
+    }
+
+    /// The ranges beyond gaps that changed last, newest first, at most four.
+    #[must_use]
+    pub fn recent(&self) -> &[Range<u64>] {
+        &self.recent
+    }
+
+    /// What lies beyond gaps, in order.
+    #[must_use]
+    pub fn beyond(&self) -> &[Range<u64>] {
+        &self.beyond
+    }
+
+    /// What a policy may ask of this set. `reports_ranges`: ACKs report what lies beyond gaps.
+    #[must_use]
+    pub fn held(&self, reports_ranges: bool) -> Held<'_> {
+        Held { next: self.next, beyond: &self.beyond, sack: reports_ranges }
+    }
+
+    /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1). What was
+    /// [abandoned](Self::abandon_below) counts as arrived.
+    pub fn acked(&self) -> impl Iterator<Item = Range<u64>> {
+        let in_order = (self.next > 0).then_some(0..self.next);
+        self.beyond.iter().rev().cloned().chain(in_order)
+    }
+
+    /// What is missing below the largest number that has arrived, the lowest gap first: TACK's list of unacked ranges (Li et al.,
+    /// SIGCOMM 2020, §5.1).
+    pub fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
+        let starts = std::iter::once(self.next).chain(self.beyond.iter().map(|range| range.end));
+        starts.zip(&self.beyond).map(|(start, range)| start..range.start)
+    }
+
+    /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver would otherwise keep the gap of each
+    /// lost packet for ever; it stops once the peer has seen it reported (RFC 9000, §13.2.4).
+    pub fn abandon_below(&mut self, number: u64) {
+        if number <= self.next {
+            return;
+        }
+        let before = self.received();
+        let below = self.beyond.partition_point(|range| range.end < number);
+        self.waiting -= self.beyond.drain(..below).map(|range| range.end - range.start).sum::<u64>();
+        self.next = number;
+        if let Some(first) = self.beyond.first().filter(|first| first.start <= number).cloned() {
+            self.waiting -= first.end - first.start;
+            self.next = first.end;
+            self.beyond.remove(0);
+        }
+        let next = self.next;
+        self.recent.retain(|range| range.start > next);
+        self.abandoned = self.next + self.waiting - before;
+    }
+
+    /// The first run of numbers in `range` that has arrived before.
+    #[must_use]
+    pub fn first_duplicate(&self, range: Range<u64>) -> Option<Range<u64>> {
+        if range.start < self.next {
+            return Some(range.start..range.end.min(self.next));
+        }
+        if self.beyond.is_empty() {
+            return None;
+        }
+        let held = &self.beyond[self.beyond.partition_point(|held| held.end <= range.start)..];
+        held.first()
+            .filter(|held| held.start < range.end)
+            .map(|held| held.start.max(range.start)..held.end.min(range.end))
+    }
+
+    /// The numbers of a segment or packet have arrived.
+    #[inline]
+    pub fn insert(&mut self, range: Range<u64>) -> Arrival {
+        if range.start == self.next && range.end > range.start && self.beyond.is_empty() {
+            self.next = range.end;
+            return Arrival::InOrder;
+        }
+        self.insert_disordered(range)
+    }
+
+    fn insert_disordered(&mut self, range: Range<u64>) -> Arrival {
+        let range = range.start.max(self.next)..range.end;
+        if range.is_empty() {
+            return Arrival::Duplicate;
+        }
+        if range.start > self.next {
+            return self.insert_beyond(range);
+        }
+        self.next = range.end;
+        if self.beyond.is_empty() {
+            return Arrival::InOrder;
+        }
+        let joined = self.beyond.iter().take_while(|range| range.start <= self.next).count();
+        if let Some(last) = self.beyond[..joined].last() {
+            self.next = self.next.max(last.end);
+        }
+        self.waiting -= self.beyond.drain(..joined).map(|range| range.end - range.start).sum::<u64>();
+        let next = self.next;
+        self.recent.retain(|range| range.start > next);
+        Arrival::FillsGap { closed: self.beyond.is_empty() }
+    }
+
+    fn insert_beyond(&mut self, range: Range<u64>) -> Arrival {
+        let first = self.beyond.partition_point(|held| held.end < range.start);
+        let last = self.beyond.partition_point(|held| held.start <= range.end);
+        let touched = &self.beyond[first..last];
+        if touched.iter().any(|held| held.start <= range.start && range.end <= held.end) {
+            return Arrival::Duplicate;
+        }
+        let start = touched.first().map_or(range.start, |held| held.start.min(range.start));
+        let end = touched.last().map_or(range.end, |held| held.end.max(range.end));
+        let merged: u64 = touched.iter().map(|held| held.end - held.start).sum();
+        self.waiting += end - start - merged;
+        self.beyond.splice(first..last, std::iter::once(start..end));
+        self.recent.retain(|held| held.end < start || held.start > end);
+        self.recent.insert(0, start..end);
+        self.recent.truncate(REPORTED);
+        Arrival::OutOfOrder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn order_gaps_and_duplicates_are_told_apart() {
+        let mut stream = Ranges::default();
+        assert_eq!(stream.insert(0..10), Arrival::InOrder);
+        assert_eq!(stream.insert(20..30), Arrival::OutOfOrder);
+        assert_eq!(stream.insert(40..50), Arrival::OutOfOrder);
+        assert_eq!(stream.recent(), [40..50, 20..30]);
+        assert_eq!(stream.insert(20..30), Arrival::Duplicate);
+        assert_eq!(stream.insert(30..35), Arrival::OutOfOrder);
+        assert_eq!(stream.recent(), [20..35, 40..50]);
+        assert_eq!(stream.insert(10..20), Arrival::FillsGap { closed: false });
+        assert_eq!(stream.next(), 35);
+        assert!(stream.recent().iter().eq([&(40..50)]));
+        assert_eq!(stream.insert(35..40), Arrival::FillsGap { closed: true });
+        assert_eq!(stream.next(), 50);
+        assert_eq!(stream.insert(0..50), Arrival::Duplicate);
+    }
+
+    #[test]
+    fn packet_numbers_are_listed_as_ack_frames_list_them() {
+        let mut numbers = Ranges::default();
+        for number in [0, 1, 4, 5, 8, 3] {
+            let _ = numbers.insert(number..number + 1);
+        }
+        assert_eq!(numbers.acked().collect::<Vec<_>>(), [8..9, 3..6, 0..2]);
+        assert_eq!(numbers.gaps().collect::<Vec<_>>(), [2..3, 6..8]);
+        numbers.abandon_below(4);
+        assert_eq!((numbers.next(), numbers.received(), numbers.end()), (6, 6, 9));
+        assert_eq!(numbers.gaps().collect::<Vec<_>>(), std::slice::from_ref(&(6..8)));
+        assert_eq!(numbers.insert(2..3), Arrival::Duplicate, "nobody waits for it any more");
+        numbers.abandon_below(20);
+        assert_eq!((numbers.next(), numbers.received(), numbers.gaps().count()), (20, 6, 0));
+        assert_eq!(numbers.insert(20..21), Arrival::InOrder);
+    }
+
+    proptest! {
+        #[test]
+        fn abandoned_numbers_neither_count_nor_come_back(
+            numbers in proptest::collection::vec((0u64..60, 0u64..8), 1..80),
+        ) {
+            let (mut ranges, mut held, mut below) = (Ranges::default(), [false; 70], 0);
+            for (number, abandoned) in numbers {
+                let is_new = number >= below && !held[number as usize];
+                prop_assert_eq!(ranges.insert(number..number + 1) != Arrival::Duplicate, is_new);
+                held[number as usize] |= is_new;
+                if abandoned == 0 {
+                    below = below.max(number);
+                    ranges.abandon_below(number);
+                }
+                prop_assert_eq!(ranges.received(), held.iter().filter(|held| **held).count() as u64);
+                let next = (below as usize..).find(|number| !held[*number]).unwrap_or(0) as u64;
+                prop_assert_eq!(ranges.next(), next);
+                let end = held.iter().rposition(|held| *held).map_or(next, |last| (last as u64 + 1).max(next));
+                prop_assert_eq!(ranges.end(), end);
+                for gap in ranges.gaps() {
+                    prop_assert!(gap.start < gap.end && held[gap.start as usize..gap.end as usize].iter().all(|held| !held));
+                }
+                let acked: u64 = ranges.acked().map(|range| range.end - range.start).sum();
+                let missing: u64 = ranges.gaps().map(|gap| gap.end - gap.start).sum();
+                prop_assert_eq!(acked + missing, end);
+            }
+        }
+
+        #[test]
+        fn it_agrees_with_a_set_of_octets(segments in proptest::collection::vec((0u64..120, 1u64..12), 1..120)) {
+            let (mut stream, mut held) = (Ranges::default(), [false; 140]);
+            for (start, length) in segments {
+                let range = start..start + length;
+                let first_duplicate = stream.first_duplicate(range.clone());
+                let mut run = range.clone().skip_while(|octet| !held[*octet as usize]).take_while(|octet| held[*octet as usize]);
+                prop_assert_eq!(first_duplicate.clone().map(|range| range.start), run.next());
+                prop_assert_eq!(first_duplicate.map(|range| range.end - range.start - 1).unwrap_or(0), run.count() as u64);
+                let any_new = held[start as usize..(start + length) as usize].iter().any(|octet| !octet);
+                let arrival = stream.insert(range.clone());
+                prop_assert_eq!(arrival != Arrival::Duplicate, any_new);
+                held[range.start as usize..range.end as usize].fill(true);
+                let next = held.iter().position(|octet| !octet).unwrap_or(held.len());
+                prop_assert_eq!(stream.next(), next as u64);
+                prop_assert_eq!(stream.received(), held.iter().filter(|octet| **octet).count() as u64);
+                for block in stream.recent() {
+                    prop_assert!(held[block.start as usize..block.end as usize].iter().all(|octet| *octet));
+                    prop_assert!(!held[block.end as usize] && !held[block.start as usize - 1]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The built-in policies, each named once.
+//!
+//! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the end of this file, from which
+//! [`Config`], [`Policy`] and all that enumerates policies are made.
+
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+use crate::custom::{Custom, Name};
+use crate::fault::{Fault, above_zero};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a scenario says of a built-in policy.
+pub trait Settings: Copy + Default {
+    /// What decides.
+    type Policy: AckPolicy;
+
+    /// The policy with these settings, for one connection.
+    fn policy(self) -> Self::Policy;
+
+    /// The times among the settings.
+    fn timers(&self) -> Vec<Timer> {
+        Vec::new()
+    }
+}
+
+/// A time among the settings of a policy. It has to be above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// Its name.
+    pub key: &'static str,
+    /// How long it is.
+    pub value: Duration,
+    /// How long it may be.
+    pub most: Option<Duration>,
+}
+
+impl Timer {
+    /// A time without an upper bound.
+    pub(super) const fn new(key: &'static str, value: Duration) -> Self {
+        Self { key, value, most: None }
+    }
+}
+
+macro_rules! policies {
+    ($($(#[$doc:meta])* $name:literal => $Variant:ident($module:ident::$Settings:ident),)*) => {
+        /// An ACK policy and its settings.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "policy", deny_unknown_fields)]
+        pub enum Config {
+            $(
+                $(#[$doc])*
+                #[serde(rename = $name)]
+                $Variant(super::$module::$Settings),
+            )*
+            /// One of your own, which the run is given.
+            #[serde(rename = "custom")]
+            Custom {
+                /// What it is called there.
+                #[schemars(length(max = 32), example = &"mine")]
+                name: Name,
+            },
+        }
+
+        impl Config {
+            /// All built-in policies with their default settings, in the order of the registry.
+            #[must_use]
+            pub fn built_in() -> impl Iterator<Item = Self> {
+                [$(Self::$Variant(super::$module::$Settings::default()),)*].into_iter()
+            }
+
+            /// The name of the policy, as scenarios spell it.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$Variant(_) => $name,)*
+                    Self::Custom { name } => name,
+                }
+            }
+
+            /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
+            /// the schema.
+            ///
+            /// # Errors
+            /// If a timer does not.
+            pub fn check(&self) -> Result<(), Fault> {
+                for Timer { key, value, most } in self.timers() {
+                    above_zero(key, value)?;
+                    if let Some(most) = most.filter(|most| value > *most) {
+                        return Err(Fault::expected(key, format!("at most {most}")));
+                    }
+                }
+                Ok(())
+            }
+
+            fn timers(&self) -> Vec<Timer> {
+                match self {
+                    $(Self::$Variant(settings) => settings.timers(),)*
+                    Self::Custom { .. } => Vec::new(),
+                }
+            }
+        }
+
+        $(
+            impl From<super::$module::$Settings> for Config {
+                fn from(settings: super::$module::$Settings) -> Self {
+                    Self::$Variant(settings)
+                }
+            }
+        )*
+
+        /// A policy at work.
+        #[derive(Debug)]
+        #[expect(missing_docs, reason = "the variants are those of Config")]
+        pub enum Policy {
+            $($Variant(<super::$module::$Settings as Settings>::Policy),)*
+            /// One that is not built in.
+            Custom(Custom<dyn AckPolicy + Send>),
+        }
+
+        impl Policy {
+            /// The policy of this configuration, if it is built in.
+            #[must_use]
+            pub fn new(config: Config) -> Option<Self> {
+                match config {
+                    $(Config::$Variant(settings) => Some(Self::$Variant(settings.policy())),)*
+                    Config::Custom { .. } => None,
+                }
+            }
+        }
+
+        /// Evaluates an expression with whatever policy there is.
+        macro_rules! each {
+            ($self:expr, $policy:ident => $then:expr) => {
+                match $self {
+                    $(Policy::$Variant($policy) => $then,)*
+                    Policy::Custom($policy) => $then,
+                }
+            };
+        }
+    };
+}
+
+policies! {
+    /// Every segment at once.
+    "per-packet" => PerPacket(per_packet::PerPacket),
+    /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
+    "delayed" => Delayed(delayed::Delayed),
+    /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
+    "linux" => Linux(linux::Linux),
+    /// Every so many full-sized segments' worth of octets (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
+    "byte-counting" => ByteCounting(byte_counting::ByteCounting),
+    /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles, and again after a loss (Allman, CCR
+    /// 28(5), 1998; RFC 2760, §3.2.3).
+    "daass" => Daass(daass::Daass),
+    /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of the round trip.
+    "chrome" => Chrome(chrome::Chrome),
+    /// As QUIC does without extensions (RFC 9000, §13.2): every so many segments in order or not, and at once for a new gap.
+    "quic" => Quic(quic::Quic),
+    /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
+    "ack-frequency" => AckFrequency(ack_frequency::AckFrequency),
+    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
+    "tack" => Tack(tack::Tack),
+    /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
+    "ack-congestion-control" => AckCongestionControl(congestion_control::AckCongestionControl),
+}
+
+impl AckPolicy for Policy {
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+        match each!(self, policy => policy.decide(now, arrival, ledger, held)) {
+            // One that is not built in may ask for the past.
+            Decision::At(at, reason) => Decision::At(at.max(now), reason),
+            decision => decision,
+        }
+    }
+
+    fn ledger(&self) -> Ledger {
+        each!(self, policy => policy.ledger())
+    }
+
+    fn on_ack_sent(&mut self, now: Instant) {
+        each!(self, policy => policy.on_ack_sent(now));
+    }
+
+    fn on_first_mark(&mut self) {
+        each!(self, policy => policy.on_first_mark());
+    }
+
+    fn on_window_reduced(&mut self) {
+        each!(self, policy => policy.on_window_reduced());
+    }
+
+    fn on_ack_ratio(&mut self, ratio: u8) {
+        each!(self, policy => policy.on_ack_ratio(ratio));
+    }
+
+    fn reason(&self, own: u8) -> &str {
+        each!(self, policy => policy.reason(own))
+    }
+}
+
+impl Policy {
+    /// The name of a reason that it has given, as it stands in the `acks` table.
+    #[must_use]
+    pub fn reason_name(&self, reason: Reason) -> &str {
+        match reason {
+            Reason::Custom(own) => self.reason(own),
+            _ => reason.name(),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What is outstanding where packets are numbered (RFC 9002; TACK), beside the [`scoreboard`](super::scoreboard) of a stream.
+//!
+//! A number is never used twice, so each transmission has one entry, its acknowledgment is never ambiguous, and what it held is the
+//! owner's: [`Packets`] gives the content `T` back when the packet is acknowledged or lost, and the owner knows what to send again.
+//! One board is one packet number space.
+//!
+//! | file | rule |
+//! |---|---|
+//! | `loss` | what counts as lost (RFC 9002, §6.1) |
+//! | [`persistent`] | losses over so long that the path must have changed (§7.6) |
+//! | [`timeout`] | when to probe (§6.2) |
+
+mod loss;
+pub mod persistent;
+pub mod timeout;
+
+pub use loss::{Lost, time_threshold};
+
+use super::delivery_rate::{Newest, Stamp};
+use acklab_base::{Duration, Instant};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// kGranularity (RFC 9002, §6.1.2): the coarsest that a timer is.
+pub const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// A packet that was sent (RFC 9002, appendix A.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<T> {
+    /// When it left.
+    pub at: Instant,
+    /// Its size, as congestion control counts it.
+    pub octets: u64,
+    /// Must the receiver acknowledge it (RFC 9002, §2)?
+    pub is_ack_eliciting: bool,
+    /// Does it count as in flight (§2)? One that only acknowledges does not.
+    pub is_in_flight: bool,
+    /// What it held.
+    pub content: T,
+}
+
+/// What became of a number.
+#[derive(Clone, Copy, Debug)]
+enum Fate<T> {
+    /// It was left out on purpose, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
+    Skipped,
+    Outstanding(Packet<T>),
+    Acknowledged,
+    Lost {
+        at: Instant,
+        octets: u64,
+        is_ack_eliciting: bool,
+    },
+}
+
+/// An acknowledgment of a number that was never used, which only a faulty or malicious peer sends (RFC 9000, §13.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeverSent(pub u64);
+
+/// What one acknowledgment brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Packets newly acknowledged, those included that had been taken for lost.
+    pub packets: u64,
+    /// Octets of those that count as in flight.
+    pub octets: u64,
+    /// Packets that had been taken for lost, spuriously as it turns out (RFC 9002, §6.1).
+    pub needlessly_lost: u64,
+    /// Something came in behind what had been acknowledged before.
+    pub is_reordered: bool,
+    /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
+    /// that must be acknowledged (§5.1). What the receiver waited is not taken off.
+    pub rtt: Option<Duration>,
+    /// Of the packets that were outstanding, the one that left last.
+    pub newest: Option<Newest>,
+    /// What that one remembers of its departure, if stamps are kept.
+    pub stamp: Stamp,
+}
+
+/// The packets of one number space.
+#[derive(Clone, Debug)]
+pub struct Packets<T> {
+    /// The number that `fates` begins with.
+    first: u64,
+    /// What became of each number from `first` to the last one used.
+    fates: VecDeque<Fate<T>>,
+    /// What each remembers of its departure, if that is kept.
+    stamps: VecDeque<Stamp>,
+    keeps_stamps: bool,
+    /// No number below is outstanding.
+    settled: u64,
+    largest_acknowledged: Option<u64>,
+    in_flight: u64,
+    ack_eliciting: u64,
+    last_ack_eliciting_at: Option<Instant>,
+    /// When what is outstanding below the largest acknowledged number will count as lost.
+    loss_at: Option<Instant>,
+}
+
+impl<T> Default for Packets<T> {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            fates: VecDeque::new(),
+            stamps: VecDeque::new(),
+            keeps_stamps: false,
+            settled: 0,
+            largest_acknowledged: None,
+            in_flight: 0,
+            ack_eliciting: 0,
+            last_ack_eliciting_at: None,
+            loss_at: None,
+        }
+    }
+}
+
+impl<T> Packets<T> {
+    /// The same, keeping the stamp of each packet if asked; without, all that it tells of them is the default.
+    #[must_use]
+    pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
+        Self { keeps_stamps, ..self }
+    }
+
+    /// The number of the next packet.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.first + self.fates.len() as u64
+    }
+
+    /// The largest number that was acknowledged.
+    #[must_use]
+    pub const fn largest_acknowledged(&self) -> Option<u64> {
+        self.largest_acknowledged
+    }
+
+    /// Octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Is something outstanding that must be acknowledged? The probe timer runs only then (§6.2.1).
+    #[must_use]
+    pub const fn has_ack_eliciting(&self) -> bool {
+        self.ack_eliciting > 0
+    }
+
+    /// When the last packet left that must be acknowledged.
+    #[must_use]
+    pub const fn last_ack_eliciting_at(&self) -> Option<Instant> {
+        self.last_ack_eliciting_at
+    }
+
+    /// What is outstanding, with its numbers, from the oldest on: a probe repeats the first of it (§6.2.4).
+    pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
+        (self.first..).zip(&self.fates).skip((self.settled - self.first) as usize).filter_map(|(number, fate)| {
+            match fate {
+                Fate::Outstanding(packet) => Some((number, packet)),
+                _ => None,
+            }
+        })
+    }
+
+    /// A packet leaves. Returns its number.
+    pub fn send(&mut self, packet: Packet<T>, stamp: Stamp) -> u64 {
+        let number = self.next_number();
+        if packet.is_in_flight {
+            self.in_flight += packet.octets;
+        }
+        if packet.is_ack_eliciting {
+            self.ack_eliciting += 1;
+            self.last_ack_eliciting_at = Some(packet.at);
+        }
+        self.push(Fate::Outstanding(packet), stamp);
+        number
+    }
+
+    /// The next number is left out. Returns it.
+    pub fn skip(&mut self) -> u64 {
+        let number = self.next_number();
+        self.push(Fate::Skipped, Stamp::default());
+        number
+    }
+
+    fn push(&mut self, fate: Fate<T>, stamp: Stamp) {
+        self.fates.push_back(fate);
+        if self.keeps_stamps {
+            self.stamps.push_back(stamp);
+        }
+    }
+
+    /// These ranges of numbers are acknowledged. Appends what is newly acknowledged to `acknowledged`; the content of what had been
+    /// taken for lost was given back then.
+    ///
+    /// # Errors
+    /// If one of the numbers was never used. Nothing has changed then.
+    pub fn acknowledge(
+        &mut self,
+        now: Instant,
+        ranges: impl Iterator<Item = Range<u64>> + Clone,
+        acknowledged: &mut Vec<(u64, Packet<T>)>,
+    ) -> Result<Progress, NeverSent> {
+        let mut largest = None;
+        for range in ranges.clone().filter(|range| !range.is_empty()) {
+            self.check(&range)?;
+            largest = largest.max(Some(range.end - 1));
+        }
+        let (before, mut progress, mut brings_ack_eliciting) = (self.largest_acknowledged, Progress::default(), false);
+        self.largest_acknowledged = before.max(largest);
+        for range in ranges {
+            for number in range.start.max(self.first)..range.end {
+                let index = (number - self.first) as usize;
+                match std::mem::replace(&mut self.fates[index], Fate::Acknowledged) {
+                    Fate::Acknowledged | Fate::Skipped => continue,
+                    Fate::Lost { octets, .. } => {
+                        progress.needlessly_lost += 1;
+                        progress.octets += octets;
+                    }
+                    Fate::Outstanding(packet) => {
+                        self.uncount(&packet);
+                        brings_ack_eliciting |= packet.is_ack_eliciting;
+                        progress.octets += if packet.is_in_flight { packet.octets } else { 0 };
+                        if progress.newest.is_none_or(|newest| number > newest.number) {
+                            progress.newest = Some(Newest { at: packet.at, number, is_retransmission: false });
+                            progress.stamp = self.stamps.get(index).copied().unwrap_or_default();
+                        }
+                        acknowledged.push((number, packet));
+                    }
+                }
+                progress.packets += 1;
+                progress.is_reordered |= before.is_some_and(|before| number < before);
+            }
+        }
+        let is_largest_new = progress.newest.filter(|newest| Some(newest.number) == largest && largest > before);
+        progress.rtt = is_largest_new.filter(|_| brings_ack_eliciting).map(|newest| now.since(newest.at));
+        Ok(progress)
+    }
+
+    fn check(&self, range: &Range<u64>) -> Result<(), NeverSent> {
+        if range.end > self.next_number() {
+            return Err(NeverSent(range.end - 1));
+        }
+        let from = range.start.max(self.first);
+        let is_skipped = |number: &u64| matches!(self.fates[(number - self.first) as usize], Fate::Skipped);
+        (from..range.end).find(is_skipped).map_or(Ok(()), |number| Err(NeverSent(number)))
+    }
+
+    /// The packet is no longer outstanding.
+    fn uncount(&mut self, packet: &Packet<T>) {
+        if packet.is_in_flight {
+            self.in_flight -= packet.octets;
+        }
+        self.ack_eliciting -= u64::from(packet.is_ack_eliciting);
+    }
+
+    /// What was lost and left before `sent_before` is forgotten: its acknowledgment would tell nothing any more. Only what is asked to
+    /// be forgotten, or was acknowledged, leaves the memory of the board.
+    pub fn forget_lost(&mut self, sent_before: Instant) {
+        while self.first < self.settled {
+            if let Some(Fate::Lost { at, .. }) = self.fates.front()
+                && *at >= sent_before
+            {
+                break;
+            }
+            self.pop();
+        }
+    }
+
+    /// Everything is forgotten, as when the keys of a packet number space are discarded (§6.4). Gives back what was outstanding.
+    pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
+        self.first = self.next_number();
+        self.settled = self.first;
+        (self.in_flight, self.ack_eliciting) = (0, 0);
+        (self.last_ack_eliciting_at, self.loss_at) = (None, None);
+        self.stamps.clear();
+        std::mem::take(&mut self.fates).into_iter().filter_map(|fate| match fate {
+            Fate::Outstanding(packet) => Some(packet),
+            _ => None,
+        })
+    }
+
+    fn pop(&mut self) {
+        self.fates.pop_front();
+        self.stamps.pop_front();
+        self.first += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! What counts as lost (RFC 9002, §6.1).
+
+use super::{Fate, GRANULARITY, Packet, Packets};
+use crate::recovery::delivery_rate::Stamp;
+use crate::recovery::rtt::Estimator;
+use acklab_base::{Duration, Instant};
+
+/// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by so much.
+const PACKET_THRESHOLD: u64 = 3;
+/// kTimeThreshold (§6.1.2): 9/8 of a round trip.
+const TIME_THRESHOLD: (u64, u64) = (9, 8);
+/// kInitialRtt (§6.2.2): the round trip before the first sample.
+pub(super) const INITIAL_RTT: Duration = Duration::from_millis(333);
+
+/// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity).
+#[must_use]
+pub fn time_threshold(rtt: &Estimator) -> Duration {
+    let round_trip = rtt.srtt().map_or(INITIAL_RTT, |srtt| srtt.max(rtt.latest()));
+    let (numerator, denominator) = TIME_THRESHOLD;
+    (round_trip.saturating_mul(numerator) / denominator).max(GRANULARITY)
+}
+
+/// A packet that was lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost<T> {
+    /// Its number.
+    pub number: u64,
+    /// The packet.
+    pub packet: Packet<T>,
+    /// What it remembers of its departure, if stamps are kept.
+    pub stamp: Stamp,
+}
+
+impl<T> Packets<T> {
+    /// Appends to `lost` what is to be considered lost by now (`DetectAndRemoveLostPackets`, appendix A.10): it left before a packet that
+    /// was acknowledged, and either that one's number is larger by kPacketThreshold, or it left `threshold` ago.
+    /// Numbers and times of departure both grow, so the first packet that is not lost ends the search.
+    pub fn detect_losses(&mut self, now: Instant, threshold: Duration, lost: &mut Vec<Lost<T>>) {
+        self.loss_at = None;
+        let Some(largest) = self.largest_acknowledged else { return };
+        while self.settled < largest.saturating_add(1).min(self.next_number()) {
+            let number = self.settled;
+            let index = (number - self.first) as usize;
+            if let Fate::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.fates[index] {
+                let due = at + threshold;
+                if number.saturating_add(PACKET_THRESHOLD) > largest && due > now {
+                    self.loss_at = Some(due);
+                    break;
+                }
+                let octets = if is_in_flight { octets } else { 0 };
+                let fate = Fate::Lost { at, octets, is_ack_eliciting };
+                if let Fate::Outstanding(packet) = std::mem::replace(&mut self.fates[index], fate) {
+                    self.uncount(&packet);
+                    let stamp = self.stamps.get(index).copied().unwrap_or_default();
+                    lost.push(Lost { number, packet, stamp });
+                }
+            }
+            self.settled += 1;
+        }
+        while self.first < self.settled && !matches!(self.fates.front(), Some(Fate::Lost { .. })) {
+            self.pop();
+        }
+    }
+
+    /// When to detect losses again without an acknowledgment (`loss_time`, appendix A.3).
+    #[must_use]
+    pub const fn loss_at(&self) -> Option<Instant> {
+        self.loss_at
+    }
+}

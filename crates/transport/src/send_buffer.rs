@@ -1,0 +1,97 @@
+//! What an application has written and the peer has yet to acknowledge, as offsets of a stream.
+
+/// A send buffer of limited size. It counts octets and holds none.
+#[derive(Clone, Copy, Debug)]
+pub struct SendBuffer {
+    size: u64,
+    /// Octets that the application has written.
+    written: u64,
+    /// Where the stream ends, once the application has closed.
+    end: Option<u64>,
+}
+
+impl SendBuffer {
+    /// An empty buffer that takes `size` octets ahead of acknowledgment.
+    #[must_use]
+    pub const fn new(size: u64) -> Self {
+        Self { size, written: 0, end: None }
+    }
+
+    /// Octets that the application may write, with everything below `acknowledged` acknowledged.
+    #[must_use]
+    pub const fn room(&self, acknowledged: u64) -> u64 {
+        match self.end {
+            Some(_) => 0,
+            None => acknowledged.saturating_add(self.size).saturating_sub(self.written),
+        }
+    }
+
+    /// The application writes as much as there is room for, at most `octets`. Returns how much that was.
+    pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
+        let taken = octets.min(self.room(acknowledged));
+        self.written += taken;
+        taken
+    }
+
+    /// The stream ends behind what is written.
+    pub fn close(&mut self) {
+        self.end.get_or_insert(self.written);
+    }
+
+    /// The stream ends behind what was sent, which is everything below `sent`, unless all of it was sent already.
+    pub fn truncate(&mut self, sent: u64) {
+        if self.end.is_none_or(|end| sent < end) {
+            self.end = Some(sent);
+        }
+    }
+
+    /// Octets that the application has written, whether or not they will be sent.
+    #[must_use]
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Octets of the stream that may be sent.
+    #[must_use]
+    #[inline]
+    pub fn sendable(&self) -> u64 {
+        self.end.unwrap_or(self.written)
+    }
+
+    /// The offset behind the last octet, once the application has closed.
+    #[must_use]
+    #[inline]
+    pub const fn end(&self) -> Option<u64> {
+        self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acknowledgment_makes_room() {
+        let mut buffer = SendBuffer::new(1000);
+        assert_eq!((buffer.write(1500, 0), buffer.room(0)), (1000, 0));
+        assert_eq!((buffer.room(300), buffer.write(100, 300), buffer.written()), (300, 100, 1100));
+    }
+
+    #[test]
+    fn closing_ends_the_stream_behind_what_is_written() {
+        let mut buffer = SendBuffer::new(1000);
+        buffer.write(400, 0);
+        buffer.close();
+        assert_eq!((buffer.end(), buffer.sendable(), buffer.write(1, 400)), (Some(400), 400, 0));
+        buffer.truncate(400);
+        assert_eq!(buffer.end(), Some(400), "all was sent");
+    }
+
+    #[test]
+    fn truncation_forgets_what_was_not_sent() {
+        let mut buffer = SendBuffer::new(1000);
+        buffer.write(1000, 0);
+        buffer.truncate(300);
+        assert_eq!((buffer.sendable(), buffer.end(), buffer.written()), (300, Some(300), 1000));
+    }
+}

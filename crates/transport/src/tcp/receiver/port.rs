@@ -1,0 +1,41 @@
+//! The port of the end that receives.
+
+use super::Receiver;
+use acklab_base::{Instant, StreamPort};
+
+impl StreamPort for Receiver {
+    /// It waits for its peer.
+    fn open(&mut self, _now: Instant) {}
+
+    fn is_open(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    fn room(&self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, _now: Instant, _octets: u64) -> u64 {
+        0
+    }
+
+    fn close(&mut self, _now: Instant) {}
+
+    fn truncate(&mut self, _now: Instant) {}
+
+    fn unsent(&self) -> u64 {
+        0
+    }
+
+    fn readable(&self) -> u64 {
+        self.readable()
+    }
+
+    fn read(&mut self, now: Instant, most: u64) -> u64 {
+        self.read(now, most)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.fin.is_some_and(|fin| self.delivered() == fin)
+    }
+}

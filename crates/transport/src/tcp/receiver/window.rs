@@ -1,0 +1,133 @@
+//! The receive window (RFC 9293, §3.8.6) and the application that opens it by reading.
+
+use super::Receiver;
+use crate::ack::Reason;
+use acklab_base::Instant;
+
+/// When the application reads what has arrived in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// At once, so the window always stands open by the whole buffer.
+    #[default]
+    AtOnce,
+    /// When it [reads](Receiver::read). What it has not read yet takes room in the buffer.
+    OnDemand,
+}
+
+/// What this end offers and has offered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    reading: Reading,
+    /// What the buffer takes, as far as the window field can tell.
+    size: u64,
+    shift: u8,
+    /// Payload of a full-sized segment.
+    mss: u64,
+    /// `OnDemand`: octets that the application has read.
+    read: u64,
+    /// `OnDemand`: the largest right edge that was offered, rcv.nxt + rcv.wnd.
+    edge: u64,
+}
+
+impl Window {
+    /// The window before anything was agreed on.
+    pub(super) fn new(buffer: u64, mss: u64) -> Self {
+        Self { reading: Reading::AtOnce, size: buffer, shift: 0, mss, read: 0, edge: 0 }
+    }
+
+    /// The window of a connection whose window field counts units of 2^`shift` octets.
+    pub(super) fn agree(self, buffer: u64, shift: u8) -> Self {
+        let size = (buffer >> shift).min(u64::from(u16::MAX)) << shift;
+        // The SYN-ACK offers this much, unscaled (RFC 7323, §2.2).
+        let edge = buffer.min(u64::from(u16::MAX));
+        Self { size, shift, edge, ..self }
+    }
+
+    /// The octets that the sender may send from `next` on, as it was told.
+    pub(super) const fn left(&self, next: u64) -> u64 {
+        match self.reading {
+            Reading::AtOnce => self.size,
+            Reading::OnDemand => self.edge.saturating_sub(next),
+        }
+    }
+
+    /// The end of what is taken of a segment that ends at `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
+    /// beyond the window is cut off.
+    pub(super) fn cut(&self, next: u64, end: u64, has_fin: bool) -> u64 {
+        let limit = next + self.left(next);
+        // A FIN takes a sequence number and no room. Linux takes it, too, where the window is shut (`tcp_data_queue`).
+        let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
+        end.min(limit + fin)
+    }
+
+    /// The window as reading has left it, in whole units of the field.
+    const fn open(&self, next: u64) -> u64 {
+        (self.read + self.size).saturating_sub(next) >> self.shift << self.shift
+    }
+
+    /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of half the buffer and a full-sized
+    /// segment.
+    fn can_move(&self, next: u64) -> bool {
+        self.open(next) >= self.left(next) + (self.size / 2).min(self.mss)
+    }
+
+    /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
+    /// less than a unit (RFC 7323, §2.4; `tcp_select_window`).
+    pub(super) fn offer(&mut self, next: u64) -> u16 {
+        if self.reading == Reading::AtOnce {
+            return (self.size >> self.shift) as u16;
+        }
+        let kept = self.left(next).next_multiple_of(1 << self.shift);
+        let window = if self.can_move(next) { self.open(next).max(kept) } else { kept };
+        self.edge = self.edge.max(next + window);
+        (window >> self.shift) as u16
+    }
+}
+
+impl Receiver {
+    /// This receiver, whose application reads so. To be said before the connection opens.
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.window.reading = reading;
+        self
+    }
+
+    /// Octets that have arrived in order, whether the application has read them or not.
+    #[inline]
+    fn in_order(&self) -> u64 {
+        let next = self.stream.next();
+        self.fin.map_or(next, |fin| next.min(fin))
+    }
+
+    /// Octets handed to the application, in order.
+    #[must_use]
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        match self.window.reading {
+            Reading::AtOnce => self.in_order(),
+            Reading::OnDemand => self.window.read,
+        }
+    }
+
+    /// Octets that the application could read now.
+    #[must_use]
+    pub fn readable(&self) -> u64 {
+        self.in_order() - self.delivered()
+    }
+
+    /// The application reads as much as there is, at most `octets`. Returns how much it was.
+    ///
+    /// An ACK tells the sender if the window has at least doubled by that (`__tcp_cleanup_rbuf`); poll for it.
+    pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
+        let octets = octets.min(self.readable());
+        let next = self.stream.next();
+        if octets > 0 {
+            self.window.read += octets;
+            let doubles = self.window.open(next) >= 2 * self.window.left(next);
+            if self.fin.is_none() && doubles && self.window.can_move(next) {
+                self.acknowledger.demand(now, Reason::WindowUpdate);
+            }
+        }
+        octets
+    }
+}

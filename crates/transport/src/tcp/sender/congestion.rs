@@ -1,0 +1,165 @@
+//! The window, its controller, and where congestion control stands.
+
+use super::super::config::Config;
+use super::react::News;
+use crate::cc::{Acked, CongestionControl, Controller, FlightMeasure, Growth, Signal, Window};
+use crate::recovery::delivery_rate::Sampler;
+use crate::recovery::prr::{self, Progress, Prr};
+use crate::recovery::scoreboard::Scoreboard;
+use crate::recovery::undo::{Before, Undo};
+use crate::recovery::{self, CongestionState};
+use acklab_base::Instant;
+
+/// The state of congestion control.
+#[derive(Debug)]
+pub(super) struct Congestion {
+    pub(super) window: Window,
+    pub(super) controller: Controller,
+    pub(super) state: CongestionState,
+    /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
+    pub(super) recover: u64,
+    pub(super) recovery_began: Instant,
+    pub(super) seen_partial_ack: bool,
+    pub(super) prr: Prr,
+    pub(super) undo: Undo,
+    /// Octets acknowledged that do not fill a segment.
+    acked_remainder: u64,
+    /// The rate of delivery, if the controller wants it.
+    pub(super) sampler: Option<Sampler>,
+}
+
+impl Congestion {
+    pub(super) fn new(config: &Config, controller: Controller) -> Self {
+        let mss = config.mss.get();
+        Self {
+            window: Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss },
+            sampler: controller.wants_delivery_rate().then(Sampler::default),
+            controller,
+            state: CongestionState::Open,
+            recover: 0,
+            recovery_began: Instant::ZERO,
+            seen_partial_ack: false,
+            prr: Prr::new(config.prr_bound, mss, 0),
+            undo: Undo::default(),
+            acked_remainder: 0,
+        }
+    }
+
+    /// Octets that the window lets follow `pipe`.
+    #[inline]
+    pub(super) const fn room(&self, pipe: u64) -> u64 {
+        self.window.cwnd.saturating_sub(pipe)
+    }
+
+    /// Congestion control is now in `state`.
+    pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
+        self.state = state;
+        self.controller.on_state(now, &mut self.window, state);
+    }
+
+    /// What stands before a reduction.
+    pub(super) const fn before_reduction(&self, una: u64) -> Before {
+        Before { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh, una }
+    }
+
+    /// What congestion control takes a part of, on an ACK that advances by so much.
+    pub(super) fn flight_to_reduce(&self, config: &Config, board: &Scoreboard, advance: u64) -> u64 {
+        match config.halves {
+            FlightMeasure::FlightSize => board.flight_size() + advance,
+            FlightMeasure::Pipe => board.pipe(),
+            FlightMeasure::Window => self.window.cwnd,
+        }
+    }
+
+    /// The threshold falls to what the controller makes of `flight`.
+    pub(super) fn lower_threshold(&mut self, now: Instant, flight: u64, signal: Signal) {
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
+    }
+
+    /// The threshold falls, and the window begins to follow.
+    pub(super) fn begin_reduction(
+        &mut self,
+        now: Instant,
+        config: &Config,
+        board: &Scoreboard,
+        news: &News,
+        signal: Signal,
+    ) {
+        let recover_fs = match config.prr_basis {
+            prr::Basis::FlightSize => board.flight_size(),
+            prr::Basis::Pipe => (board.flight_size() + news.delivered).saturating_sub(board.sacked()),
+            prr::Basis::Window => self.window.cwnd,
+        };
+        self.lower_threshold(now, self.flight_to_reduce(config, board, news.advance.bytes), signal);
+        self.prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
+    }
+
+    /// The window on an ACK of a recovery. `deliveries` tells how often PRR counts what it delivers.
+    pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, news: &News, deliveries: u32) {
+        if self.controller.governs_window() {
+            return;
+        }
+        if algorithm != recovery::Algorithm::Prr {
+            self.window.cwnd = self.window.ssthresh;
+            return;
+        }
+        let progress = Progress {
+            delivered: news.delivered,
+            pipe,
+            ssthresh: self.window.ssthresh,
+            is_safe: news.advance.bytes > 0 && news.lost == 0,
+            retransmission_acked: news.advance.retransmission_acked,
+        };
+        for _ in 0..deliveries {
+            self.window.cwnd = self.prr.on_ack(progress);
+        }
+    }
+
+    /// A reduction ends: the window is the threshold.
+    pub(super) fn deflate(&mut self) {
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// The window is the threshold at most.
+    pub(super) fn deflate_above_threshold(&mut self) {
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+    }
+
+    /// Was the reduction for nothing, as D-SACK or the timestamp `echo` of an ACK of what was missing shows?
+    pub(super) fn is_refuted(&self, echo: Option<u32>) -> bool {
+        self.undo.is_refuted() || self.undo.is_overtaken(echo)
+    }
+
+    /// Window and threshold are again what they were before the last reduction. Returns whether there was one to undo.
+    pub(super) fn restore(&mut self, now: Instant) -> bool {
+        let Some(before) = self.undo.take() else { return false };
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.max(before.cwnd);
+        }
+        self.window.ssthresh = self.window.ssthresh.max(before.ssthresh);
+        self.controller.on_undo(now, &mut self.window);
+        true
+    }
+
+    /// The octets and full-sized segments that an ACK counts for, which delivers `delivered` octets and may grow the window by `growth`;
+    /// what is left of a segment is carried to the next ACK.
+    #[inline]
+    pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
+        // Linux's tcp_cong_control counts what an ACK that advances delivers, also by SACK, and nothing twice (acked_sacked).
+        let counts_delivery = growth > 0 && rule == Growth::PerSegment;
+        let bytes = if counts_delivery { delivered } else { growth };
+        let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
+        self.acked_remainder = total % mss;
+        Acked { bytes, segments: total / mss }
+    }
+
+    /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
+    #[inline]
+    pub(super) fn is_window_limited(&self, held_back: bool, prior_flight: u64) -> bool {
+        held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * prior_flight)
+    }
+}

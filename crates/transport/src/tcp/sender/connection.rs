@@ -1,0 +1,183 @@
+//! The connection itself: its phase, its sequence numbers and its clock, and the segments that carry them.
+
+use super::super::clock::TickClock;
+use super::super::config::{Config, RttClock};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+
+/// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the start.
+    Closed,
+    /// The SYN is out.
+    SynSent,
+    /// Data flows.
+    Established,
+    /// Everything is acknowledged, the FIN included.
+    Finished,
+}
+
+/// What is agreed on in the handshake, and what every segment carries.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) phase: Phase,
+    /// The sequence number of the first octet of data.
+    first: SeqNumber,
+    /// The next octet that the peer sends, for the acknowledgment field.
+    peer_next: SeqNumber,
+    /// When it was opened.
+    opened_at: Instant,
+    pub(super) syn_sent_at: Instant,
+    pub(super) syn_due: bool,
+    pub(super) ack_due: bool,
+    /// Do both ends speak SACK?
+    pub(super) has_sack: bool,
+    rtt_clock: RttClock,
+    /// The clock of timestamps, if they are used.
+    clock: Option<TickClock>,
+    timestamp_to_echo: u32,
+}
+
+impl Connection {
+    pub(super) fn new(config: &Config, initial: SeqNumber) -> Self {
+        Self {
+            phase: Phase::Closed,
+            first: SeqNumber::at(initial, 1),
+            peer_next: SeqNumber(0),
+            opened_at: Instant::ZERO,
+            syn_sent_at: Instant::ZERO,
+            syn_due: false,
+            ack_due: false,
+            has_sack: config.sack,
+            rtt_clock: config.rtt_clock,
+            clock: config.timestamps.map(TickClock::new),
+            timestamp_to_echo: 0,
+        }
+    }
+
+    /// The application opens it: a SYN is to leave.
+    pub(super) const fn open(&mut self, now: Instant) {
+        (self.phase, self.syn_due, self.opened_at) = (Phase::SynSent, true, now);
+    }
+
+    /// Takes over what the SYN-ACK agrees to. Returns whether it answers the SYN.
+    pub(super) fn establish(&mut self, syn_ack: &Segment) -> bool {
+        if !syn_ack.flags.contains(Flags::SYN | Flags::ACK) || syn_ack.ack != self.first {
+            return false;
+        }
+        self.phase = Phase::Established;
+        self.peer_next = SeqNumber::at(syn_ack.seq, 1);
+        if syn_ack.options.timestamps.is_none() {
+            self.clock = None;
+        }
+        self.has_sack &= syn_ack.options.sack_permitted;
+        self.note_timestamp(syn_ack);
+        self.ack_due = true;
+        true
+    }
+
+    /// The sequence number of the octet at `offset`.
+    #[inline]
+    pub(super) const fn seq_at(&self, offset: u64) -> SeqNumber {
+        SeqNumber::at(self.first, offset)
+    }
+
+    /// The stream offset of `seq` that is nearest to `near`.
+    #[inline]
+    pub(super) const fn offset_near(&self, seq: SeqNumber, near: u64) -> u64 {
+        seq.offset_near(self.first, near)
+    }
+
+    #[inline]
+    pub(super) fn note_timestamp(&mut self, segment: &Segment) {
+        if let Some(timestamps) = segment.options.timestamps {
+            self.timestamp_to_echo = timestamps.value;
+        }
+    }
+
+    #[inline]
+    pub(super) fn timestamps(&mut self, now: Instant) -> Option<Timestamps> {
+        let value = self.clock.as_mut()?.read(now);
+        Some(Timestamps { value, echo: self.timestamp_to_echo })
+    }
+
+    /// The time since what `segment` acknowledges was sent. An echo of what this connection's clock has never shown measures nothing.
+    #[inline]
+    pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
+        if self.rtt_clock == RttClock::Timestamps
+            && let Some(timestamps) = segment.options.timestamps
+            && let Some(clock) = &mut self.clock
+        {
+            let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
+            if clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick() {
+                // Less than a tick is not nothing.
+                return (clock.tick() * ticks).max(Duration::from_micros(1));
+            }
+        }
+        now.since(sent_at)
+    }
+
+    /// A segment without data at `seq`, and nothing in it but an acknowledgment and timestamps.
+    pub(super) fn bare(&mut self, now: Instant, seq: SeqNumber) -> Segment {
+        Segment {
+            ecn: Ecn::NotEct,
+            seq,
+            ack: self.peer_next,
+            flags: Flags::ACK,
+            window: u16::MAX,
+            options: Options { timestamps: self.timestamps(now), ..Options::default() },
+            payload: 0,
+        }
+    }
+
+    /// A segment with data at `offset`.
+    #[inline]
+    pub(super) fn data(&mut self, now: Instant, offset: u64, data: Data) -> Segment {
+        let timestamps = self.timestamps(now);
+        Segment {
+            ecn: data.ecn,
+            seq: self.seq_at(offset),
+            ack: self.peer_next,
+            flags: data.flags,
+            window: u16::MAX,
+            options: Options { timestamps, ack_ratio: data.ack_ratio, ..Options::default() },
+            payload: data.payload,
+        }
+    }
+
+    /// A SYN that offers what `config` wants.
+    pub(super) fn syn(&mut self, now: Instant, config: &Config) -> Segment {
+        let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
+        Segment {
+            ecn: config.ecn.handshake_codepoint(),
+            seq: SeqNumber(self.first.0.wrapping_sub(1)),
+            ack: self.peer_next,
+            flags: Flags::SYN | config.ecn.offer(),
+            window: u16::MAX,
+            options: Options {
+                timestamps,
+                mss: Some(announced_mss(config.mss.get(), timestamps.is_some())),
+                window_scale: config.window_scaling.then_some(0),
+                sack_permitted: config.sack,
+                ack_congestion_control: super::ack_ratio::is_offered(config),
+                ..Options::default()
+            },
+            payload: 0,
+        }
+    }
+}
+
+/// What is particular to a segment with data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    pub(super) payload: u32,
+    pub(super) flags: Flags,
+    pub(super) ecn: Ecn,
+    pub(super) ack_ratio: Option<u8>,
+}
+
+/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less.
+pub(in crate::tcp) fn announced_mss(payload: u64, has_timestamps: bool) -> u16 {
+    u16::try_from(payload + if has_timestamps { 12 } else { 0 }).unwrap_or(u16::MAX)
+}

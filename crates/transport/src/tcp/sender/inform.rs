@@ -1,0 +1,111 @@
+//! What the controller is told: of each ACK, of each transmission, of each loss.
+
+use super::Sender;
+use super::react::News;
+use crate::cc::{self, CongestionControl, Position};
+use crate::pacing;
+use crate::recovery::scoreboard::Loss;
+use acklab_base::{Duration, Instant, Rate};
+
+impl Sender {
+    /// The window may grow by `growth` octets if it limits sending.
+    pub(super) fn tell_controller(&mut self, now: Instant, news: &News, rtt: Option<Duration>, growth: u64) {
+        let acked = self.congestion.count(self.config.growth, growth, news.delivered);
+        let lost = self.report_losses(now);
+        let delivery = self.board.delivery();
+        let newest = delivery.newest.as_ref();
+        let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
+        let min_rtt = self.timing.rtt.min();
+        let held_back = self.transmission.window_limited;
+        let may_grow = acked.bytes > 0
+            && (!self.config.validate_window || self.congestion.is_window_limited(held_back, news.prior_flight));
+        let mut ack = cc::Ack {
+            now,
+            acked,
+            delivered: news.delivered,
+            total_delivered: self.counters.delivered,
+            lost,
+            marked: news.echoed.marked,
+            in_flight: self.board.pipe(),
+            prior_in_flight: news.prior_flight,
+            acked_to: Position(self.board.una()),
+            sent_to: Position(self.board.nxt()),
+            rtt,
+            newest_rtt,
+            srtt: self.timing.rtt.srtt(),
+            min_rtt,
+            rate: None,
+            state: self.congestion.state,
+            has_sack: self.connection.has_sack,
+            window_limited: held_back,
+            departure: self.transmission.pacer.holds_until(now).unwrap_or(now),
+            may_grow,
+        };
+        if let Some(sampler) = &mut self.congestion.sampler {
+            let stamped = newest.map(|newest| (newest, &delivery.stamp));
+            ack.rate = sampler.on_ack(now, news.delivered, stamped, min_rtt);
+        }
+        let congestion = &mut self.congestion;
+        if !self.board.fates().is_empty() {
+            congestion.controller.on_fates(self.board.fates());
+            self.board.clear_fates();
+        }
+        congestion.controller.on_ack(&mut congestion.window, &ack);
+        if let Some(sampler) = &mut congestion.sampler
+            && congestion.controller.limits_itself()
+        {
+            sampler.on_app_limited(ack.in_flight);
+        }
+    }
+
+    /// Tells the controller of each transmission that was marked lost, and returns their octets.
+    #[inline]
+    pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
+        if self.board.has_losses() { self.drain_losses(now) } else { 0 }
+    }
+
+    fn drain_losses(&mut self, now: Instant) -> u64 {
+        let congestion = &mut self.congestion;
+        let (mut sum, mut total_lost) = (0, 0);
+        for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
+            let bytes = end - start;
+            sum += bytes;
+            if let Some(sampler) = &mut congestion.sampler {
+                sampler.on_lost(bytes);
+                total_lost = sampler.lost();
+            }
+            let total_delivered = self.counters.delivered;
+            let (start, end) = (Position(start), Position(end));
+            let lost = cc::Lost { now, sent_at, bytes, start, end, stamp, total_delivered, total_lost };
+            congestion.controller.on_lost(&congestion.window, &lost);
+        }
+        sum
+    }
+
+    /// So many octets up to `end` have left.
+    pub(super) fn tell_departure(&mut self, now: Instant, octets: u64, end: u64, is_retransmission: bool) {
+        let sent = cc::Sent {
+            now,
+            bytes: octets,
+            in_flight: self.board.pipe(),
+            end: Position(end),
+            is_retransmission,
+            is_app_limited: self.congestion.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited()),
+        };
+        self.congestion.controller.on_sent(&mut self.congestion.window, &sent);
+        if let Some(rate) = self.pacing_rate() {
+            self.transmission.pacer.on_sent(now, octets, rate);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let (controller, window) = (&self.congestion.controller, &self.congestion.window);
+        match self.config.pacing {
+            pacing::Config::Never => None,
+            pacing::Config::Controller => controller.pacing_rate(),
+            pacing::Config::Always => controller
+                .pacing_rate()
+                .or_else(|| pacing::rate_of_window(window.cwnd, window.ssthresh, self.timing.rtt.srtt()?)),
+        }
+    }
+}

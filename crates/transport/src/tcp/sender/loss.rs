@@ -1,0 +1,33 @@
+//! What is known of losses beyond the scoreboard: duplicates, the reordering window and the probe of the tail.
+
+use crate::recovery::DUP_THRESH;
+use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
+use crate::recovery::scoreboard::Delivery;
+use acklab_base::Instant;
+
+/// The state of loss detection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LossDetection {
+    pub(super) rack: Rack,
+    pub(super) probe: TailLossProbe,
+    /// Duplicate ACKs in a row (RFC 5681, §3.2).
+    pub(super) duplicates: u32,
+}
+
+impl LossDetection {
+    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3).
+    #[inline]
+    pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) {
+        let Some((newest, at)) = delivery.plausible else { return };
+        let left_at = match round_trip {
+            RoundTrip::Newest => at,
+            RoundTrip::LastEntered => delivery.last_entered.unwrap_or(at),
+        };
+        self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
+    }
+
+    /// Have as many duplicates come as mean a loss?
+    pub(super) const fn has_enough_duplicates(&self) -> bool {
+        self.duplicates >= DUP_THRESH
+    }
+}

@@ -1,0 +1,51 @@
+//! The port of the end that sends.
+
+use super::{Phase, Sender};
+use acklab_base::{Instant, StreamPort};
+
+impl StreamPort for Sender {
+    fn open(&mut self, now: Instant) {
+        if self.connection.phase == Phase::Closed {
+            self.connection.open(now);
+        }
+    }
+
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.connection.phase == Phase::Established
+    }
+
+    #[inline]
+    fn room(&self) -> u64 {
+        self.buffer.room(self.board.una())
+    }
+
+    #[inline]
+    fn write(&mut self, _now: Instant, octets: u64) -> u64 {
+        self.buffer.write(octets, self.board.una())
+    }
+
+    fn close(&mut self, _now: Instant) {
+        self.buffer.close();
+    }
+
+    fn truncate(&mut self, _now: Instant) {
+        self.buffer.truncate(self.board.nxt());
+    }
+
+    fn unsent(&self) -> u64 {
+        self.buffer.sendable().saturating_sub(self.board.nxt())
+    }
+
+    fn readable(&self) -> u64 {
+        0
+    }
+
+    fn read(&mut self, _now: Instant, _most: u64) -> u64 {
+        0
+    }
+
+    fn is_at_end(&self) -> bool {
+        false
+    }
+}

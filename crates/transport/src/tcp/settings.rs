@@ -1,0 +1,215 @@
+//! The settings of a connection, each written once.
+//!
+//! One list makes two types: [`Settings`], in which a scenario says a preset and what it wants otherwise, and [`Config`], which holds
+//! every value of a connection. To add a setting, add a line to `shared` below and a value to the presets of [`config`](super::config);
+//! what the scenario language, its schema and its canonical form say of it follows from here.
+
+mod check;
+
+use super::config::{Dialect, Preset, RttClock};
+use super::ecn;
+use super::sender::AfterIdle;
+use crate::{ack, cc, pacing, recovery};
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
+use recovery::{prr, rack, rto};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The tick of the timestamp clock where timestamps are asked for and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
+const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
+
+/// Makes [`Config`] and [`Settings`] from four lists:
+///
+/// * `shared`: settings that a scenario says as the connection holds them;
+/// * `parts`: settings that a scenario says one by one, and the connection holds as members of a group (`key: Type => group.member`);
+/// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`] translate by hand;
+/// * `held`: what a connection holds of `parts` and `said`.
+macro_rules! settings {
+    (
+        shared { $($(#[doc = $doc:literal])+ $(#[schemars($($schema:tt)+)])? $name:ident: $type:ty,)+ }
+        parts { $($(#[doc = $part_doc:literal])+ $(#[schemars($($part_schema:tt)+)])? $part:ident: $part_type:ty => $group:ident.$member:ident,)+ }
+        said { $($(#[doc = $said_doc:literal])+ $(#[schemars($($said_schema:tt)+)])? $said:ident: $said_type:ty,)+ }
+        held { $($(#[doc = $held_doc:literal])+ $held:ident: $held_type:ty,)+ }
+    ) => {
+        /// One connection's settings, all of them.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $name: $type,)+
+            $($(#[doc = $held_doc])+ pub $held: $held_type,)+
+        }
+
+        /// What a scenario says of a connection: a stack, and what differs from it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            /// The stack whose settings hold wherever the other keys say nothing else.
+            pub preset: Preset,
+            $($(#[doc = $doc])+ $(#[schemars($($schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)+
+            $($(#[doc = $part_doc])+ $(#[schemars($($part_schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $part: Option<$part_type>,)+
+            $($(#[doc = $said_doc])+ $(#[schemars($($said_schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $said: Option<$said_type>,)+
+        }
+
+        impl Settings {
+            /// The settings of `preset`.
+            #[must_use]
+            pub const fn of(preset: Preset) -> Self {
+                Self { preset, $($name: None,)+ $($part: None,)+ $($said: None,)+ }
+            }
+
+            /// `defaults`, but for what is said here.
+            fn over(&self, mut defaults: Config) -> Config {
+                $(if let Some(value) = self.$name { defaults.$name = value; })+
+                $(if let Some(value) = self.$part { defaults.$group.$member = value; })+
+                defaults
+            }
+
+            /// All of `config` that a scenario says as the connection holds it, or member by member.
+            const fn spelled(preset: Preset, config: &Config) -> Self {
+                Self {
+                    $($name: Some(config.$name),)+
+                    $($part: Some(config.$group.$member),)+
+                    ..Self::of(preset)
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    shared {
+        /// Congestion controller.
+        congestion: cc::Config,
+        /// What the window grows by.
+        growth: cc::Growth,
+        /// What ends slow start before a loss does.
+        slow_start: cc::SlowStart,
+        /// Whose version of the controller is followed.
+        congestion_dialect: cc::Dialect,
+        /// Who asks for pacing.
+        pacing: pacing::Config,
+        /// What governs the window in a recovery.
+        recovery: recovery::Algorithm,
+        /// Payload of a full-sized segment, without TCP options.
+        #[schemars(example = "1448B")]
+        mss: Bytes,
+        /// Initial window (RFC 6928).
+        initial_window: Segments,
+        /// What the application may write ahead of acknowledgement.
+        #[schemars(example = "4MiB")]
+        send_buffer: Bytes,
+        /// The receive window, at most 1 GiB (RFC 7323, §2.2).
+        #[schemars(example = "4MiB")]
+        receive_buffer: Bytes,
+        /// Selective acknowledgement (RFC 2018).
+        sack: bool,
+        /// The receiver reports what came twice in the first SACK block (RFC 2883).
+        dsack: bool,
+        /// Window scale (RFC 7323, §2).
+        window_scaling: bool,
+        /// Where round-trip times come from.
+        rtt_clock: RttClock,
+        /// Grow the window only while it limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
+        validate_window: bool,
+        /// The window after a silence longer than the retransmission timeout.
+        after_idle: AfterIdle,
+        /// What is halved on loss.
+        halves: cc::FlightMeasure,
+        /// PRR: what the reduction is proportional to.
+        prr_basis: prr::Basis,
+        /// PRR: how far it may catch up.
+        prr_bound: prr::Bound,
+        /// What makes a segment count as lost.
+        detection: recovery::Detection,
+        /// RACK: whose round trip counts.
+        rack_rtt: rack::RoundTrip,
+        /// Probes of the tail of a flight (RFC 8985, §7).
+        tail_loss_probe: bool,
+        /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+        #[schemars(example = "8ms")]
+        timer_slack: Duration,
+        /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+        undo: bool,
+        /// New segments on the first two duplicate ACKs (RFC 3042).
+        limited_transmit: bool,
+        /// Whose reading of loss recovery is followed (RFC 6675, §5).
+        dialect: Dialect,
+        /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+        ecn: ecn::Config,
+        /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+        ecn_option: bool,
+        /// When the receiver acknowledges.
+        ack: ack::Config,
+    }
+    parts {
+        /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
+        #[schemars(example = "1s")]
+        initial_rto: Duration => rto.initial,
+        /// Lower bound of the retransmission timeout (RFC 6298, §2.4).
+        #[schemars(example = "200ms")]
+        min_rto: Duration => rto.min,
+        /// Upper bound of the retransmission timeout (RFC 6298, §2.5).
+        #[schemars(example = "60s")]
+        max_rto: Duration => rto.max,
+        /// What the lower bound applies to.
+        rto_floor: rto::Floor => rto.floor,
+        /// Clock granularity G of the retransmission timer (RFC 6298, §2.3).
+        #[schemars(example = "1ms")]
+        rto_granularity: Duration => rto.granularity,
+        /// Which ACKs restart the retransmission timer during a recovery.
+        rto_restart: rto::Restart => rto.restart,
+    }
+    said {
+        /// Timestamps in every segment (RFC 7323, §3).
+        timestamps: bool,
+        /// The tick of the timestamp clock.
+        #[schemars(example = "1ms")]
+        timestamp_tick: Duration,
+    }
+    held {
+        /// Retransmission timer.
+        rto: rto::Config,
+        /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
+        timestamps: Option<Duration>,
+    }
+}
+
+impl Settings {
+    /// The settings of the connection: those of the preset, and what is said otherwise.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        self.over(self.defaults())
+    }
+
+    /// The settings of the preset, where they depend on what is said of others.
+    fn defaults(&self) -> Config {
+        let preset = self.preset.config();
+        let congestion = self.congestion.unwrap_or(preset.congestion);
+        let timestamps = match self.timestamps {
+            Some(false) => None,
+            Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
+            None => preset.timestamps,
+        };
+        Config {
+            slow_start: self.preset.slow_start(&congestion),
+            // Linux's tcp_ca_needs_ecn.
+            ecn: if congestion.counts_marks() { ecn::Config::Dctcp } else { preset.ecn },
+            dsack: preset.dsack && self.sack.unwrap_or(preset.sack),
+            timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
+            rtt_clock: if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock },
+            ..preset
+        }
+    }
+
+    /// The same settings with every value written out.
+    #[must_use]
+    pub fn in_full(&self) -> Self {
+        let config = self.config();
+        Self {
+            timestamps: Some(config.timestamps.is_some()),
+            timestamp_tick: config.timestamps,
+            ecn_option: (config.ecn == ecn::Config::Accurate).then_some(config.ecn_option),
+            ..Self::spelled(self.preset, &config)
+        }
+    }
+}

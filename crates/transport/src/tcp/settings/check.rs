@@ -1,0 +1,103 @@
+//! Settings of a connection that make no sense, alone or together.
+
+use super::Settings;
+use crate::fault::{Fault, above_zero};
+use crate::tcp::config::RttClock;
+use crate::tcp::ecn;
+use acklab_base::Bytes;
+
+/// What an IP packet of 65,535 octets can carry beside headers of 40 octets and timestamps of 12.
+const LARGEST_MSS: Bytes = Bytes(65_483);
+/// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
+const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
+/// More than any machine holds.
+const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
+
+impl Settings {
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If a setting makes no sense: the first one.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.sizes()?;
+        self.timeouts()?;
+        self.timestamps()?;
+        self.options()?;
+        let config = self.config();
+        config.congestion.check().map_err(|fault| fault.within("congestion"))?;
+        config.ack.check().map_err(|fault| fault.within("ack"))
+    }
+
+    fn sizes(&self) -> Result<(), Fault> {
+        let config = self.config();
+        if config.mss == Bytes::ZERO || config.mss > LARGEST_MSS {
+            return Err(Fault::expected("mss", format!("a size from 1B to {LARGEST_MSS}")));
+        }
+        if config.initial_window.0 == 0 {
+            return Err(Fault::expected("initial_window", "at least one segment"));
+        }
+        for (key, buffer, largest) in [
+            ("send_buffer", config.send_buffer, LARGEST_BUFFER),
+            ("receive_buffer", config.receive_buffer, LARGEST_WINDOW),
+        ] {
+            if buffer < config.mss {
+                return Err(Fault::expected(key, format!("at least one segment of {}", config.mss)));
+            }
+            if buffer > largest {
+                return Err(Fault::expected(key, format!("at most {}GiB", largest.get() >> 30)));
+            }
+        }
+        Ok(())
+    }
+
+    fn timeouts(&self) -> Result<(), Fault> {
+        let rto = self.config().rto;
+        above_zero("initial_rto", rto.initial)?;
+        above_zero("min_rto", rto.min)?;
+        above_zero("max_rto", rto.max)?;
+        above_zero("rto_granularity", rto.granularity)?;
+        if rto.min > rto.max {
+            return Err(match self.min_rto {
+                Some(_) => Fault::expected("min_rto", format!("at most the largest timeout, which is {}", rto.max)),
+                None => Fault::expected("max_rto", format!("at least the smallest timeout, which is {}", rto.min)),
+            });
+        }
+        Ok(())
+    }
+
+    fn timestamps(&self) -> Result<(), Fault> {
+        let config = self.config();
+        if let Some(tick) = config.timestamps {
+            return above_zero("timestamp_tick", tick);
+        }
+        if self.timestamp_tick.is_some() {
+            let reason = "there is no tick without timestamps, and they are switched off";
+            return Err(Fault::misplaced("timestamp_tick", reason));
+        }
+        if config.rtt_clock == RttClock::Timestamps {
+            return Err(Fault::expected("rtt_clock", "\"send-times\", for timestamps are switched off"));
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Result<(), Fault> {
+        let config = self.config();
+        let ecn = config.ecn;
+        if config.congestion.counts_marks() && !ecn.counts() {
+            let reason = format!(
+                "\"{}\" needs to know how much was marked: expected \"dctcp\" or \"accurate\", found \"{}\"",
+                config.congestion.name(),
+                ecn.name()
+            );
+            return Err(Fault::misplaced("ecn", reason));
+        }
+        if self.ecn_option == Some(true) && ecn != ecn::Config::Accurate {
+            let reason = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", ecn.name());
+            return Err(Fault::misplaced("ecn_option", reason));
+        }
+        if config.dsack && !config.sack {
+            return Err(Fault::misplaced("dsack", "what comes twice is reported by SACK, and SACK is switched off"));
+        }
+        Ok(())
+    }
+}

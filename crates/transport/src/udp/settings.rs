@@ -1,0 +1,32 @@
+//! What can be set of a flow over UDP.
+
+use crate::fault::Fault;
+use acklab_base::Bytes;
+use acklab_wire::udp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Nothing: a datagram for each write of the application, whatever becomes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {}
+
+impl Settings {
+    /// Checks that an application can be carried that writes so much at a time: UDP has nothing that would hold one back, and its writes
+    /// must fit datagrams.
+    ///
+    /// # Errors
+    /// If it cannot; the path of the fault leads from the flow.
+    pub fn check(self, write: Option<Bytes>) -> Result<(), Fault> {
+        let Some(write) = write else {
+            let expected = "an application with a rate of its own, for UDP gives it none, such as \
+                            { model = \"constant\", rate = \"200Mbps\", write = \"1472B\" }";
+            return Err(Fault::expected("traffic", expected));
+        };
+        if !(udp::TEST_HEADER..=udp::LARGEST_PAYLOAD).contains(&write.get()) {
+            let expected = format!("a write that fits a datagram: {}B to {}B", udp::TEST_HEADER, udp::LARGEST_PAYLOAD);
+            return Err(Fault::expected("traffic.write", expected));
+        }
+        Ok(())
+    }
+}

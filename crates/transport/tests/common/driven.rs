@@ -1,0 +1,70 @@
+//! A sender with the application that writes into it, as one machine.
+
+use acklab_app::{Traffic, Writer};
+use acklab_base::random::Seed;
+use acklab_base::{Endpoint, Instant, Machine};
+use acklab_transport::cc::Controller;
+use acklab_transport::tcp::{Config, Sender};
+use acklab_wire::tcp::Segment;
+use std::ops::Deref;
+
+/// A sender and its application, which opens the connection at once.
+#[derive(Debug)]
+pub(crate) struct Driven {
+    sender: Sender,
+    writer: Writer,
+}
+
+impl Driven {
+    /// The application stops at `stop`. `name` names the random streams of both.
+    pub(crate) fn new(
+        config: Config,
+        controller: Controller,
+        traffic: Traffic,
+        stop: Option<Instant>,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
+        let chance = seed.stream(&format!("flow/{name}/source"));
+        Self {
+            sender: Sender::new(config, controller, seed, name),
+            writer: Writer::new(traffic, Instant::ZERO, stop, chance),
+        }
+    }
+
+    /// What has happened since this was last asked.
+    #[allow(dead_code, reason = "not every test asks")]
+    pub(crate) fn drain_events(&mut self) -> impl Iterator<Item = acklab_base::Event> + '_ {
+        self.sender.drain_events()
+    }
+}
+
+impl Deref for Driven {
+    type Target = Sender;
+
+    fn deref(&self) -> &Sender {
+        &self.sender
+    }
+}
+
+impl Machine for Driven {
+    type Datagram = Segment;
+
+    fn accept(&mut self, now: Instant, segment: Segment) {
+        self.sender.accept(now, segment);
+        self.writer.run(now, self.sender.port());
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.writer.run(now, self.sender.port());
+        self.sender.wake(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Instant::earliest(self.writer.deadline(), self.sender.deadline())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Segment> {
+        self.sender.poll(now)
+    }
+}
