@@ -18,158 +18,79 @@
 //! | `beacon` | the access point makes itself known |
 //! | `presence` | nodes leave and come back |
 //! | `observe` | what is measured and logged |
+//!
+//! | module | holds the state |
+//! |---|---|
+//! | `rules` | what a configuration comes to, which does not change |
+//! | `backlog` | what waits at each node, and the access functions by which it is sent |
+//! | `contenders` | who waits for the medium |
+//! | `medium` | what is on the air, who senses it, and what reaches whom |
+//! | `timers` | what happens by itself when its time comes |
+//! | `measurement` | what is counted and kept, on which nothing depends |
 
 mod arrivals;
 mod assemble;
+mod backlog;
 mod beacon;
+mod by_id;
 mod contend;
+mod contenders;
 mod distribution;
 mod hack;
 mod line_up;
+mod measurement;
+mod medium;
 mod observe;
 mod presence;
 mod queue;
 mod receive;
 mod rules;
 mod settle;
+mod timers;
 mod transmit;
 
-use crate::access::{Category, Contention, FunctionId, LaneId, Parameters, Window};
-use crate::airtime::Airtime;
-use crate::config::{Config, Queues};
-use crate::counters::Counters;
-use crate::hack::End;
+use crate::access::{Category, FunctionId, Parameters, Window};
+use crate::config::Config;
 use crate::originator::Originator;
 use crate::packet::Packet;
-use crate::ppdu::Ppdu;
 use crate::rate::RateControl;
-use crate::reception::{Other, Reception};
+use crate::reception::Reception;
 use crate::recipient::Recipient;
 use crate::{phy, rate, reception};
-use acklab_base::random::{Seed, Stream};
-use acklab_base::{Bytes, FlowKey, Instant, Machine};
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Instant, Machine};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 pub use observe::QueueView;
 
 use arrivals::Arrivals;
+use backlog::{Backlog, Edcaf, Held, Status, Txq, TxqId};
 use beacon::Beacons;
+use contenders::Contenders;
 use distribution::Distribution;
-use hack::HoldLimits;
+use measurement::Measurement;
+use medium::Medium;
 use queue::Ready;
 use rules::Rules;
 use std::fmt;
-use std::ops::Range;
-use transmit::Exchange;
+use timers::Timers;
 
 /// The access point's node.
 pub const ACCESS_POINT: usize = 0;
 
-/// A frame queue for one peer and category: mac80211's txq, and both ends of its Block ACK agreement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct TxqId(u32);
-
-/// What one node sends to another in one category.
-#[derive(Clone, Debug)]
-struct Txq<D> {
-    from: usize,
-    to: usize,
-    function: FunctionId,
-    buffer: Buffer<D>,
-    originator: Originator<D>,
-    recipient: Recipient<D>,
-    rate: RateControl,
-    /// Failures in a row of what is sent next.
-    attempt: u32,
-    /// It stands in its function's line.
-    is_ready: bool,
-    /// Its sender is away, or its receiver is and has said so.
-    rests: bool,
-    /// Packets that wait or are unacknowledged, and their octets.
-    held: Held,
-    /// With TCP/HACK, and if its peer sends it data in turn.
-    hack: Option<Box<End<D>>>,
-    /// What the peer sends to this node in the same category, whose answers carry ACKs of this one.
-    reverse: Option<TxqId>,
-}
-
-/// Packets and octets that wait or are unacknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    packets: u64,
-    bytes: Bytes,
-}
-
-/// The access function of one node and category.
-#[derive(Clone, Debug)]
-struct Function {
-    node: usize,
-    category: Category,
-    parameters: Parameters,
-    lane: LaneId,
-    window: Window,
-    status: Status,
-    ready: Ready,
-    txqs: Vec<TxqId>,
-    config: acklab_path::queue::Config,
-    queues: Queues,
-    held: Held,
-    length: QueueLength,
-    lengths: Option<Vec<(Instant, u64)>>,
-    /// Failures in a row of frames without and behind RTS (10.3.4.4: SSRC and SLRC, with QoS QSRC and QLRC of the category).
-    short_retries: u8,
-    long_retries: u8,
-}
-
-/// What a function is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// Nothing to send. Its backoff ends at this count of its lane, or has ended.
-    Idle(u64),
-    /// In line for the medium.
-    Waiting,
-    /// Its frame exchange is under way.
-    Sending,
-}
-
 /// An access point and its stations.
 #[derive(Clone, Debug)]
 pub struct Cell<D> {
-    rules: Rules,
     config: Config,
     seed: Seed,
-    functions: Vec<Function>,
-    txqs: Vec<Txq<D>>,
+    rules: Rules,
+    backlog: Backlog<D>,
+    contenders: Contenders,
+    medium: Medium,
     distribution: Distribution,
-    contention: Contention,
-    exchanges: Vec<Exchange>,
-    beacons: Option<Beacons>,
-    reception: Reception,
-    /// What else was in the air beside an exchange's frame, by the frame's number.
-    overlaps: Vec<(u64, Other)>,
-    /// Frames that have gone on the air.
-    frames: u64,
-    /// When something happens next, unless a packet joins.
-    next: Option<Instant>,
-    /// When a node next leaves or comes back.
-    presence_changes: Option<Instant>,
-    /// Does everybody hear everybody, so that one view of the medium is that of all?
-    has_one_view: bool,
-    backoffs: Stream,
-    errors: Stream,
     arrivals: Arrivals<D>,
-    /// Functions that wait for the medium, and since when there have been any.
-    waiting: u32,
-    waiting_since: Instant,
-    airtime: Airtime,
-    counters: Vec<Counters>,
-    measured: Range<Instant>,
-    turned_away: Vec<FlowKey>,
-    hold_limits: HoldLimits,
-    hack_counters: Vec<crate::hack::Counters>,
-    log: Option<Vec<Ppdu<D>>>,
-    /// Memory that is used again.
-    winners: Vec<FunctionId>,
+    timers: Timers,
+    measurement: Measurement<D>,
 }
 
 /// Why there can be no such cell.
@@ -219,36 +140,16 @@ impl<D: Packet> Cell<D> {
             width: config.width(),
         };
         let reception = Reception::new(&config.reception, described, seed);
-        let has_one_view = (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
-        let views = if has_one_view { 1 } else { nodes };
-        let contention = Contention::new(rules.timing.slot, config.standard.has_qos(), views);
         let stream = |part: &str| seed.stream(&format!("wifi/{}/{part}", config.name));
+        let presence = (!config.reception.absences.is_empty()).then_some(Instant::ZERO);
         let mut cell = Self {
-            contention,
-            functions: Vec::new(),
-            txqs: Vec::new(),
+            backlog: Backlog::default(),
+            contenders: Contenders::new(stream("backoff")),
+            medium: Medium::new(nodes, &rules, reception, stream("errors")),
             distribution: Distribution::default(),
-            exchanges: Vec::new(),
-            beacons: config.beacon_interval.map(Beacons::new),
-            overlaps: Vec::new(),
-            frames: 0,
-            next: None,
-            presence_changes: (!config.reception.absences.is_empty()).then_some(Instant::ZERO),
-            reception,
-            has_one_view,
-            backoffs: stream("backoff"),
-            errors: stream("errors"),
             arrivals: Arrivals::default(),
-            waiting: 0,
-            waiting_since: Instant::ZERO,
-            airtime: Airtime::new(nodes),
-            counters: vec![Counters::default(); nodes],
-            measured: Instant::ZERO..Instant::FAR_FUTURE,
-            turned_away: Vec::new(),
-            hold_limits: HoldLimits::default(),
-            hack_counters: config.hack.map_or_else(Vec::new, |_| vec![crate::hack::Counters::default(); nodes]),
-            log: None,
-            winners: Vec::new(),
+            timers: Timers::new(config.beacon_interval.map(Beacons::new), presence),
+            measurement: Measurement::new(nodes, config.hack.is_some()),
             rules,
             config: config.clone(),
             seed,
@@ -263,10 +164,7 @@ impl<D: Packet> Cell<D> {
 
     /// What happens next has changed.
     fn look_ahead(&mut self) {
-        let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
-        let beacon = self.beacons.as_ref().map(Beacons::due);
-        let held = self.hold_limits.next();
-        self.next = [ends, self.contention.due(), beacon, self.presence_changes, held].into_iter().flatten().min();
+        self.timers.look_ahead(self.medium.due());
     }
 
     /// Has a packet arrived that is to be polled?
@@ -279,7 +177,7 @@ impl<D: Packet> Cell<D> {
     #[must_use]
     pub fn nominal_rate(&self, node: usize) -> Option<u64> {
         let fastest = self.capabilities().modes().last().copied();
-        let of_node = self.txqs.iter().filter(|txq| txq.from == node);
+        let of_node = self.backlog.txqs.iter().filter(|txq| txq.from == node);
         of_node.filter_map(|txq| txq.rate.only_mode().or(fastest)).map(phy::Mode::data_rate).max()
     }
 
@@ -288,9 +186,8 @@ impl<D: Packet> Cell<D> {
             return Ok(id);
         }
         let function = self.function(from, category);
-        let of_function = &self.functions[function.0 as usize];
-        let id = TxqId(self.txqs.len() as u32);
-        let txq = Txq {
+        let of_function = &self.backlog.edcafs[function];
+        let id = self.backlog.txqs.push(Txq {
             from,
             to,
             function,
@@ -304,26 +201,27 @@ impl<D: Packet> Cell<D> {
             held: Held::default(),
             hack: None,
             reverse: None,
-        };
-        self.txqs.push(txq);
-        self.functions[function.0 as usize].txqs.push(id);
+        });
         self.distribution.add_queue(from, to, category, id);
         self.pair_for_hack(id);
         Ok(id)
     }
 
     fn function(&mut self, node: usize, category: Category) -> FunctionId {
-        let found = self.functions.iter().position(|function| function.node == node && function.category == category);
-        if let Some(index) = found {
-            return FunctionId(index as u32);
+        let is_it = |id: &FunctionId| {
+            let edcaf = &self.backlog.edcafs[*id];
+            edcaf.node == node && edcaf.category == category
+        };
+        if let Some(id) = self.backlog.edcafs.ids().find(is_it) {
+            return id;
         }
         let own = self.rules.own(&self.config, node);
         let parameters = Parameters::of(self.config.standard, category)
             .with(self.config.access.of(category))
             .with(own.access.of(category));
-        let view = self.view_of(node);
-        let lane = self.contention.lane(view, &parameters, self.rules.timing.aifs(parameters.aifsn));
-        self.functions.push(Function {
+        let view = self.medium.view_of(node);
+        let lane = self.medium.contention.lane(view, &parameters, self.rules.timing.aifs(parameters.aifsn));
+        self.backlog.edcafs.push(Edcaf {
             node,
             category,
             parameters,
@@ -331,7 +229,6 @@ impl<D: Packet> Cell<D> {
             window: Window::new(&parameters),
             status: Status::Idle(0),
             ready: Ready::new(own.queues),
-            txqs: Vec::new(),
             config: own.queue,
             queues: own.queues,
             held: Held::default(),
@@ -339,15 +236,14 @@ impl<D: Packet> Cell<D> {
             lengths: None,
             short_retries: 0,
             long_retries: 0,
-        });
-        FunctionId(self.functions.len() as u32 - 1)
+        })
     }
 
     fn rate_control(&self, from: usize, to: usize) -> Result<RateControl, Error> {
         let own = self.rules.own(&self.config, from);
         let mut stream = self.seed.stream(&format!("wifi/{}/rate/{from}/{to}", self.config.name));
         let refused = |source| Error::Rate { node: own.name.to_owned(), source };
-        let success = |mode, snr_db, octets| self.reception.success_at(mode, snr_db, octets);
+        let success = |mode, snr_db, octets| self.medium.reception.success_at(mode, snr_db, octets);
         RateControl::new(own.rate, self.capabilities(), self.typical_exchange(), success, &mut stream).map_err(refused)
     }
 
@@ -378,11 +274,6 @@ impl<D: Packet> Cell<D> {
                 + self.rules.answer_time(answer, self.rules.control.lowest()),
         }
     }
-
-    /// The view of the medium that a node has.
-    const fn view_of(&self, node: usize) -> usize {
-        if self.has_one_view { 0 } else { node }
-    }
 }
 
 impl<D: Packet> Machine for Cell<D> {
@@ -394,23 +285,23 @@ impl<D: Packet> Machine for Cell<D> {
     }
 
     fn wake(&mut self, now: Instant) {
-        while let Some(index) = self.exchanges.iter().position(|exchange| exchange.ends <= now) {
+        while let Some(index) = self.medium.exchanges.iter().position(|exchange| exchange.ends <= now) {
             self.step(now, index);
         }
-        while let Some(index) = self.exchanges.iter().position(|exchange| exchange.arrived.next <= now) {
+        while let Some(index) = self.medium.exchanges.iter().position(|exchange| exchange.arrived.next <= now) {
             self.mpdu_ends(now, index);
         }
         self.presence_changes(now);
         self.held_too_long(now);
         self.beacon_falls_due(now);
-        if self.contention.due().is_some_and(|due| due <= now) {
+        if self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }
         self.look_ahead();
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.next
+        self.timers.next()
     }
 
     fn poll(&mut self, _now: Instant) -> Option<(usize, D)> {

@@ -98,6 +98,10 @@ fn extension_headers_are_passed_over() {
     // One that is longer than the packet (RFC 8200, §4.6: in units of 8 octets, without the first).
     let cut = parsed(&with_extension(60, [0, 9, 1, 4, 0, 0, 0, 0]));
     assert_eq!((cut.wire_len().get(), cut.ack_header()), (68, None));
+    // One that names another, of which nothing is there.
+    let mut octets = with_extension(60, [0; 8]);
+    octets[40] = 43;
+    assert_eq!(parsed(&octets[..48]).ack_header(), None);
 }
 
 #[test]

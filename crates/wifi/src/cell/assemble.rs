@@ -15,18 +15,18 @@ use acklab_base::{Bytes, Duration, Instant};
 impl<D: Packet> Cell<D> {
     /// `function` has won the medium. Tells whether it sends.
     pub(super) fn begin(&mut self, now: Instant, id: FunctionId) -> bool {
-        let limit = self.functions[id.0 as usize].parameters.txop_limit;
+        let limit = self.backlog.edcafs[id].parameters.txop_limit;
         let txop_ends = (!limit.is_zero()).then(|| now + limit);
         let Some(exchange) = self.next_exchange(now, now, id, txop_ends, true) else {
             // What was in line has been dropped by its queue.
             self.leave_medium(now, id, None);
             return false;
         };
-        let function = &self.functions[id.0 as usize];
+        let function = &self.backlog.edcafs[id];
         let (node, space) = (function.node, self.rules.timing.aifs(function.parameters.aifsn));
-        self.book_gap(now, node, space, self.waiting_since);
+        self.measurement.book_gap(now, node, space, self.contenders.since());
         let exchange = self.go_on_air(exchange);
-        self.exchanges.push(exchange);
+        self.medium.exchanges.push(exchange);
         true
     }
 
@@ -41,15 +41,15 @@ impl<D: Packet> Cell<D> {
         is_first: bool,
     ) -> Option<Exchange> {
         loop {
-            let txq = self.functions[function.0 as usize].ready.take()?;
-            self.txqs[txq.0 as usize].is_ready = false;
+            let txq = self.backlog.edcafs[function].ready.take()?;
+            self.backlog.txqs[txq].is_ready = false;
             // What is too old leaves a gap, of which the peer must hear first.
             self.expire(now, txq);
             if !self.may_send(now, txq) {
-                self.txqs[txq.0 as usize].rests = true;
+                self.backlog.txqs[txq].rests = true;
                 continue;
             }
-            let prepared = if self.txqs[txq.0 as usize].originator.must_ask {
+            let prepared = if self.backlog.txqs[txq].originator.must_ask {
                 Some((Step::Request, self.request(now, txq)))
             } else {
                 let left = txop_ends.map(|ends| ends.since(begins));
@@ -58,23 +58,17 @@ impl<D: Packet> Cell<D> {
             if let Some((step, data)) = prepared {
                 let exchange = self.exchange(begins, function, txq, step, data, txop_ends);
                 if !is_first && txop_ends.is_some_and(|ends| self.whole_time(&exchange) > ends.since(begins)) {
-                    self.make_ready(txq, true);
+                    self.backlog.make_ready(txq, true);
                     return None;
                 }
                 return Some(exchange);
             }
-            if !is_first && self.has_more(txq) {
+            if !is_first && self.backlog.has_more(txq) {
                 // It does not fit into what is left.
-                self.make_ready(txq, true);
+                self.backlog.make_ready(txq, true);
                 return None;
             }
         }
-    }
-
-    /// Does `id` have anything that it may send?
-    pub(super) fn has_more(&self, id: TxqId) -> bool {
-        let txq = &self.txqs[id.0 as usize];
-        !txq.buffer.is_empty() || txq.originator.frames.iter().any(|frame| !frame.is_settled)
     }
 
     fn exchange(
@@ -86,7 +80,7 @@ impl<D: Packet> Cell<D> {
         data: Data,
         txop_ends: Option<Instant>,
     ) -> Exchange {
-        let (from, to) = (self.txqs[txq.0 as usize].from, self.txqs[txq.0 as usize].to);
+        let (from, to) = (self.backlog.txqs[txq].from, self.backlog.txqs[txq].to);
         let exchange = Exchange {
             function,
             txq,
@@ -161,14 +155,14 @@ impl<D: Packet> Cell<D> {
 
     /// A Block ACK request.
     fn request(&mut self, now: Instant, id: TxqId) -> Data {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
         Data::none(mode, frame::BLOCK_ACK_REQUEST, Answer::BlockAck)
     }
 
     /// What `id` sends next; nothing, if it has nothing or nothing that takes no longer than `left`.
     fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let mode = txq.rate.choose(now, txq.attempt);
         let wants_rts = txq.rate.wants_rts();
         txq.originator.sent.clear();
@@ -185,7 +179,7 @@ impl<D: Packet> Cell<D> {
             }
         }?;
         let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
-        let txq = &self.txqs[id.0 as usize];
+        let txq = &self.backlog.txqs[id];
         let has_more = !txq.buffer.is_empty() || txq.originator.has_other();
         let is_sync = match txq.originator.missed {
             Missed::Nothing => false,
@@ -211,11 +205,11 @@ impl<D: Packet> Cell<D> {
     }
 
     fn assemble_one(&mut self, now: Instant, id: TxqId, mode: Mode) -> Option<Data> {
-        if self.txqs[id.0 as usize].originator.is_empty() {
+        if self.backlog.txqs[id].originator.is_empty() {
             self.next_mpdu(now, id)?;
         }
         let always_delimits = self.rules.always_delimits;
-        let originator = &mut self.txqs[id.0 as usize].originator;
+        let originator = &mut self.backlog.txqs[id].originator;
         originator.sent.push(originator.start);
         let frame = originator.frames.front()?;
         let octets = if always_delimits { frame::a_mpdu_subframe(frame.octets) } else { frame.octets };
@@ -228,7 +222,7 @@ impl<D: Packet> Cell<D> {
     fn assemble_aggregate(&mut self, now: Instant, id: TxqId, mode: Mode, most: Bytes, is_first: bool) -> Option<Data> {
         let window = u64::from(self.rules.window);
         // A probe of the rate control goes alone.
-        let max_frames = if self.txqs[id.0 as usize].rate.is_probe() { 1 } else { self.rules.max_frames };
+        let max_frames = if self.backlog.txqs[id].rate.is_probe() { 1 } else { self.rules.max_frames };
         let (mut data, mut last) = (Data::none(mode, Bytes::ZERO, Answer::BlockAck), Bytes::ZERO);
         let fits = |data: &Data, mpdu: Bytes| {
             u64::from(data.frames) < max_frames
@@ -236,13 +230,13 @@ impl<D: Packet> Cell<D> {
         };
         let mut index = 0;
         loop {
-            if index == self.txqs[id.0 as usize].originator.len() {
+            if index == self.backlog.txqs[id].originator.len() {
                 let is_full = index as u64 >= window || u64::from(data.frames) >= max_frames;
                 if is_full || self.next_mpdu(now, id).is_none() {
                     break;
                 }
             }
-            let originator = &mut self.txqs[id.0 as usize].originator;
+            let originator = &mut self.backlog.txqs[id].originator;
             let next = &originator.frames[index];
             if !next.is_settled {
                 if !fits(&data, next.octets) {
@@ -287,7 +281,7 @@ impl<D: Packet> Cell<D> {
         if self.rules.a_msdu > Bytes::ZERO {
             self.fill_a_msdu(now, id, &mut frame);
         }
-        self.txqs[id.0 as usize].originator.append(frame);
+        self.backlog.txqs[id].originator.append(frame);
         Some(())
     }
 
@@ -296,7 +290,7 @@ impl<D: Packet> Cell<D> {
         let mut subframes = frame::a_msdu_subframe(frame.bytes);
         loop {
             self.drop_expired(now, id);
-            let Some(head) = self.txqs[id.0 as usize].buffer.head() else { return };
+            let Some(head) = self.backlog.txqs[id].buffer.head() else { return };
             if frame::padded(subframes) + frame::a_msdu_subframe(head.wire_len()) > self.rules.a_msdu {
                 return;
             }
@@ -314,7 +308,7 @@ impl<D: Packet> Cell<D> {
 
     /// Takes a packet from the queue. What `CoDel` drops on the way is told to its flow.
     fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let (before, before_bytes) = (txq.buffer.len(), txq.buffer.bytes());
         let taken = txq.buffer.take(now);
         let gone = before - txq.buffer.len() - usize::from(taken.is_some());
@@ -327,31 +321,28 @@ impl<D: Packet> Cell<D> {
     }
 
     fn dropped_at_head(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes) {
-        let txq = &mut self.txqs[id.0 as usize];
-        let is_measured = self.measured.contains(&now);
-        while let Some(flow) = txq.buffer.take_drop() {
-            if is_measured {
-                self.turned_away.push(flow);
-            }
+        let txq = &mut self.backlog.txqs[id];
+        let is_measured = self.measurement.is_on(now);
+        let gone = std::iter::from_fn(|| txq.buffer.take_drop()).filter(|_| is_measured);
+        self.measurement.turned_away.extend(gone);
+        if let Some(counters) = self.measurement.of(now, txq.from) {
+            counters.dropped += packets;
         }
-        if is_measured {
-            self.counters[txq.from].dropped += packets;
-        }
-        self.let_go(now, id, packets, bytes);
+        self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
     }
 
     /// Gives up what waits first and is too old.
     fn drop_expired(&mut self, now: Instant, id: TxqId) {
         let Some(lifetime) = self.rules.lifetime else { return };
-        while let Some(arrived) = self.txqs[id.0 as usize].buffer.head_arrived()
+        while let Some(arrived) = self.backlog.txqs[id].buffer.head_arrived()
             && now.since(arrived) > lifetime
             && let Some((_, packet)) = self.take(now, id)
         {
-            if self.measured.contains(&now) {
-                self.counters[self.txqs[id.0 as usize].from].expired += 1;
-                self.turned_away.push(packet.flow());
+            if let Some(counters) = self.measurement.of(now, self.backlog.txqs[id].from) {
+                counters.expired += 1;
+                self.measurement.turned_away.push(packet.flow());
             }
-            self.let_go(now, id, 1, packet.wire_len());
+            self.backlog.let_go(now, id, 1, packet.wire_len(), &self.measurement.window);
         }
     }
 
@@ -359,11 +350,11 @@ impl<D: Packet> Cell<D> {
     fn expire(&mut self, now: Instant, id: TxqId) {
         let Some(lifetime) = self.rules.lifetime else { return };
         let mut is_any = false;
-        for index in 0..self.txqs[id.0 as usize].originator.len() {
-            let frame = &self.txqs[id.0 as usize].originator.frames[index];
+        for index in 0..self.backlog.txqs[id].originator.len() {
+            let frame = &self.backlog.txqs[id].originator.frames[index];
             if !frame.is_settled && now.since(frame.arrived) > lifetime {
-                let from = self.txqs[id.0 as usize].from;
-                self.counters[from].expired += self.give_up(now, id, index);
+                let from = self.backlog.txqs[id].from;
+                self.measurement.counters[from].expired += self.give_up(now, id, index);
                 is_any = true;
             }
         }

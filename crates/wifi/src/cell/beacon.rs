@@ -33,13 +33,13 @@ impl Beacons {
 impl<D: Packet> Cell<D> {
     /// Sends a beacon whose time has come, if the medium is free; else as soon as it is.
     pub(super) fn beacon_falls_due(&mut self, now: Instant) {
-        let Some(beacons) = &mut self.beacons else { return };
+        let Some(beacons) = &mut self.timers.beacons else { return };
         if beacons.due > now {
             return;
         }
-        let view = if self.has_one_view { 0 } else { ACCESS_POINT };
+        let view = self.medium.view_of(ACCESS_POINT);
         // PIFS: one slot behind SIFS (10.3.2.3.4).
-        let free = self.contention.idle_from(view).map(|from| from + self.rules.timing.aifs(1));
+        let free = self.medium.contention.idle_from(view).map(|from| from + self.rules.timing.aifs(1));
         match free {
             Some(free) if free <= now => {}
             Some(free) => {
@@ -47,7 +47,7 @@ impl<D: Packet> Cell<D> {
                 return;
             }
             None => {
-                let ends = self.exchanges.iter().map(|exchange| exchange.ends).max().unwrap_or(now);
+                let ends = self.medium.exchanges.iter().map(|exchange| exchange.ends).max().unwrap_or(now);
                 beacons.due = ends.max(now) + self.rules.timing.aifs(1);
                 return;
             }
@@ -77,9 +77,10 @@ impl<D: Packet> Cell<D> {
         };
         // A beacon that nothing holds up waits for nobody.
         let space = self.rules.timing.aifs(1);
-        let since = if self.waiting > 0 || self.airtime.booked() + space >= now { self.waiting_since } else { now };
-        self.book_gap(now, ACCESS_POINT, space, since);
+        let is_held_up = self.contenders.is_any() || self.measurement.airtime.booked() + space >= now;
+        let since = if is_held_up { self.contenders.since() } else { now };
+        self.measurement.book_gap(now, ACCESS_POINT, space, since);
         let exchange = self.go_on_air(exchange);
-        self.exchanges.push(exchange);
+        self.medium.exchanges.push(exchange);
     }
 }

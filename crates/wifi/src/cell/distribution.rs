@@ -103,7 +103,7 @@ impl<D: Packet> Cell<D> {
 
     fn misplace(&mut self, packet: &D) {
         self.distribution.misplaces();
-        self.turned_away.push(packet.flow());
+        self.measurement.turned_away.push(packet.flow());
     }
 
     fn category_of(&self, category: Category) -> Category {

@@ -33,15 +33,15 @@ impl<D: Packet> Cell<D> {
     /// Once both nodes send each other frames of a category, their answers can carry ACKs.
     pub(super) fn pair_for_hack(&mut self, id: TxqId) {
         let Some(config) = self.config.hack else { return };
-        let category = |id: TxqId| self.functions[self.txqs[id.0 as usize].function.0 as usize].category;
-        let (from, to) = (self.txqs[id.0 as usize].from, self.txqs[id.0 as usize].to);
-        let reverse = (0..self.txqs.len() as u32).map(TxqId).find(|other| {
-            let txq = &self.txqs[other.0 as usize];
+        let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].function].category;
+        let (from, to) = (self.backlog.txqs[id].from, self.backlog.txqs[id].to);
+        let reverse = self.backlog.txqs.ids().find(|other| {
+            let txq = &self.backlog.txqs[*other];
             (txq.from, txq.to) == (to, from) && category(*other) == category(id)
         });
         if let Some(reverse) = reverse {
             for (one, other) in [(id, reverse), (reverse, id)] {
-                let txq = &mut self.txqs[one.0 as usize];
+                let txq = &mut self.backlog.txqs[one];
                 txq.reverse = Some(other);
                 txq.hack = Some(Box::new(End::new(config)));
             }
@@ -50,15 +50,14 @@ impl<D: Packet> Cell<D> {
 
     /// What `id` has of TCP/HACK, and the counts of its sender, if they count now.
     fn end(&mut self, now: Instant, id: TxqId) -> Option<(&mut End<D>, Option<&mut Counters>)> {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let end = txq.hack.as_deref_mut()?;
-        let counters = self.measured.contains(&now).then(|| &mut self.hack_counters[txq.from]);
-        Some((end, counters))
+        Some((end, self.measurement.hack_of(now, txq.from)))
     }
 
     /// An ACK is to join the queue of `id`. It is given back if it does; else it waits for an answer.
     pub(super) fn hold(&mut self, now: Instant, id: TxqId, packet: D) -> Option<D> {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| end.driver.holds()) else { return Some(packet) };
         if !packet.is_pure_ack() {
             return Some(packet);
@@ -79,7 +78,7 @@ impl<D: Packet> Cell<D> {
 
     /// ACKs that wait in the queue of `id` wait for an answer instead, now that they may.
     pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
-        if self.txqs[id.0 as usize].hack.as_ref().is_some_and(|end| end.driver.holds()) {
+        if self.backlog.txqs[id].hack.as_ref().is_some_and(|end| end.driver.holds()) {
             if self.take_back(now, id, |_| true) {
                 self.release(now, id);
             }
@@ -90,7 +89,7 @@ impl<D: Packet> Cell<D> {
     /// ACKs that wait in the queue of `id` are compressed instead, if they came in time and their peer has all that was sent of their
     /// flow. Tells whether there is a flow of which later ones stay.
     fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return false };
         if txq.buffer.is_empty() || txq.originator.has_gap {
             return false;
@@ -117,24 +116,24 @@ impl<D: Packet> Cell<D> {
         let (packets, bytes) = sum_of(&taken);
         let left: Vec<D> =
             taken.into_iter().filter_map(|(since, packet)| driver.compress(since, packet).err()).collect();
-        self.let_go(now, id, packets, bytes);
+        self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
         left.into_iter().for_each(|packet| self.enqueue(now, id, packet));
         divides
     }
 
     /// From now on somebody watches how long ACKs wait.
     fn time_held(&mut self, id: TxqId) {
-        let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { return };
+        let Some(end) = self.backlog.txqs[id].hack.as_deref_mut() else { return };
         let Some(since) = end.driver.held_since().filter(|_| !end.is_timed) else { return };
         end.is_timed = true;
-        self.hold_limits.add(since + end.driver.config().hold_limit, id);
+        self.timers.hold_limits.add(since + end.driver.config().hold_limit, id);
         self.look_ahead();
     }
 
     /// ACKs that no answer has carried for too long go plain.
     pub(super) fn held_too_long(&mut self, now: Instant) {
-        while let Some(id) = self.hold_limits.take_due(now) {
-            let Some(end) = self.txqs[id.0 as usize].hack.as_deref_mut() else { continue };
+        while let Some(id) = self.timers.hold_limits.take_due(now) {
+            let Some(end) = self.backlog.txqs[id].hack.as_deref_mut() else { continue };
             end.is_timed = false;
             let limit = end.driver.config().hold_limit;
             if end.driver.held_since().is_some_and(|since| since + limit <= now) {
@@ -150,7 +149,7 @@ impl<D: Packet> Cell<D> {
 
     /// What waits for an answer and was on none goes plain, ahead of later ones of its flow. Returns how many ACKs those are.
     fn release(&mut self, now: Instant, id: TxqId) -> u64 {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return 0 };
         let released = end.driver.release();
         let count = released.len() as u64;
@@ -159,7 +158,7 @@ impl<D: Packet> Cell<D> {
         if count > 0 && txq.buffer.any(is_later) {
             let later = txq.buffer.take_out(now, |_, packet| is_later(packet));
             let (packets, bytes) = sum_of(&later);
-            self.let_go(now, id, packets, bytes);
+            self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
             released
                 .into_iter()
                 .chain(later.into_iter().map(|(_, packet)| packet))
@@ -186,9 +185,9 @@ impl<D: Packet> Cell<D> {
 
     /// The receiver of `exchange` answers in `mode`, with the ACKs that have waited for it. Returns their octets.
     pub(super) fn append_acks(&mut self, now: Instant, exchange: &Exchange, mode: Mode) -> Bytes {
-        let Some(id) = self.txqs[exchange.txq.0 as usize].reverse else { return Bytes::ZERO };
+        let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return Bytes::ZERO };
         let alone = match (exchange.step, exchange.answer) {
-            (Step::Data, Answer::Ack) => self.txqs[exchange.txq.0 as usize].originator.sent.first().copied(),
+            (Step::Data, Answer::Ack) => self.backlog.txqs[exchange.txq].originator.sent.first().copied(),
             (Step::Data | Step::Request, Answer::BlockAck) => None,
             _ => return Bytes::ZERO,
         };
@@ -219,7 +218,7 @@ impl<D: Packet> Cell<D> {
 
     /// What has come tells whether the last answer arrived.
     fn learns_from(&mut self, now: Instant, exchange: &Exchange, id: TxqId, alone: Option<u64>) {
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return };
         let is_request = exchange.step == Step::Request;
         let mut again = if is_request {
@@ -258,21 +257,21 @@ impl<D: Packet> Cell<D> {
     }
 
     fn aifs(&self, id: TxqId) -> Duration {
-        let function = &self.functions[self.txqs[id.0 as usize].function.0 as usize];
+        let function = &self.backlog.edcafs[self.backlog.txqs[id].function];
         self.rules.timing.aifs(function.parameters.aifsn)
     }
 
     /// The octets on the answer that is on the air.
     pub(super) fn appended(&self, exchange: &Exchange) -> &[u8] {
-        let end = self.txqs[exchange.txq.0 as usize].reverse.and_then(|id| self.txqs[id.0 as usize].hack.as_ref());
+        let end = self.backlog.txqs[exchange.txq].reverse.and_then(|id| self.backlog.txqs[id].hack.as_ref());
         end.filter(|_| exchange.answer != Answer::Cts).map_or(&[], |end| &end.appended)
     }
 
     /// The answer was read: the ACKs in it have arrived.
     pub(super) fn appended_acks_arrive(&mut self, now: Instant, exchange: &Exchange) {
-        let Some(id) = self.txqs[exchange.txq.0 as usize].reverse else { return };
+        let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return };
         let (distribution, arrivals) = (&self.distribution, &mut self.arrivals);
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
         let (to, driver) = (txq.to, &end.driver);
         let done = end.decompressor.decompress(&end.appended, |msn, ack| {
@@ -280,8 +279,7 @@ impl<D: Packet> Cell<D> {
                 arrivals.add(kept.with_ack(ack), distribution, to);
             }
         });
-        if self.measured.contains(&now) {
-            let counters = &mut self.hack_counters[to];
+        if let Some(counters) = self.measurement.hack_of(now, to) {
             match done {
                 Ok(done) => {
                     counters.decompressed += done.acks as u64;

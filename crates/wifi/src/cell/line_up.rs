@@ -1,6 +1,5 @@
 //! A frame comes to a function that had none.
 
-use super::transmit::Phase;
 use super::{Cell, Status};
 use crate::access::FunctionId;
 use crate::config::Dialect;
@@ -10,7 +9,7 @@ use acklab_base::Instant;
 impl<D: Packet> Cell<D> {
     /// If `function` has something to send and is idle, it gets in line for the medium.
     pub(super) fn wants_medium(&mut self, now: Instant, id: FunctionId) {
-        let function = &self.functions[id.0 as usize];
+        let function = &self.backlog.edcafs[id];
         let Status::Idle(backoff_ends) = function.status else { return };
         if function.ready.is_empty() {
             return;
@@ -25,50 +24,41 @@ impl<D: Packet> Cell<D> {
 
     /// A frame that finds the medium busy backs off, one that finds it idle long enough does not (10.3.4.2).
     fn arrives(&mut self, now: Instant, id: FunctionId, backoff_ends: u64) {
-        let function = &self.functions[id.0 as usize];
+        let function = &self.backlog.edcafs[id];
         let (node, lane) = (function.node, function.lane);
-        let count = self.contention.count(lane, now);
+        let count = self.medium.contention.count(lane, now);
         let count = if backoff_ends > count {
             backoff_ends
-        } else if self.contention.is_busy(lane, now) || self.is_about_to_answer(now, node) {
+        } else if self.medium.contention.is_busy(lane, now) || self.medium.is_about_to_answer(now, node) {
             count + self.draw_backoff(now, id)
         } else {
             count
         };
-        self.contention.wait(id, lane, count);
+        self.medium.contention.wait(id, lane, count);
     }
 
     /// The same in ns-3's `ChannelAccessManager`: `NeedBackoffUponAccess`, then `RequestAccess`.
     fn arrives_in_ns3(&mut self, now: Instant, id: FunctionId, backoff_ends: u64) {
-        let function = &self.functions[id.0 as usize];
+        let function = &self.backlog.edcafs[id];
         let (node, lane, aifsn) = (function.node, function.lane, function.parameters.aifsn);
-        let counted = self.contention.counted(lane, now);
+        let counted = self.medium.contention.counted(lane, now);
         let left = backoff_ends.saturating_sub(counted);
-        let is_idle = !self.contention.is_busy(lane, now) || self.is_about_to_answer(now, node);
+        let is_idle = !self.medium.contention.is_busy(lane, now) || self.medium.is_about_to_answer(now, node);
         if left == 0 && !is_idle {
             let slots = self.draw_backoff(now, id);
-            return self.contention.wait(id, lane, counted + slots);
+            return self.medium.contention.wait(id, lane, counted + slots);
         }
-        match self.contention.next_boundary(lane, now) {
+        match self.medium.contention.next_boundary(lane, now) {
             _ if !self.rules.has_qos && left == 0 => {
-                self.contention.wait_from(id, lane, now + self.rules.timing.aifs(aifsn), 0);
+                self.medium.contention.wait_from(id, lane, now + self.rules.timing.aifs(aifsn), 0);
             }
             Some(boundary) if self.rules.has_qos => {
                 // With slots left, `UpdateBackoff` has moved the start of the backoff to this boundary; that it lies behind the end
                 // of AIFS is taken for a new request, and it moves to the next.
                 let start = if left == 0 { boundary } else { boundary + self.rules.timing.slot };
-                self.contention.wait_from(id, lane, start, left);
+                self.medium.contention.wait_from(id, lane, start, left);
             }
-            _ => self.contention.wait(id, lane, counted + left),
+            _ => self.medium.contention.wait(id, lane, counted + left),
         }
-    }
-
-    /// Has `node` just received what it will answer after SIFS?
-    fn is_about_to_answer(&self, now: Instant, node: usize) -> bool {
-        self.exchanges.iter().any(|exchange| {
-            exchange.sender == node
-                && now < exchange.begins
-                && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
-        })
     }
 }

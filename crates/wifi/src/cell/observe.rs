@@ -2,7 +2,7 @@
 
 use super::rules::Answer;
 use super::transmit::{Exchange, Phase, Step};
-use super::{Cell, Function, on_the_air};
+use super::{Cell, Edcaf, on_the_air};
 use crate::access::Category;
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
@@ -27,93 +27,84 @@ pub struct QueueView<'a> {
     pub log: &'a [(Instant, u64)],
 }
 
-impl Function {
-    /// What is held has changed.
-    #[inline]
-    pub(super) fn note_length(&mut self, now: Instant, window: &Range<Instant>) {
-        self.length.change(now, self.held.packets, window);
-        if let Some(log) = &mut self.lengths
-            && window.contains(&now)
-        {
-            log.push((now, self.held.packets));
-        }
-    }
-}
-
 impl<D: Packet> Cell<D> {
     /// Count only what happens in `window`; without this, everything counts.
     pub fn measure(&mut self, window: Range<Instant>) {
-        self.airtime.measure(window.clone());
-        self.measured = window;
+        self.measurement.airtime.measure(window.clone());
+        self.measurement.window = window;
     }
 
     /// Keep every change of a queue's length from here on.
     pub fn log_queues(&mut self) {
-        self.functions.iter_mut().for_each(|function| function.lengths = Some(Vec::new()));
+        self.backlog.edcafs.iter_mut().for_each(|function| function.lengths = Some(Vec::new()));
     }
 
     /// Keep every PPDU from here on, until [`take_log`](Self::take_log) asks for it.
     pub fn log_air(&mut self) {
-        self.log = Some(Vec::new());
+        self.measurement.log = Some(Vec::new());
     }
 
     /// What was on the air since this was last asked.
     pub fn take_log(&mut self) -> impl Iterator<Item = Ppdu<D>> + '_ {
-        self.log.iter_mut().flat_map(|log| log.drain(..))
+        self.measurement.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
     /// Whatever has yet to end on the air began at this instant or later.
     #[must_use]
     pub fn settled(&self) -> Instant {
-        self.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
+        self.medium.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
     /// The flow of a packet that was dropped inside the window and that this has not told yet.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
-        self.turned_away.pop()
+        self.measurement.turned_away.pop()
     }
 
     /// What each node has done, the access point first.
     #[must_use]
     pub fn counters(&self) -> &[Counters] {
-        &self.counters
+        &self.measurement.counters
     }
 
     /// What each node has done by TCP/HACK, the access point first; nothing without it.
     #[must_use]
     pub fn hack_counters(&self) -> &[hack::Counters] {
-        &self.hack_counters
+        &self.measurement.hack
     }
 
     /// Where the time went up to `until`.
     pub fn airtime(&mut self, until: Instant) -> &Airtime {
-        if let Some(exchange) = self.exchanges.iter().min_by_key(|exchange| exchange.begins).copied() {
-            self.airtime.book(exchange.sender, Use::Interframe, exchange.begins.min(until));
+        if let Some(exchange) = self.medium.exchanges.iter().min_by_key(|exchange| exchange.begins).copied() {
+            self.measurement.airtime.book(exchange.sender, Use::Interframe, exchange.begins.min(until));
             let what = if exchange.phase == Phase::Answer { Use::LinkAck } else { Use::Data };
-            self.airtime.book(exchange.sender, what, until);
+            self.measurement.airtime.book(exchange.sender, what, until);
         } else {
-            let waits_from = if self.waiting > 0 { self.waiting_since.max(self.airtime.booked()) } else { until };
-            self.airtime.book(super::ACCESS_POINT, Use::Idle, waits_from.min(until));
-            self.airtime.book(super::ACCESS_POINT, Use::Backoff, until);
+            let waits_from = if self.contenders.is_any() {
+                self.contenders.since().max(self.measurement.airtime.booked())
+            } else {
+                until
+            };
+            self.measurement.airtime.book(super::ACCESS_POINT, Use::Idle, waits_from.min(until));
+            self.measurement.airtime.book(super::ACCESS_POINT, Use::Backoff, until);
         }
-        &self.airtime
+        &self.measurement.airtime
     }
 
     /// The queues of all nodes.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
-        self.functions.iter().map(|function| self.queue(function))
+        self.backlog.edcafs.iter().map(|function| self.queue(function))
     }
 
     /// The queues of one node.
     pub fn queues_of(&self, node: usize) -> impl Iterator<Item = QueueView<'_>> {
-        self.functions.iter().filter(move |function| function.node == node).map(|function| self.queue(function))
+        self.backlog.edcafs.iter().filter(move |function| function.node == node).map(|function| self.queue(function))
     }
 
-    fn queue<'a>(&self, function: &'a Function) -> QueueView<'a> {
+    fn queue<'a>(&self, function: &'a Edcaf) -> QueueView<'a> {
         QueueView {
             node: function.node,
             category: function.category,
-            mean_length: function.length.mean(&self.measured),
+            mean_length: function.length.mean(&self.measurement.window),
             max_length: function.length.max,
             log: function.lengths.as_deref().unwrap_or_default(),
         }
@@ -122,25 +113,22 @@ impl<D: Packet> Cell<D> {
     /// Books a frame of an initiator that has just ended, and counts it.
     pub(super) fn book_frame(&mut self, now: Instant, exchange: &Exchange, fate: Fate) {
         let node = exchange.sender;
-        self.airtime.book(node, Use::Interframe, exchange.begins);
+        self.measurement.airtime.book(node, Use::Interframe, exchange.begins);
         match (fate, exchange.step) {
-            (Fate::Collided, _) => self.airtime.book(node, Use::Collision, now),
-            (Fate::Lost, _) => self.airtime.book(node, Use::Lost, now),
+            (Fate::Collided, _) => self.measurement.airtime.book(node, Use::Collision, now),
+            (Fate::Lost, _) => self.measurement.airtime.book(node, Use::Lost, now),
             (_, Step::Data) => {
                 // The share of pure ACKs in the octets of the packets is that in the airtime.
                 let (acks, all) = (exchange.data.ack_octets.get(), exchange.data.bytes.get().max(1));
-                let airtime = now.since(self.airtime.booked()).as_nanos();
+                let airtime = now.since(self.measurement.airtime.booked()).as_nanos();
                 let of_acks = u128::from(airtime) * u128::from(acks.min(all)) / u128::from(all);
-                let until = self.airtime.booked() + Duration::from_nanos(of_acks as u64);
-                self.airtime.book(node, Use::TransportAck, until);
-                self.airtime.book(node, Use::Data, now);
+                let until = self.measurement.airtime.booked() + Duration::from_nanos(of_acks as u64);
+                self.measurement.airtime.book(node, Use::TransportAck, until);
+                self.measurement.airtime.book(node, Use::Data, now);
             }
-            _ => self.airtime.book(node, Use::Control, now),
+            _ => self.measurement.airtime.book(node, Use::Control, now),
         }
-        if !self.measured.contains(&now) {
-            return;
-        }
-        let counters = &mut self.counters[node];
+        let Some(counters) = self.measurement.of(now, node) else { return };
         counters.collisions += u64::from(fate == Fate::Collided);
         match exchange.step {
             Step::Rts => counters.rts += 1,
@@ -157,7 +145,7 @@ impl<D: Packet> Cell<D> {
 
     /// Keeps a frame of an initiator, if PPDUs are kept.
     pub(super) fn log_frame(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
-        if self.log.is_none() {
+        if self.measurement.log.is_none() {
             return;
         }
         let frame = match exchange.step {
@@ -165,7 +153,7 @@ impl<D: Packet> Cell<D> {
             Step::CtsToSelf => Frame::Cts,
             Step::Rts => Frame::Rts,
             Step::Request => Frame::BlockAckRequest {
-                start: on_the_air(self.txqs[exchange.txq.0 as usize].originator.start),
+                start: on_the_air(self.backlog.txqs[exchange.txq].originator.start),
                 tid: self.tid(exchange),
             },
             Step::Data => Frame::Data(self.logged_mpdus(exchange)),
@@ -175,7 +163,7 @@ impl<D: Packet> Cell<D> {
 
     /// Keeps an answer, if PPDUs are kept.
     pub(super) fn log_answer(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
-        if self.log.is_none() {
+        if self.measurement.log.is_none() {
             return;
         }
         let frame = match exchange.answer {
@@ -183,7 +171,7 @@ impl<D: Packet> Cell<D> {
             Answer::Cts => Frame::Cts,
             Answer::Ack => Frame::Ack,
             Answer::BlockAck => {
-                let originator = &self.txqs[exchange.txq.0 as usize].originator;
+                let originator = &self.backlog.txqs[exchange.txq].originator;
                 let mut bitmap = [0_u64; 4];
                 let received = originator.frames.iter().take(256).enumerate().filter(|(_, frame)| frame.is_received);
                 received.for_each(|(place, _)| bitmap[place / 64] |= 1 << (place % 64));
@@ -200,11 +188,11 @@ impl<D: Packet> Cell<D> {
     }
 
     fn tid(&self, exchange: &Exchange) -> u8 {
-        self.functions[exchange.function.0 as usize].category.tid()
+        self.backlog.edcafs[exchange.function].category.tid()
     }
 
     fn logged_mpdus(&self, exchange: &Exchange) -> Vec<Mpdu<D>> {
-        let txq = &self.txqs[exchange.txq.0 as usize];
+        let txq = &self.backlog.txqs[exchange.txq];
         let tid = self.rules.has_qos.then(|| self.tid(exchange));
         let sent = txq.originator.sent.iter().enumerate();
         sent.filter_map(|(place, sequence)| Some((sequence, txq.originator.sent_frame(place)?)))
@@ -225,7 +213,7 @@ impl<D: Packet> Cell<D> {
     fn keep(&mut self, exchange: &Exchange, frame: Frame<D>, appended: Vec<u8>, fate: Fate, reserved: Duration) {
         let extension = self.rules.timing.extension(exchange.mode);
         let whole = exchange.ends.since(exchange.begins).as_nanos();
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.measurement.log {
             log.push(Ppdu {
                 at: exchange.begins,
                 duration: Duration::from_nanos(whole - extension.as_nanos()),

@@ -8,13 +8,13 @@ use crate::airtime::Use;
 use crate::frame;
 use crate::packet::Packet;
 use crate::ppdu::Fate;
-use crate::reception::{Kind, Link, Other};
+use crate::reception::Kind;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
     /// What `index` has on the air ends, or the space before the next.
     pub(super) fn step(&mut self, now: Instant, index: usize) {
-        match self.exchanges[index].phase {
+        match self.medium.exchanges[index].phase {
             Phase::Frame => self.frame_ends(now, index),
             Phase::BeforeAnswer | Phase::BeforeFrame => self.space_ends(now, index),
             Phase::Answer => self.answer_ends(now, index),
@@ -22,14 +22,14 @@ impl<D: Packet> Cell<D> {
     }
 
     fn frame_ends(&mut self, now: Instant, index: usize) {
-        let mut exchange = self.exchanges[index];
+        let mut exchange = self.medium.exchanges[index];
         let is_read = self.is_read(now, &mut exchange);
         let fate = self.fate(&exchange, is_read);
         let reserved = self.reserved_behind(&exchange);
         self.book_frame(now, &exchange, fate);
         self.log_frame(&exchange, fate, reserved);
-        self.go_off_air(now, &exchange, reserved, is_read);
-        self.forget_overlaps(&exchange);
+        self.medium.go_off_air(now, &self.rules, &exchange, reserved, is_read);
+        self.medium.forget_overlaps(&exchange);
         match exchange.answer {
             Answer::None => self.goes_on(now, index),
             _ if is_read => self.answers(now, index),
@@ -46,22 +46,6 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// How what has ended arrives at its receiver.
-    fn link(&mut self, now: Instant, exchange: &Exchange, receiver: usize, kind: Kind) -> Link {
-        let (from, mode) = (exchange.sender, exchange.mode);
-        if self.overlaps.is_empty() {
-            return self.reception.link(now, from, receiver, mode, kind);
-        }
-        let of_this = self.overlaps.iter().filter(|(number, _)| *number == exchange.number);
-        let others: Vec<Other> = of_this.map(|(_, other)| *other).collect();
-        self.reception.link_beside(now, from, receiver, mode, kind, &others)
-    }
-
-    /// What overlapped with a frame that is over is of no interest any more.
-    pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
-        self.overlaps.retain(|(number, _)| *number != exchange.number);
-    }
-
     /// Can the receiver read what has ended? Of an aggregate, any of it: what it can read goes up.
     fn is_read(&mut self, now: Instant, exchange: &mut Exchange) -> bool {
         let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
@@ -70,64 +54,53 @@ impl<D: Packet> Cell<D> {
                 self.receive_data(now, exchange, receiver, usize::MAX);
                 exchange.arrived.is_any_read
             }
-            _ => self.is_control_read(now, exchange, receiver),
+            _ => self.medium.is_control_read(now, exchange, receiver),
         }
-    }
-
-    fn is_control_read(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
-        let mut link = self.link(now, exchange, receiver, Kind::Control);
-        let success = link.header() * link.success(exchange.octets);
-        self.happens(success)
     }
 
     /// Can the initiator read the answer?
     pub(super) fn is_answer_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
-        self.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
-    }
-
-    /// Draws nothing where nothing is left to chance.
-    fn happens(&mut self, probability: f64) -> bool {
-        probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
+        self.medium.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
     }
 
     /// The next MPDUs of a PPDU arrive, `most` of them.
     fn receive_data(&mut self, now: Instant, exchange: &mut Exchange, receiver: usize, most: usize) {
-        let mut link = self.link(now, exchange, receiver, Kind::Data);
+        let mut link = self.medium.link(now, exchange, receiver, Kind::Data);
         let arrived = &mut exchange.arrived;
         if arrived.mpdus == 0 {
-            arrived.is_heard = self.happens(link.header());
+            arrived.is_heard = self.medium.happens(link.header());
         }
         if !arrived.is_heard {
             return;
         }
         let id = exchange.txq;
-        let sent = std::mem::take(&mut self.txqs[id.0 as usize].originator.sent);
+        let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
         for sequence in sent.iter().skip(arrived.mpdus).take(most) {
-            let Some(frame) = self.txqs[id.0 as usize].originator.frame(*sequence) else { continue };
+            let Some(frame) = self.backlog.txqs[id].originator.frame(*sequence) else { continue };
             let octets = frame.octets;
-            if self.happens(link.success(octets)) {
+            if self.medium.happens(link.success(octets)) {
                 arrived.is_any_read = true;
                 self.receive_mpdu(now, id, *sequence);
             }
         }
-        self.txqs[id.0 as usize].originator.sent = sent;
+        self.backlog.txqs[id].originator.sent = sent;
         self.relay(now);
     }
 
     /// An MPDU ends whose aggregate goes on. ns-3 passes it up at once (`PhyEntity::EndOfMpdu`).
     pub(super) fn mpdu_ends(&mut self, now: Instant, index: usize) {
-        let mut exchange = self.exchanges[index];
+        let mut exchange = self.medium.exchanges[index];
         if let Some(receiver) = exchange.receiver {
             self.receive_data(now, &mut exchange, receiver, 1);
         }
         exchange.arrived.mpdus += 1;
         self.next_mpdu_goes_up(&mut exchange);
-        self.exchanges[index] = exchange;
+        self.medium.exchanges[index] = exchange;
     }
 
     /// Finds out when the next MPDU ends: with the symbol that carries the last of it. The last one ends with its PPDU.
     pub(super) fn next_mpdu_goes_up(&self, exchange: &mut Exchange) {
-        let originator = &self.txqs[exchange.txq.0 as usize].originator;
+        let originator = &self.backlog.txqs[exchange.txq].originator;
         let arrived = &mut exchange.arrived;
         arrived.next = Instant::FAR_FUTURE;
         if arrived.mpdus + 1 < originator.sent.len()
@@ -140,17 +113,15 @@ impl<D: Packet> Cell<D> {
 
     /// The peer has one more frame. What it has in order goes up, or on to where it is bound.
     fn receive_mpdu(&mut self, now: Instant, id: TxqId, sequence: u64) {
-        let keeps = self.log.is_some();
+        let keeps = self.measurement.log.is_some();
         let has_agreement = self.rules.max_aggregate.is_some();
-        let txq = &mut self.txqs[id.0 as usize];
+        let txq = &mut self.backlog.txqs[id];
         let Some(frame) = txq.originator.frame(sequence) else { return };
         if frame.is_received {
             return;
         }
         frame.is_received = true;
-        let is_measured = self.measured.contains(&now);
-        let counters = &mut self.counters[txq.from];
-        if is_measured {
+        if let Some(counters) = self.measurement.of(now, txq.from) {
             counters.first_successes += u64::from(frame.failures == 0);
             counters.delivered += u64::from(frame.packet_count);
             counters.delivered_bytes += frame.bytes.get();
@@ -169,10 +140,10 @@ impl<D: Packet> Cell<D> {
 
     /// The receiver answers.
     fn answers(&mut self, now: Instant, index: usize) {
-        if self.exchanges[index].step == Step::Request {
-            self.moves_window(now, self.exchanges[index].txq);
+        if self.medium.exchanges[index].step == Step::Request {
+            self.moves_window(now, self.medium.exchanges[index].txq);
         }
-        let exchange = self.exchanges[index];
+        let exchange = self.medium.exchanges[index];
         let mode = self.answer_mode(exchange.mode);
         let octets = self.rules.answer_octets(exchange.answer) + self.append_acks(now, &exchange, mode);
         let begins = now + self.rules.answer_space;
@@ -191,27 +162,27 @@ impl<D: Packet> Cell<D> {
 
     /// `next` takes the place of what has ended at `index`, a space later.
     pub(super) fn follows(&mut self, index: usize, next: Exchange, space: Phase) {
-        if self.has_one_view {
+        if self.medium.has_one_view {
             // Nobody can come between: the space is shorter than any other. What else is on the air overlaps with it or not.
-            self.exchanges[index].phase = space;
-            self.exchanges[index] = self.go_on_air(next);
+            self.medium.exchanges[index].phase = space;
+            self.medium.exchanges[index] = self.go_on_air(next);
         } else {
-            self.exchanges[index] = Exchange { phase: space, ends: next.begins, ..next };
+            self.medium.exchanges[index] = Exchange { phase: space, ends: next.begins, ..next };
         }
     }
 
     fn space_ends(&mut self, _now: Instant, index: usize) {
-        let waiting = self.exchanges[index];
+        let waiting = self.medium.exchanges[index];
         let phase = if waiting.phase == Phase::BeforeAnswer { Phase::Answer } else { Phase::Frame };
         let ends = waiting.begins + super::airtime(&self.rules, waiting.mode, waiting.octets);
         let begins = Exchange { phase, ends, ..waiting };
-        self.exchanges[index] = self.go_on_air(begins);
+        self.medium.exchanges[index] = self.go_on_air(begins);
     }
 
     /// Nothing answers what has ended: data follow a CTS to oneself, nothing follows a beacon.
     fn goes_on(&mut self, now: Instant, index: usize) {
-        if self.exchanges[index].step == Step::Beacon {
-            self.exchanges.swap_remove(index);
+        if self.medium.exchanges[index].step == Step::Beacon {
+            self.medium.exchanges.swap_remove(index);
             return;
         }
         self.sends_data(now, index);
@@ -219,8 +190,8 @@ impl<D: Packet> Cell<D> {
 
     /// The medium is reserved: data follow after SIFS.
     pub(super) fn sends_data(&mut self, now: Instant, index: usize) {
-        let exchange = self.exchanges[index];
-        let (txq, data) = (&self.txqs[exchange.txq.0 as usize], exchange.data);
+        let exchange = self.medium.exchanges[index];
+        let (txq, data) = (&self.backlog.txqs[exchange.txq], exchange.data);
         let begins = now + self.rules.timing.sifs;
         let next = Exchange {
             step: Step::Data,
@@ -234,7 +205,7 @@ impl<D: Packet> Cell<D> {
             answer: data.answer,
             ..exchange
         };
-        self.airtime.book(next.sender, Use::Interframe, begins);
+        self.measurement.airtime.book(next.sender, Use::Interframe, begins);
         self.follows(index, next, Phase::BeforeFrame);
     }
 }

@@ -124,6 +124,14 @@ impl Rules {
         self.answer_space > self.timing.sifs
     }
 
+    /// What those who sensed a frame but could not read it wait beyond AIFS: EIFS, if they detected its preamble (10.3.2.3.7).
+    pub(super) fn unread_extra(&self, is_undetected: bool) -> Duration {
+        if is_undetected {
+            return Duration::ZERO;
+        }
+        self.timing.eifs_extra(self.control.lowest(), frame::ACK)
+    }
+
     /// After which time without the beginning of an answer in this mode there will be none.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
         self.timing.response_timeout(mode) + (self.answer_space - self.timing.sifs)

@@ -2,14 +2,12 @@
 
 use super::rules::Answer;
 use super::{Cell, TxqId};
-use crate::access::{FunctionId, PREAMBLE_DETECTION};
+use crate::access::FunctionId;
 use crate::config::Dialect;
 use crate::originator::Mpdu;
 use crate::packet::Packet;
 use crate::phy::Mode;
-use crate::reception::Other;
-use acklab_base::{Bytes, Duration, Instant};
-use std::ops::Range;
+use acklab_base::{Bytes, Instant};
 
 /// A frame exchange that is under way: what is on the air, and what comes next.
 #[derive(Clone, Copy, Debug)]
@@ -129,89 +127,12 @@ pub(super) enum Phase {
 }
 
 impl<D: Packet> Cell<D> {
-    /// The views of the medium.
-    const fn views(&self) -> Range<usize> {
-        0..if self.has_one_view { 1 } else { self.counters.len() }
-    }
-
-    /// Does what `node` sends reach `view`? Its own always does.
-    fn reaches(&self, node: usize, view: usize) -> bool {
-        self.has_one_view || view == node || self.reception.hears(view, node)
-    }
-
-    /// What `exchange` says is on the air begins. Those that it overlaps with are lost to those that hear both.
+    /// What `exchange` says is on the air begins.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
-        let (begins, sender) = (exchange.begins, exchange.sender);
-        self.frames += 1;
-        exchange.number = self.frames;
         exchange.arrived = Arrived::default();
-        (exchange.has_collided, exchange.is_undetected) = (false, false);
         if self.rules.dialect == Dialect::Ns3 && exchange.step == Step::Data && exchange.phase == Phase::Frame {
             self.next_mpdu_goes_up(&mut exchange);
         }
-        for index in 0..self.exchanges.len() {
-            let other = self.exchanges[index];
-            if !matches!(other.phase, Phase::Frame | Phase::Answer)
-                || other.ends <= begins
-                || other.begins >= exchange.ends
-            {
-                continue;
-            }
-            let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
-            self.overlaps.push((other.number, Other { from: sender, is_earlier: false }));
-            self.overlaps.push((exchange.number, Other { from: other.sender, is_earlier: other.begins < begins }));
-            if self.disturbs(sender, other.receiver) {
-                self.exchanges[index].has_collided = true;
-                self.exchanges[index].is_undetected |= is_simultaneous;
-            }
-            if self.disturbs(other.sender, exchange.receiver) {
-                exchange.has_collided = true;
-                exchange.is_undetected |= is_simultaneous;
-            }
-        }
-        for view in self.views() {
-            if self.reaches(sender, view) {
-                self.contention.busy(view, begins);
-            }
-        }
-        exchange
-    }
-
-    /// Does `receiver` hear what `interferer` sends?
-    fn disturbs(&self, interferer: usize, receiver: Option<usize>) -> bool {
-        receiver.is_none_or(|receiver| receiver == interferer || self.reception.hears(receiver, interferer))
-    }
-
-    /// What those who sensed `exchange` but could not read it wait beyond AIFS: EIFS, if they detected its preamble (10.3.2.3.7).
-    pub(super) fn unread_extra(&self, exchange: &Exchange) -> Duration {
-        if exchange.is_undetected {
-            return Duration::ZERO;
-        }
-        self.rules.timing.eifs_extra(self.rules.control.lowest(), crate::frame::ACK)
-    }
-
-    /// What `exchange` had on the air has ended. Those that could read it know how long the medium stays reserved; those that
-    /// could not wait for EIFS.
-    pub(super) fn go_off_air(&mut self, now: Instant, exchange: &Exchange, reserved: Duration, could_be_read: bool) {
-        let extra = if could_be_read { Duration::ZERO } else { self.unread_extra(exchange) };
-        let reserved_until = now + if could_be_read { reserved } else { Duration::ZERO };
-        if self.has_one_view {
-            self.contention.reserve(0, reserved_until);
-            self.contention.idle(0, now, extra);
-            return;
-        }
-        for view in self.views() {
-            if !self.reaches(exchange.sender, view) {
-                continue;
-            }
-            let takes_part = view == exchange.sender || Some(view) == exchange.receiver;
-            if !takes_part {
-                self.contention.reserve(view, reserved_until);
-            } else if self.rules.answers_late() && reserved_until > now {
-                // Both know that the answer is yet to come, where nobody else could begin within SIFS.
-                self.contention.reserve(view, now + self.rules.answer_space);
-            }
-            self.contention.idle(view, now, if view == exchange.sender { Duration::ZERO } else { extra });
-        }
+        self.medium.go_on_air(exchange)
     }
 }

@@ -6,7 +6,10 @@ use crate::endpoints::flow_key_v6;
 use crate::ipv4;
 use acklab_base::{AckHeader, FlowKey};
 use etherparse::err::ipv6;
-use etherparse::{IpNumber, Ipv4ExtensionsSlice, Ipv6ExtensionSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice};
+use etherparse::ip_number::{AUTH, IPV6_DEST_OPTIONS, IPV6_FRAG, IPV6_HOP_BY_HOP, IPV6_ROUTE};
+use etherparse::{
+    IpAuthHeaderSlice, IpNumber, Ipv4ExtensionsSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice, Ipv6RawExtHeaderSlice,
+};
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 
 /// Why octets are no IP packet.
@@ -83,20 +86,12 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
 
 fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
     let ip = Ipv6HeaderSlice::from_slice(octets)?;
-    if ip.payload_length() == 0 && ip.next_header() == IpNumber::IPV6_HEADER_HOP_BY_HOP {
+    if ip.payload_length() == 0 && ip.next_header() == IPV6_HOP_BY_HOP {
         return Err(ParseError::Jumbogram);
     }
     let wire_len = ip.slice().len() + usize::from(ip.payload_length());
     let there = &octets[..octets.len().min(wire_len)];
-    let (extensions, last, octets, _) =
-        Ipv6ExtensionsSlice::from_slice_lax(ip.next_header(), &there[ip.slice().len()..]);
-    let is_fragment = extensions.is_fragmenting_payload();
-    // All fragments of a packet name the same header here, and only the first begins with it (RFC 8200, §4.5).
-    let fragmented = extensions.into_iter().find_map(|extension| match extension {
-        Ipv6ExtensionSlice::Fragment(header) if header.is_fragmenting_payload() => Some(header.next_header()),
-        _ => None,
-    });
-    let protocol = fragmented.unwrap_or(last);
+    let (protocol, is_fragment, octets) = behind_extensions(ip.next_header(), &there[ip.slice().len()..]);
     let carried = Carried { protocol, is_fragment, octets, length: wire_len - (there.len() - octets.len()) };
     let (from, to) = carried.ports();
     let (source, destination) = (ip.source_addr(), ip.destination_addr());
@@ -107,6 +102,38 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
         flow: flow_key_v6(source, destination, protocol.0),
         ack_header: carried.ack_header(),
     })
+}
+
+/// What stands behind the extension headers (RFC 8200, §4) of which the first has this number: the number of the first header that is
+/// none of them or is cut off, whether it is that of a fragment, and the octets from there.
+///
+/// In a fragment that number is the one of the header at which the packet was divided: all fragments name it, and only the first begins
+/// with it (RFC 8200, §4.5).
+fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) {
+    // Not by etherparse's `Ipv6ExtensionsSlice`, whose iterator reads on behind the headers that could be parsed.
+    let (mut number, mut rest) = (first, octets);
+    loop {
+        let (len, next, is_fragment) = match number {
+            IPV6_HOP_BY_HOP | IPV6_ROUTE | IPV6_DEST_OPTIONS => {
+                let Ok(header) = Ipv6RawExtHeaderSlice::from_slice(rest) else { break };
+                (header.slice().len(), header.next_header(), false)
+            }
+            AUTH => {
+                let Ok(header) = IpAuthHeaderSlice::from_slice(rest) else { break };
+                (header.slice().len(), header.next_header(), false)
+            }
+            IPV6_FRAG => {
+                let Ok(header) = Ipv6FragmentHeaderSlice::from_slice(rest) else { break };
+                (header.slice().len(), header.next_header(), header.is_fragmenting_payload())
+            }
+            _ => break,
+        };
+        (number, rest) = (next, &rest[len..]);
+        if is_fragment {
+            return (number, true, rest);
+        }
+    }
+    (number, false, rest)
 }
 
 impl Carried<'_> {

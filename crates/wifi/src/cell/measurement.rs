@@ -1,0 +1,64 @@
+//! What is counted and kept of what happens, inside the window of measurement.
+
+use crate::airtime::{Airtime, Use};
+use crate::counters::Counters;
+use crate::hack;
+use crate::ppdu::Ppdu;
+use acklab_base::{Duration, FlowKey, Instant};
+use std::ops::Range;
+
+/// Counts and records of a cell. Nothing that happens depends on them.
+#[derive(Clone, Debug)]
+pub(super) struct Measurement<D> {
+    pub(super) window: Range<Instant>,
+    pub(super) airtime: Airtime,
+    /// By node.
+    pub(super) counters: Vec<Counters>,
+    /// By node, with TCP/HACK.
+    pub(super) hack: Vec<hack::Counters>,
+    /// Whose packets were dropped, until somebody asks.
+    pub(super) turned_away: Vec<FlowKey>,
+    /// Every PPDU, for those who ask.
+    pub(super) log: Option<Vec<Ppdu<D>>>,
+}
+
+impl<D> Measurement<D> {
+    pub(super) fn new(nodes: usize, has_hack: bool) -> Self {
+        Self {
+            window: Instant::ZERO..Instant::FAR_FUTURE,
+            airtime: Airtime::new(nodes),
+            counters: vec![Counters::default(); nodes],
+            hack: if has_hack { vec![hack::Counters::default(); nodes] } else { Vec::new() },
+            turned_away: Vec::new(),
+            log: None,
+        }
+    }
+
+    /// Does what happens now count?
+    #[inline]
+    pub(super) fn is_on(&self, now: Instant) -> bool {
+        self.window.contains(&now)
+    }
+
+    /// The counters of `node`, if they count now.
+    #[inline]
+    pub(super) fn of(&mut self, now: Instant, node: usize) -> Option<&mut Counters> {
+        if self.window.contains(&now) { Some(&mut self.counters[node]) } else { None }
+    }
+
+    /// The counters of `node` for TCP/HACK, if they count now.
+    #[inline]
+    pub(super) fn hack_of(&mut self, now: Instant, node: usize) -> Option<&mut hack::Counters> {
+        if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }
+    }
+
+    /// Books the time since the last transmission, now that `node` begins: idle, as long as nobody had waited, interframe space,
+    /// backoff.
+    pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
+        let waits_from = self.airtime.booked().max(since);
+        let space_ends = self.airtime.booked() + space;
+        self.airtime.book(super::ACCESS_POINT, Use::Idle, waits_from.min(now));
+        self.airtime.book(node, Use::Interframe, space_ends.min(now));
+        self.airtime.book(node, Use::Backoff, now);
+    }
+}
