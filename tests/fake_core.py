@@ -94,5 +94,8 @@ class FakeCore:
         tables = {"flows": flows, "links": links, "network": network}
         return RunResult(json.dumps(scenario, sort_keys=True), scenario["seed"], tables)
 
+    def metrics(self):
+        return json.dumps([])
+
     def schema(self):
         return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"})

@@ -87,3 +87,8 @@ def run(
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
     return cast(dict[str, Any], json.loads(_core.schema()))
+
+
+def metrics() -> list[dict[str, str]]:
+    """What the columns of the tables of metrics are: table, name, unit, which way they are better, and meaning."""
+    return cast(list[dict[str, str]], json.loads(_core.metrics()))

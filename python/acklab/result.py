@@ -12,7 +12,7 @@ from acklab import store
 from acklab.errors import StoreError, UsageError
 from acklab.store import Provenance
 
-SERIES = ("operating_point", "throughput", "queue", "packets", "events", "air")
+SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
 """Tables that a run yields only if `measure.series` asks for them."""
 
 
@@ -96,6 +96,11 @@ class Result:
     def events(self) -> pl.DataFrame:
         """What the endpoints decided: timeouts, recovery, changes of state."""
         return self.table("events")
+
+    @property
+    def decisions(self) -> pl.DataFrame:
+        """Each decision of an ACK policy: when to acknowledge (after `delay` [ms] if later), why, and how much was unacknowledged."""
+        return self.table("decisions")
 
     @property
     def air(self) -> pl.DataFrame:

@@ -43,9 +43,9 @@ pub enum Event {
     AckDecided {
         /// What it decided.
         when: AckTime,
-        /// Why.
-        reason: &'static str,
-        /// Octets, or packets where the transport numbers those, that were unacknowledged.
+        /// Why: the place of the reason among those of [`Endpoint::tell_acknowledgments`](crate::Endpoint::tell_acknowledgments).
+        reason: usize,
+        /// Packets with data that had arrived since the last acknowledgment.
         unacknowledged: u64,
     },
     /// Something that only one transport knows.
@@ -68,6 +68,18 @@ pub enum AckTime {
     Hold,
 }
 
+impl AckTime {
+    /// Its name, as it stands in the table of decisions.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Now => "now",
+            Self::In(_) => "later",
+            Self::Hold => "hold",
+        }
+    }
+}
+
 impl Event {
     /// Its name, as it stands in the events table.
     #[must_use]
@@ -83,9 +95,7 @@ impl Event {
             Self::WindowProbe => "window-probe",
             Self::SynTimeout => "syn-timeout",
             Self::Finished => "finished",
-            Self::AckDecided { when: AckTime::Now, .. } => "ack-now",
-            Self::AckDecided { when: AckTime::In(_), .. } => "ack-later",
-            Self::AckDecided { when: AckTime::Hold, .. } => "ack-held",
+            Self::AckDecided { when, .. } => when.name(),
             Self::Other { name, .. } => name,
         }
     }
@@ -99,13 +109,7 @@ impl fmt::Display for Event {
             }
             Self::RecoveryEntered { until } | Self::WindowReduced { until } => write!(f, "until offset {until}"),
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
-            Self::AckDecided { when, reason, unacknowledged } => {
-                f.write_str(reason)?;
-                if let AckTime::In(delay) = when {
-                    write!(f, ", in {delay}")?;
-                }
-                write!(f, ", {unacknowledged} unacknowledged")
-            }
+            Self::AckDecided { unacknowledged, .. } => write!(f, "{unacknowledged} unacknowledged"),
             Self::Other { value, .. } => write!(f, "{value}"),
             _ => Ok(()),
         }

@@ -269,7 +269,7 @@ fn stop_and_wait(start: &TransportStart<'_>) -> Result<Endpoints, String> {
 }
 
 /// Runs the scenario, changed by `sets`, with captures in this folder if there is one.
-pub fn results(sets: &[String], captures: Option<PathBuf>) -> Result<Results, Box<dyn Error>> {
+pub(crate) fn results(sets: &[String], captures: Option<PathBuf>) -> Result<Results, Box<dyn Error>> {
     let strategies = Strategies::default().with_transport("stop-and-wait", stop_and_wait);
     let scenario = scenario::load_for(SCENARIO, "own_transport", sets, None, &strategies)?;
     Ok(run(&scenario, &RunOptions { captures, strategies, ..RunOptions::default() }, || true)?)

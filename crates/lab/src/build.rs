@@ -204,7 +204,14 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    world.hosts.add(|pool| Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probe(scenario, plan)));
+    world.hosts.add(|pool| {
+        let ends = pair.bind(&plan.flow, Seed(scenario.seed), routes, pool);
+        let mut flow = Measured::new(ends, keys, probe(scenario, plan));
+        if scenario.measure.series.contains(&Series::Decisions) {
+            flow.keep_decisions();
+        }
+        flow
+    });
     Ok(())
 }
 
@@ -275,6 +282,7 @@ fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
         throughput: asked(Series::Throughput).then(Vec::new),
         packets: asked(Series::Packets).then(Vec::new),
         events: asked(Series::Events).then(Vec::new),
+        decisions: asked(Series::Decisions).then(Vec::new),
     };
     let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };

@@ -23,6 +23,16 @@ impl Flow {
         Self { ends, probe, keys, before }
     }
 
+    /// From now on, keep the decisions of its ACK policy.
+    pub(crate) fn keep_decisions(&mut self) {
+        self.ends.iter_mut().for_each(|end| end.keep_decisions());
+    }
+
+    /// The names of the reasons for which its receiver acknowledges.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        self.ends[1].tally().acknowledgments.into_iter().map(|(reason, _)| reason).collect()
+    }
+
     /// Begin to measure.
     fn open(&mut self, now: Instant) {
         self.before = [self.ends[0].tally(), self.ends[1].tally()];

@@ -9,6 +9,7 @@ mod throughput;
 use crate::packet::Packet;
 use crate::statistics::{Mean, OverTime};
 
+use acklab_base::event::AckTime;
 use acklab_base::{Datagram, Duration, Event, Instant, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
@@ -24,6 +25,16 @@ pub(crate) struct Records {
     pub(crate) throughput: Option<Vec<(Instant, f64)>>,
     pub(crate) packets: Option<Vec<PacketRecord>>,
     pub(crate) events: Option<Vec<(Instant, Event)>>,
+    pub(crate) decisions: Option<Vec<(Instant, Decision)>>,
+}
+
+/// What an ACK policy has decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decision {
+    pub(crate) when: AckTime,
+    /// The place of its reason among those of the endpoint's acknowledgments.
+    pub(crate) reason: usize,
+    pub(crate) unacknowledged: u64,
 }
 
 /// The sender's state after an ACK.
@@ -241,6 +252,10 @@ impl FlowProbe {
     pub(crate) fn happened(&mut self, now: Instant, event: Event) {
         if event == Event::Finished {
             self.completed = Some(now);
+        }
+        if let Event::AckDecided { when, reason, unacknowledged } = event {
+            let decisions = self.records.decisions.as_mut();
+            return decisions.into_iter().for_each(|all| all.push((now, Decision { when, reason, unacknowledged })));
         }
         if let Some(events) = &mut self.records.events {
             events.push((now, event));

@@ -60,6 +60,9 @@ pub(crate) trait Socket: Send {
 
     /// What it has counted.
     fn tally(&self) -> Tally;
+
+    /// From now on, keep the decisions of its ACK policy.
+    fn keep_decisions(&mut self);
 }
 
 /// What an endpoint has counted since it began.
@@ -212,5 +215,9 @@ where
         self.endpoint.tell(&mut |name, unit, reading| tally.readings.push((name, unit, reading)));
         self.endpoint.tell_acknowledgments(&mut |reason, count| tally.acknowledgments.push((reason.to_owned(), count)));
         tally
+    }
+
+    fn keep_decisions(&mut self) {
+        self.endpoint.tell_decisions();
     }
 }

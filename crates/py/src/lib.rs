@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use super::cancel::Cancel;
     #[pymodule_export]
-    use super::run::{RunResult, load, run, schema};
+    use super::run::{RunResult, load, metrics, run, schema};
     #[pymodule_export]
     use super::strategies::controller::ControllerStart;
     #[pymodule_export]

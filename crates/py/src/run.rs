@@ -86,6 +86,12 @@ pub(crate) fn run(
     Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables: tables.unbind() })
 }
 
+/// What the columns of the tables of metrics are, as JSON.
+#[pyfunction]
+pub(crate) fn metrics() -> String {
+    serde_json::to_string(&acklab_lab::metrics()).unwrap_or_default()
+}
+
 /// The JSON Schema of a scenario, as JSON.
 #[pyfunction]
 pub(crate) fn schema() -> String {

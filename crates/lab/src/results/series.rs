@@ -1,9 +1,11 @@
 //! What was recorded over time, for those who asked.
 
 use crate::build::{Plan, World};
+use crate::probe::Decision;
 use crate::scenario::{Scenario, Series};
 use crate::table::Table;
 use acklab_base::Instant;
+use acklab_base::event::AckTime;
 
 /// The tables of the series that the scenario asks for.
 pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Table> {
@@ -15,6 +17,7 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
         (Series::Packets, packets),
         (Series::Air, super::cells::air),
         (Series::Events, events),
+        (Series::Decisions, decisions),
     ];
     all.into_iter().filter(|(series, _)| asked(series)).map(|(_, table)| table(world, plan)).collect()
 }
@@ -91,4 +94,29 @@ fn events(world: &World, plan: &Plan) -> Table {
         .number("time", "s", rows().map(|(_, at, _)| Instant::as_secs_f64(at)))
         .text("event", rows().map(|(.., event)| event.name().to_owned()))
         .text("detail", rows().map(|(.., event)| event.to_string()))
+}
+
+fn decisions(world: &World, plan: &Plan) -> Table {
+    let mut rows: Vec<(&str, Instant, &Decision, Option<String>)> = Vec::new();
+    for (flow, plan) in world.hosts.all.iter().zip(&plan.flows) {
+        let reasons = flow.reasons();
+        for (at, decision) in flow.probe.records.decisions.iter().flatten() {
+            let reason = match decision.when {
+                AckTime::Hold => None,
+                AckTime::Now | AckTime::In(_) => reasons.get(decision.reason).cloned(),
+            };
+            rows.push((&plan.flow.name, *at, decision, reason));
+        }
+    }
+    let delay = |decision: &Decision| match decision.when {
+        AckTime::In(delay) => Some(delay.as_millis_f64()),
+        AckTime::Now | AckTime::Hold => None,
+    };
+    Table::new("decisions")
+        .text("flow", rows.iter().map(|(flow, ..)| (*flow).to_owned()))
+        .number("time", "s", rows.iter().map(|(_, at, ..)| at.as_secs_f64()))
+        .text("acknowledge", rows.iter().map(|(_, _, decision, _)| decision.when.name().to_owned()))
+        .number("delay", "ms", rows.iter().map(|(_, _, decision, _)| delay(decision)))
+        .text("reason", rows.iter().map(|(.., reason)| reason.clone()))
+        .count("unacknowledged", "packets", rows.iter().map(|(_, _, decision, _)| decision.unacknowledged))
 }

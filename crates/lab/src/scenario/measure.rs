@@ -40,6 +40,8 @@ pub enum Series {
     Air,
     /// What endpoints tell of themselves: recoveries, timeouts and the like.
     Events,
+    /// Each decision of each ACK policy: when to acknowledge, and why.
+    Decisions,
 }
 
 /// A capture of packets, written as pcapng.

@@ -2,6 +2,7 @@
 
 use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip};
 use acklab_base::Instant;
+use std::collections::VecDeque;
 
 /// The ledger, the policy, its timer, and counts of ACKs by reason.
 ///
@@ -24,7 +25,7 @@ pub struct Acknowledger {
     /// When the newest data arrived of which the ACK sent last tells.
     told: Instant,
     /// What was decided, if anyone wants to know.
-    decisions: Option<Vec<Decided>>,
+    decisions: Option<VecDeque<Decided>>,
     counts: [u64; Reason::COUNT],
 }
 
@@ -107,7 +108,7 @@ impl Acknowledger {
     #[inline]
     fn note(&mut self, at: Instant, decision: Decision) {
         if let Some(decisions) = &mut self.decisions {
-            decisions.push(Decided { at, decision, unacknowledged: self.ledger.arrived });
+            decisions.push_back(Decided { at, decision, unacknowledged: self.ledger.arrived });
         }
     }
 
@@ -174,12 +175,13 @@ impl Acknowledger {
 
     /// Keep decisions from now on, or no longer.
     pub fn keep_decisions(&mut self, keep: bool) {
-        self.decisions = keep.then(Vec::new);
+        self.decisions = keep.then(VecDeque::new);
     }
 
-    /// The decisions since the last call, if they are [kept](Self::keep_decisions).
-    pub fn drain_decisions(&mut self) -> impl Iterator<Item = Decided> {
-        self.decisions.iter_mut().flat_map(|decisions| decisions.drain(..))
+    /// The oldest decision that has not been told, if decisions are [kept](Self::keep_decisions).
+    #[inline]
+    pub fn take_decision(&mut self) -> Option<Decided> {
+        self.decisions.as_mut()?.pop_front()
     }
 }
 
@@ -205,7 +207,7 @@ mod tests {
         let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
         let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
         arrives(&mut acknowledger, &mut ranges, 0, 0);
-        assert_eq!(acknowledger.drain_decisions().count(), 0, "nobody has asked");
+        assert_eq!(acknowledger.take_decision(), None, "nobody has asked");
         acknowledger.keep_decisions(true);
         arrives(&mut acknowledger, &mut ranges, 10, 1);
         acknowledger.sent(at(10), Reason::SegmentCount);
@@ -222,8 +224,8 @@ mod tests {
             decided(20, Decision::At(at(220), Reason::Timer), 1),
             decided(30, Decision::Now(Reason::WindowUpdate), 1),
         ];
-        assert_eq!(acknowledger.drain_decisions().collect::<Vec<_>>(), expected);
-        assert_eq!(acknowledger.drain_decisions().count(), 0, "each is drained once");
+        assert_eq!(expected.map(|_| acknowledger.take_decision()), expected.map(Some));
+        assert_eq!(acknowledger.take_decision(), None, "each is told once");
         assert_eq!(acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
     }
 

@@ -1,7 +1,8 @@
 //! What a policy says, and why.
 
 use super::Tally;
-use acklab_base::Instant;
+use acklab_base::event::AckTime;
+use acklab_base::{Event, Instant};
 
 /// What a policy says after an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,19 @@ pub struct Decided {
     pub decision: Decision,
     /// All that had arrived since the last ACK.
     pub unacknowledged: Tally,
+}
+
+impl Decided {
+    /// The same as endpoints tell it. A decision to hold has no reason; it counts as that of the first.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        let (when, reason) = match self.decision {
+            Decision::Now(reason) => (AckTime::Now, reason.index()),
+            Decision::At(at, reason) => (AckTime::In(at.since(self.at)), reason.index()),
+            Decision::Hold => (AckTime::Hold, 0),
+        };
+        Event::AckDecided { when, reason, unacknowledged: self.unacknowledged.segments }
+    }
 }
 
 /// Why an ACK was sent.

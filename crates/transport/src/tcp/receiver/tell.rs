@@ -3,7 +3,7 @@
 use super::Receiver;
 use crate::ack::Reason;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Instant, Port, Reading, Vitals};
+use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Endpoint for Receiver {
@@ -43,6 +43,15 @@ impl Endpoint for Receiver {
         ] {
             to(name, unit, Reading::Count(count));
         }
+    }
+
+    fn tell_decisions(&mut self) {
+        self.acknowledger.keep_decisions(true);
+    }
+
+    #[inline]
+    fn take_event(&mut self) -> Option<Event> {
+        self.acknowledger.take_decision().map(|decided| decided.event())
     }
 
     fn port(&mut self) -> Port<'_> {
