@@ -149,8 +149,10 @@ impl Check {
         let by_name = shorthand.map(|shorthand| Names::new(kinds, tag, shorthand));
         let table = match &mut node.value {
             Value::Table(table) => table,
-            _ if let Some(by_name) = &by_name => return Err(Problem::expected(&self.path, by_name.expected())),
             other => {
+                if let Some(by_name) = &by_name {
+                    return Err(Problem::expected(&self.path, by_name.expected()));
+                }
                 let meant = match other {
                     Value::Text(text) if names.contains(&text.as_str()) => text.as_str(),
                     _ => names.first().copied().unwrap_or_default(),

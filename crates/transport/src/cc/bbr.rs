@@ -6,12 +6,12 @@
 //!
 //! | module | rule |
 //! |---|---|
-//! | [`startup`] | search for the bandwidth, then drain the queue that this left |
-//! | [`probe_bw`] | the cycle of eight phases: send more, send less, cruise |
-//! | [`probe_rtt`] | the shortest round-trip time, and the pause that renews it |
-//! | [`long_term`] | the rate of a policer |
-//! | [`inflight`] | how much should be in flight |
-//! | [`recovery`] | the window, also while losses are repaired |
+//! | `startup` | search for the bandwidth, then drain the queue that this left |
+//! | `probe_bw` | the cycle of eight phases: send more, send less, cruise |
+//! | `probe_rtt` | the shortest round-trip time, and the pause that renews it |
+//! | `long_term` | the rate of a policer |
+//! | `inflight` | how much should be in flight |
+//! | `recovery` | the window, also while losses are repaired |
 //!
 //! Windows are whole segments and gains are 256ths, as in the kernel; rates are bits per second where it counts packets
 //! a microsecond in 2⁻²⁴ths.

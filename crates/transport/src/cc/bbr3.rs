@@ -6,13 +6,13 @@
 //!
 //! | module | rule |
 //! |---|---|
-//! | [`startup`] | search for the bandwidth, then drain the queue that this left (§5.3.1, §5.3.2) |
-//! | [`probe_bw`] | down, cruise, refill, up (§5.3.3) |
-//! | [`long_term`] | how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
-//! | [`short_term`] | what a loss between probes means (§5.5.10.3) |
-//! | [`probe_rtt`] | the shortest round-trip time, and the pause that renews it (§5.3.4) |
-//! | [`inflight`] | how much should be in flight, and the window (§5.6.4) |
-//! | [`undo`] | losses that were none (§5.5.11) |
+//! | `startup` | search for the bandwidth, then drain the queue that this left (§5.3.1, §5.3.2) |
+//! | `probe_bw` | down, cruise, refill, up (§5.3.3) |
+//! | `long_term` | how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
+//! | `short_term` | what a loss between probes means (§5.5.10.3) |
+//! | `probe_rtt` | the shortest round-trip time, and the pause that renews it (§5.3.4) |
+//! | `inflight` | how much should be in flight, and the window (§5.6.4) |
+//! | `undo` | losses that were none (§5.5.11) |
 
 mod inflight;
 mod long_term;

@@ -2,9 +2,9 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | [`monitor`] | monitor intervals: what was sent at one rate, and what became of it |
-//! | [`allegro`] | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
-//! | [`vivace`] | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
+//! | `monitor` | monitor intervals: what was sent at one rate, and what became of it |
+//! | `allegro` | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
+//! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
 //! Rates are of payload. A sender keeps at most two round trips' worth of its rate in flight, and four segments at the
 //! least (`pcc_set_cwnd` of the authors' kernel module, PCC-Kernel); the papers' senders over UDP had no window. Loss as such

@@ -213,3 +213,47 @@ impl Settings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRESETS: [Preset; 3] = [Preset::Linux, Preset::Ns3, Preset::Rfc];
+
+    #[test]
+    fn a_preset_alone_is_its_configuration() {
+        for preset in PRESETS {
+            assert_eq!(Settings::of(preset).config(), preset.config(), "{preset:?}");
+        }
+    }
+
+    #[test]
+    fn written_out_in_full_they_mean_the_same() {
+        for preset in PRESETS {
+            let changes: [fn(&mut Settings); 5] = [
+                |_| {},
+                |settings| settings.timestamps = Some(false),
+                |settings| settings.congestion = cc::Config::named("cubic"),
+                |settings| settings.congestion = cc::Config::named("dctcp"),
+                |settings| (settings.sack, settings.min_rto) = (Some(false), Some(Duration::from_millis(5))),
+            ];
+            for change in changes {
+                let mut settings = Settings::of(preset);
+                change(&mut settings);
+                assert_eq!(settings.in_full().config(), settings.config(), "{settings:?}");
+                assert_eq!(settings.check(), Ok(()), "{settings:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_follow_what_is_said_of_others() {
+        let said = Settings { sack: Some(false), timestamps: Some(false), ..Settings::of(Preset::Rfc) };
+        let config = said.config();
+        assert_eq!((config.dsack, config.timestamps, config.rtt_clock), (false, None, RttClock::SendTimes));
+        let marks = Settings { congestion: cc::Config::named("dctcp"), ..Settings::of(Preset::Linux) };
+        assert_eq!(marks.config().ecn, ecn::Config::Dctcp, "tcp_ca_needs_ecn");
+        let cubic = Settings { congestion: cc::Config::named("cubic"), ..Settings::of(Preset::Linux) };
+        assert_eq!(cubic.config().slow_start, cc::SlowStart::LINUX_HYSTART);
+    }
+}
