@@ -25,6 +25,8 @@ mod ranges;
 mod registry;
 mod round_trip;
 pub mod tack;
+#[cfg(test)]
+mod testing;
 
 pub use acknowledger::Acknowledger;
 pub use decision::{Decided, Decision, Reason};

@@ -188,52 +188,46 @@ impl Acknowledger {
 #[cfg(test)]
 mod tests {
     use super::super::delayed::Delayed;
-    use super::super::{Config, Ranges, Tally};
+    use super::super::testing::{Endpoint, Line, SIZE};
+    use super::super::{Config, Tally};
     use super::*;
     use acklab_base::Duration;
+    use proptest::prelude::*;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn arrives(acknowledger: &mut Acknowledger, ranges: &mut Ranges, ms: u64, number: u64) {
-        let arrival = ranges.insert(number..number + 1);
-        acknowledger.enter(at(ms), Packet::numbered(number, 1200, arrival));
-        acknowledger.decide(at(ms), arrival, ranges.held(true));
-    }
-
     #[test]
     fn decisions_are_kept_if_anyone_asks() {
-        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
-        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
-        arrives(&mut acknowledger, &mut ranges, 0, 0);
-        assert_eq!(acknowledger.take_decision(), None, "nobody has asked");
-        acknowledger.keep_decisions(true);
-        arrives(&mut acknowledger, &mut ranges, 10, 1);
-        acknowledger.sent(at(10), Reason::SegmentCount);
-        arrives(&mut acknowledger, &mut ranges, 20, 2);
-        acknowledger.demand(at(30), Reason::WindowUpdate);
-        acknowledger.demand(at(30), Reason::Duplicate);
+        let mut endpoint = Endpoint::new(Line::Packets, Config::Delayed(Delayed::default()));
+        let _ = endpoint.arrives(at(0), 0);
+        assert_eq!(endpoint.acknowledger.take_decision(), None, "nobody has asked");
+        endpoint.acknowledger.keep_decisions(true);
+        let _ = endpoint.arrives(at(10), 1);
+        let _ = endpoint.arrives(at(20), 2);
+        endpoint.acknowledger.demand(at(30), Reason::WindowUpdate);
+        endpoint.acknowledger.demand(at(30), Reason::Duplicate);
         let decided = |ms, decision, segments| Decided {
             at: at(ms),
             decision,
-            unacknowledged: Tally { segments, octets: segments * 1200 },
+            unacknowledged: Tally { segments, octets: segments * SIZE },
         };
         let expected = [
             decided(10, Decision::Now(Reason::SegmentCount), 2),
             decided(20, Decision::At(at(220), Reason::Timer), 1),
             decided(30, Decision::Now(Reason::WindowUpdate), 1),
         ];
-        assert_eq!(expected.map(|_| acknowledger.take_decision()), expected.map(Some));
-        assert_eq!(acknowledger.take_decision(), None, "each is told once");
-        assert_eq!(acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
+        assert_eq!(expected.map(|_| endpoint.acknowledger.take_decision()), expected.map(Some));
+        assert_eq!(endpoint.acknowledger.take_decision(), None, "each is told once");
+        assert_eq!(endpoint.acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
     }
 
     #[test]
     fn any_ack_settles_what_is_owed() {
-        let policy = Policy::new(Config::Delayed(Delayed::default())).unwrap();
-        let (mut acknowledger, mut ranges) = (Acknowledger::new(policy), Ranges::default());
-        arrives(&mut acknowledger, &mut ranges, 0, 0);
+        let mut endpoint = Endpoint::new(Line::Stream, Config::Delayed(Delayed::default()));
+        let _ = endpoint.arrives(at(0), 0);
+        let acknowledger = &mut endpoint.acknowledger;
         assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
         // With data of this end, say.
         acknowledger.sent(at(50), Reason::Timer);
@@ -241,5 +235,28 @@ mod tests {
         acknowledger.wake(at(200));
         assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(0)));
         assert_eq!(acknowledger.counts()[Reason::Timer.index()], 1);
+    }
+
+    proptest! {
+        /// Packets of one size are the same to every policy, whether they are counted by number or by the octets of a stream.
+        #[test]
+        fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
+            for config in Config::built_in() {
+                let mut endpoints = [Line::Packets, Line::Stream].map(|line| Endpoint::new(line, config));
+                let (mut now, mut newest) = (Instant::ZERO, 0);
+                for (pause, step, back) in &arrivals {
+                    now += Duration::from_micros(*pause);
+                    // Mostly in order, now and then beyond a gap, late or again.
+                    newest += step.saturating_sub(4).max(u64::from(*step > 0));
+                    let number = newest - if *back < 6 { 0 } else { newest.min(*back - 5) };
+                    let woken = endpoints.each_mut().map(|endpoint| endpoint.wake(now));
+                    prop_assert_eq!(woken[0], woken[1], "{}", config.name());
+                    let reasons = endpoints.each_mut().map(|endpoint| endpoint.arrives(now, number));
+                    prop_assert_eq!(reasons[0], reasons[1], "{}: {}", config.name(), number);
+                    let deadlines = endpoints.each_ref().map(|endpoint| endpoint.acknowledger.deadline());
+                    prop_assert_eq!(deadlines[0], deadlines[1], "{}", config.name());
+                }
+            }
+        }
     }
 }

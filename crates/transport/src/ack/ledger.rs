@@ -71,11 +71,11 @@ impl Packet {
         Self { span: Span { start: range.start, end: range.end }, octets: range.end - range.start, advanced }
     }
 
-    /// The packet of this number with `octets` of payload, which `arrival` says whether to count as in order.
+    /// The packet of this number with `octets` of payload, because of which the lowest missing number moves by `advanced`. The packets
+    /// that had waited behind it count as if they were of its size.
     #[must_use]
-    pub const fn numbered(number: u64, octets: u64, arrival: Arrival) -> Self {
-        let is_next = matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. });
-        Self { span: Span { start: number, end: number + 1 }, octets, advanced: if is_next { octets } else { 0 } }
+    pub const fn numbered(number: u64, octets: u64, advanced: u64) -> Self {
+        Self { span: Span { start: number, end: number + 1 }, octets, advanced: advanced * octets }
     }
 }
 

@@ -1,16 +1,16 @@
-//! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in brackets).
+//! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
 //! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is not held up
-//!   [`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`]. A silence longer than the timeout, and a duplicate, bring them back.
-//! * Then an ACK as soon as more than one full-sized segment is unacknowledged [`__tcp_ack_snd_check`], at once when the last
-//!   gap closes [`tcp_data_queue`].
-//! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments [`tcp_event_data_recv`,
-//!   `tcp_send_delayed_ack`].
+//!   (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and a duplicate, bring them back.
+//! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), at once when the last
+//!   gap closes (`tcp_data_queue`).
+//! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
+//!   `tcp_send_delayed_ack`).
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
 //!   all that come within 5 % of the round trip, 1 ms at most, or for 44 of them. The round trip is the receiver's own estimate,
 //!   or the handshake's if that is shorter; without an estimate it is zero. The timer has a slack of 100 µs, which
 //!   it takes in full unless some other interrupt comes first; here none does. A third range of SACK sends what is held back.
-//!   There Linux answers before the segment is taken in, and here after [`tcp_sack_compress_send_ack`].
+//!   There Linux answers before the segment is taken in, and here after (`tcp_sack_compress_send_ack`).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings};
 use acklab_base::{Duration, Instant};

@@ -90,6 +90,7 @@ pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>
 #[cfg(test)]
 mod tests {
     use super::super::ack_frequency::AckFrequency;
+    use super::super::testing::{Endpoint, Line};
     use super::super::{Acknowledger, Config, Packet, Policy, Ranges};
     use super::*;
 
@@ -97,38 +98,10 @@ mod tests {
     const COUNT: Option<Reason> = Some(Reason::SegmentCount);
     const LATE: Option<Reason> = Some(Reason::FillsGap);
 
-    /// The number lines on which packets of 1000 octets arrive: packet numbers, and offsets of a stream.
-    #[derive(Clone, Copy)]
-    enum Line {
-        Packets,
-        Stream,
-    }
-
     /// Packets arrive by number; why each is acknowledged at once, if it is.
     fn play_on(line: Line, config: Config, packets: &[u64]) -> Vec<Option<Reason>> {
-        let mut acknowledger = Acknowledger::new(Policy::new(config).unwrap());
-        let mut ranges = Ranges::default();
-        packets
-            .iter()
-            .map(|number| {
-                let before = ranges.next();
-                let arrival = match line {
-                    Line::Packets => ranges.insert(*number..number + 1),
-                    Line::Stream => ranges.insert(number * 1000..(number + 1) * 1000),
-                };
-                let packet = match line {
-                    Line::Packets => Packet::numbered(*number, 1000, arrival),
-                    Line::Stream => Packet::of_stream(number * 1000..(number + 1) * 1000, ranges.next() - before),
-                };
-                acknowledger.enter(Instant::ZERO, packet);
-                acknowledger.decide(Instant::ZERO, arrival, ranges.held(true));
-                let due = acknowledger.due();
-                if let Some(reason) = due {
-                    acknowledger.sent(Instant::ZERO, reason);
-                }
-                due
-            })
-            .collect()
+        let mut endpoint = Endpoint::new(line, config);
+        packets.iter().map(|number| endpoint.arrives(Instant::ZERO, *number)).collect()
     }
 
     /// The same on both lines.
@@ -182,8 +155,9 @@ mod tests {
         let mut ranges = Ranges::default();
         let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]
             .map(|(number, octets)| {
+                let before = ranges.next();
                 let arrival = ranges.insert(number..number + 1);
-                acknowledger.enter(Instant::ZERO, Packet::numbered(number, octets, arrival));
+                acknowledger.enter(Instant::ZERO, Packet::numbered(number, octets, ranges.next() - before));
                 acknowledger.decide(Instant::ZERO, arrival, ranges.held(true));
                 acknowledger.due().is_some()
             })
@@ -194,19 +168,14 @@ mod tests {
 
     #[test]
     fn what_waits_leaves_within_the_delay_of_the_first() {
-        let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 1)).unwrap());
-        let mut ranges = Ranges::default();
         let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
-        for (ms, number) in [(0, 0), (10, 1)] {
-            let arrival = ranges.insert(number..number + 1);
-            acknowledger.enter(at(ms), Packet::numbered(number, 1200, arrival));
-            acknowledger.decide(at(ms), arrival, ranges.held(true));
+        for line in [Line::Packets, Line::Stream] {
+            let mut endpoint = Endpoint::new(line, frequency(100, 1));
+            assert_eq!((endpoint.arrives(at(0), 0), endpoint.arrives(at(10), 1)), (None, None));
+            // RFC 9000, §13.2.1: within max_ack_delay.
+            assert_eq!(endpoint.acknowledger.deadline(), Some(at(25)));
+            assert_eq!(endpoint.wake(at(25)), Some(Reason::Timer));
+            assert_eq!((endpoint.acknowledger.deadline(), endpoint.acknowledger.told()), (None, at(10)));
         }
-        // RFC 9000, §13.2.1: within max_ack_delay of the first one.
-        assert_eq!(acknowledger.deadline(), Some(at(25)));
-        acknowledger.wake(at(25));
-        assert_eq!((acknowledger.due(), acknowledger.deadline()), (Some(Reason::Timer), None));
-        acknowledger.sent(at(25), Reason::Timer);
-        assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(10)));
     }
 }
