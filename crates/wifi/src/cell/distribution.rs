@@ -64,7 +64,7 @@ impl<D: Packet> Cell<D> {
     /// # Errors
     /// If the sender's mode is none of the standard.
     pub fn carry(&mut self, from: usize, to: usize, category: Category) -> Result<(), Error> {
-        let category = self.category_of(category);
+        let category = if self.rules.has_qos { category } else { Category::BestEffort };
         if from == ACCESS_POINT || to == ACCESS_POINT {
             self.txq(from, to, category)?;
         } else {
@@ -92,21 +92,27 @@ impl<D: Packet> Cell<D> {
     }
 
     /// A packet goes from one node to the next.
+    #[inline]
     pub(super) fn send_on(&mut self, now: Instant, from: usize, to: usize, packet: D) {
-        let category = self.category_of(Category::of_dscp(packet.dscp()));
-        let known = self.distribution.queue(from, to, category);
-        match known.map_or_else(|| self.txq(from, to, category), Ok) {
+        let category = if self.rules.has_qos { Category::of_dscp(packet.dscp()) } else { Category::BestEffort };
+        match self.distribution.queue(from, to, category) {
+            Some(id) => self.admit(now, id, packet),
+            None => self.send_first(now, from, to, category, packet),
+        }
+    }
+
+    /// The first packet of its kind makes its queue.
+    #[cold]
+    fn send_first(&mut self, now: Instant, from: usize, to: usize, category: Category, packet: D) {
+        match self.txq(from, to, category) {
             Ok(id) => self.admit(now, id, packet),
             Err(_) => self.misplace(&packet),
         }
     }
 
+    #[cold]
     fn misplace(&mut self, packet: &D) {
         self.distribution.misplaces();
         self.measurement.turned_away.push(packet.flow());
-    }
-
-    fn category_of(&self, category: Category) -> Category {
-        if self.config.standard.has_qos() { category } else { Category::BestEffort }
     }
 }

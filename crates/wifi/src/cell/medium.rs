@@ -41,6 +41,7 @@ impl Medium {
     }
 
     /// When something next ends on the air, or begins, or somebody's backoff ends.
+    #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         [ends, self.contention.due()].into_iter().flatten().min()
