@@ -51,6 +51,7 @@ impl Writer {
         match port {
             Port::Stream(port) => self.run_stream(now, port),
             Port::Datagram(port) => self.run_datagrams(now, port),
+            Port::None => self.end(),
         }
     }
 

@@ -11,9 +11,11 @@ pub enum Port<'a> {
     Stream(&'a mut dyn StreamPort),
     /// Datagrams, as they come.
     Datagram(&'a mut dyn DatagramPort),
+    /// No application has anything to do here: whatever arrives is read at once.
+    None,
 }
 
-/// A port over which octets move in order, in both directions.
+/// A port over which octets move in order, in both directions. An end that only writes leaves reading as it stands here.
 pub trait StreamPort {
     /// Open the connection. An endpoint that waits for its peer to do so ignores this.
     fn open(&mut self, now: Instant);
@@ -30,20 +32,28 @@ pub trait StreamPort {
     /// No more will be written; the peer learns so once it has all that was written.
     fn close(&mut self, now: Instant);
 
-    /// Close, and forget what was written but not yet sent.
-    fn truncate(&mut self, now: Instant);
+    /// Close, and forget what was written but not yet sent, if the transport can.
+    fn truncate(&mut self, now: Instant) {
+        self.close(now);
+    }
 
     /// How many octets are written and were never sent.
     fn unsent(&self) -> u64;
 
     /// How many octets may be read now.
-    fn readable(&self) -> u64;
+    fn readable(&self) -> u64 {
+        0
+    }
 
     /// Read at most so many octets. Returns how many were read.
-    fn read(&mut self, now: Instant, most: u64) -> u64;
+    fn read(&mut self, _now: Instant, _most: u64) -> u64 {
+        0
+    }
 
     /// Has everything been read that the peer will ever send?
-    fn is_at_end(&self) -> bool;
+    fn is_at_end(&self) -> bool {
+        false
+    }
 }
 
 /// A port over which datagrams move.

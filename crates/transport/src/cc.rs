@@ -15,7 +15,7 @@ mod model;
 pub mod newreno;
 pub mod pcc;
 mod position;
-mod slow_start;
+pub mod slow_start;
 pub mod vegas;
 
 pub use config::Config;

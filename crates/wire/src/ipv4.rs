@@ -138,6 +138,41 @@ pub(crate) fn read_header(octets: &[u8]) -> Result<(Ipv4HeaderSlice<'_>, usize),
     if total < header { Err(DecodeError::TotalLength { header, total }) } else { Ok((ip, total)) }
 }
 
+/// What an IPv4 packet carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried<'a> {
+    /// IP's number of its protocol.
+    pub protocol: u8,
+    /// The ECN field of the packet.
+    pub ecn: Ecn,
+    /// The octets that are written out.
+    pub header: &'a [u8],
+    /// Octets of zero behind them.
+    pub payload: u32,
+}
+
+/// Put the octets of the packet in place of those in `octets`, whose memory is used again. [`Extent::Headers`] leaves the zeros out.
+///
+/// # Errors
+/// If it is longer than a packet may be; `octets` is empty then.
+pub fn encode(
+    carried: &Carried<'_>,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    extent: Extent,
+    octets: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    octets.clear();
+    let total = IPV4_HEADER + carried.header.len() as u64 + u64::from(carried.payload);
+    let total_len = u16::try_from(total).map_err(|_| TooLong { octets: total })?;
+    octets.extend_from_slice(&header(IpNumber(carried.protocol), carried.ecn, endpoints, fields, total_len));
+    octets.extend_from_slice(carried.header);
+    if extent == Extent::Whole {
+        octets.resize(usize::from(total_len), 0);
+    }
+    Ok(())
+}
+
 /// The packet that `octets` start with: its header, what of its payload is there, and how long that would be. Octets after the
 /// packet, as a link layer pads it with, are left out.
 pub(crate) fn read(

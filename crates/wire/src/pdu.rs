@@ -15,10 +15,12 @@ pub trait Pdu: Any + Debug + Send {
     fn wire_len(&self) -> Bytes;
 
     /// The ECN field of the IP header that it travels in.
-    fn ecn(&self) -> Ecn;
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
 
-    /// Set that field, as a box does that marks the packet.
-    fn set_ecn(&mut self, ecn: Ecn);
+    /// Set that field, as a box does that marks the packet. A transport that is not ECN-capable need not keep it.
+    fn set_ecn(&mut self, _ecn: Ecn) {}
 
     /// What its header says to the sender of data, if it is a TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader> {

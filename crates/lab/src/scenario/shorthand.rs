@@ -55,9 +55,8 @@ pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Valu
 pub(super) fn check(document: &Node) -> Result<(), Problem> {
     let Some(Node { value: Value::Array(flows), .. }) = document.child("flow") else { return Ok(()) };
     for (index, flow) in flows.iter().enumerate() {
-        let path = |keys: &[&str]| {
-            let keys = ["flow", &index.to_string()].iter().chain(keys).map(|key| (*key).to_owned()).collect::<Vec<_>>();
-            keys
+        let path = |keys: &[&str]| -> Vec<String> {
+            ["flow", &index.to_string()].iter().chain(keys).map(|key| (*key).to_owned()).collect()
         };
         let Value::Table(table) = &flow.value else { continue };
         let Some(transport) = table.get(TRANSPORT) else { continue };

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file takes its part")]
 
 use acklab_lab::scenario::{Scenario, load};
-use acklab_lab::{RunOptions, run};
+use acklab_lab::{Results, RunOptions, run};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -17,7 +17,11 @@ pub(crate) struct Tables(BTreeMap<&'static str, RecordBatch>);
 impl Tables {
     /// Run `scenario` and keep its tables.
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
-        let results = run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}"));
+        Self::of_results(run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Keep the tables of a run.
+    pub(crate) fn of_results(results: Results) -> Self {
         Self(results.tables.into_iter().map(|table| (table.name(), table.into_arrow().unwrap())).collect())
     }
 

@@ -1,5 +1,6 @@
 //! Random scenarios, as text: what fails can be read, kept and run by hand.
 
+use acklab_transport::ack;
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -181,30 +182,32 @@ struct Stack {
 /// A preset and some settings that differ from it.
 fn stack() -> impl Strategy<Value = Stack> {
     let switch = || weighted(0.3, any::<bool>());
+    // Each policy as it is, and below some of them with settings.
+    let built_in: Vec<String> =
+        ack::Config::built_in().map(|policy| format!("ack = {{ policy = \"{}\" }}", policy.name())).collect();
     let ack = prop_oneof![
-        Just("ack = { policy = \"per-packet\" }".to_owned()),
-        Just("ack = { policy = \"linux\" }".to_owned()),
-        (1u32..5, 1u64..300, 0u32..3).prop_map(|(segments, ms, quick)| {
+        2 => select(built_in),
+        1 => (1u32..5, 1u64..300, 0u32..3).prop_map(|(segments, ms, quick)| {
             format!("ack = {{ policy = \"delayed\", segments = {segments}, timer = \"{ms}ms\", quick = {quick} }}")
         }),
-        (1u32..20, 1u64..300, select(vec!["byte-counting", "daass"])).prop_map(|(segments, ms, policy)| {
+        1 => (1u32..20, 1u64..300, select(vec!["byte-counting", "daass"])).prop_map(|(segments, ms, policy)| {
             format!("ack = {{ policy = \"{policy}\", segments = {segments}, timer = \"{ms}ms\" }}")
         }),
-        (1u32..20, 0u32..200, 1u64..50).prop_map(|(packets, after, ms)| {
+        1 => (1u32..20, 0u32..200, 1u64..50).prop_map(|(packets, after, ms)| {
             format!("ack = {{ policy = \"chrome\", packets = {packets}, after = {after}, max_ack_delay = \"{ms}ms\" }}")
         }),
-        (0u32..20, 1u64..50, 0u32..5).prop_map(|(threshold, ms, reordering)| {
+        1 => (0u32..20, 1u64..50, 0u32..5).prop_map(|(threshold, ms, reordering)| {
             format!(
                 "ack = {{ policy = \"ack-frequency\", ack_eliciting_threshold = {threshold}, \
                  requested_max_ack_delay = \"{ms}ms\", reordering_threshold = {reordering} }}"
             )
         }),
-        (1u32..20, 2u32..9, any::<bool>()).prop_map(|(segments, beta, startup)| {
+        1 => (1u32..20, 2u32..9, any::<bool>()).prop_map(|(segments, beta, startup)| {
             format!(
                 "ack = {{ policy = \"tack\", segments = {segments}, beta = {beta}, per_packet_startup = {startup} }}"
             )
         }),
-        (1u64..500).prop_map(|ms| format!("ack = {{ policy = \"ack-congestion-control\", timer = \"{ms}ms\" }}")),
+        1 => (1u64..500).prop_map(|ms| format!("ack = {{ policy = \"ack-congestion-control\", timer = \"{ms}ms\" }}")),
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);

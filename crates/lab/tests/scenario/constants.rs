@@ -1,7 +1,7 @@
-//! The constants of controllers: what the schema says of them, and what they do.
+//! The constants of controllers and slow starts: what the schema says of them, and what they do.
 
-use super::{NAME, read};
-use acklab_lab::scenario::{load, schema};
+use super::NAME;
+use acklab_lab::scenario::{Refusal, Scenario, load, schema};
 use acklab_lab::{RunOptions, run};
 use acklab_transport::cc;
 use serde_json::{Value, json};
@@ -22,41 +22,72 @@ to = "b"
 transport = { protocol = "tcp", preset = "rfc", ecn = "dctcp" }
 "#;
 
-/// The tables of all controllers, as the schema has them.
-fn kinds() -> Vec<Value> {
-    let schema = schema();
-    let kinds = schema["properties"]["flow"]["items"]["properties"]["congestion"]["oneOf"].as_array().cloned();
-    kinds.unwrap_or_default().into_iter().filter(|kind| !kind["properties"]["algorithm"]["const"].is_null()).collect()
+/// A table of constants that a flow names by a name: a controller or a slow start.
+struct Kind {
+    /// The key of the flow.
+    key: &'static str,
+    name: String,
+    /// What the schema says of it.
+    schema: Value,
 }
 
-fn name(kind: &Value) -> String {
-    kind["properties"]["algorithm"]["const"].as_str().unwrap_or_default().to_owned()
+impl Kind {
+    /// The built-in ones, as the schema has them.
+    fn all() -> Vec<Self> {
+        let schema = schema();
+        let of = |key: &'static str, tag: &str| {
+            let kinds = schema["properties"]["flow"]["items"]["properties"][key]["oneOf"].as_array().cloned();
+            let named = |schema: Value| {
+                let name = schema["properties"][tag]["const"].as_str()?.to_owned();
+                Some(Self { key, name, schema })
+            };
+            kinds.unwrap_or_default().into_iter().filter_map(named).filter(|kind| kind.name != "custom").collect()
+        };
+        let kinds: [Vec<Self>; 2] = [of("congestion", "algorithm"), of("slow_start", "rule")];
+        kinds.into_iter().flatten().collect()
+    }
+
+    /// The constants, and what the schema says of each.
+    fn constants(&self) -> Vec<(String, Value)> {
+        let properties = self.schema["properties"].as_object().cloned().unwrap_or_default();
+        properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
+    }
+
+    /// The overrides that choose it, and then give one of its constants a value.
+    fn sets(&self, constant: Option<(&str, &Value)>) -> Vec<String> {
+        let chosen = format!("flow.0.{}={}", self.key, self.name);
+        let set = constant.map(|(constant, value)| format!("flow.0.{}.{constant}={value}", self.key));
+        std::iter::once(chosen).chain(set).collect()
+    }
 }
 
-/// The constants of a controller and what the schema says of each.
-fn constants(kind: &Value) -> Vec<(String, Value)> {
-    let properties = kind["properties"].as_object().cloned().unwrap_or_default();
-    properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
+fn chosen(sets: &[String]) -> Result<Scenario, Refusal> {
+    load(PATH, NAME, sets, None)
 }
 
 #[test]
 fn every_controller_has_a_table_of_its_constants() {
-    let built_in: Vec<Value> = kinds().into_iter().filter(|kind| name(kind) != "custom").collect();
-    assert!(built_in.len() >= 9, "{}", built_in.len());
-    for kind in &built_in {
-        let controller = name(kind);
-        assert!(cc::Config::named(&controller).is_some_and(|config| config.name() == controller), "{controller}");
-        let constants = constants(kind);
-        assert!(!constants.is_empty(), "{controller}");
-        for (key, schema) in &constants {
-            assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{controller}.{key}");
-            assert!(!schema["default"].is_null(), "{controller}.{key} has no published value");
+    let kinds = Kind::all();
+    let controllers = kinds.iter().filter(|kind| kind.key == "congestion").count();
+    assert!(controllers >= 9 && kinds.len() >= controllers + 4, "{controllers} of {}", kinds.len());
+    for kind in &kinds {
+        let (key, name, constants) = (kind.key, kind.name.as_str(), kind.constants());
+        let is_known = match key {
+            "congestion" => cc::Config::named(name).is_some_and(|config| config.name() == name),
+            _ => cc::SlowStart::named(name).is_some_and(|rule| rule.name() == name),
+        };
+        assert!(is_known, "{name}");
+        assert!(!constants.is_empty() || name == "classic", "{name}");
+        for (constant, schema) in &constants {
+            assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{name}.{constant}");
+            assert!(!schema["default"].is_null(), "{name}.{constant} has no published value");
         }
         // The scenario in full says each of them, as it is published.
-        let full = read(PATH, &[&format!("flow.0.congestion={controller}")]).unwrap().canonical_json();
-        let mut table = serde_json::Map::from_iter([("algorithm".to_owned(), json!(controller))]);
-        table.extend(constants.into_iter().map(|(key, schema)| (key, schema["default"].clone())));
-        assert_eq!(full["flow"][0]["transport"]["congestion"], Value::Object(table), "{controller}");
+        let full = chosen(&kind.sets(None)).unwrap().canonical_json();
+        let mut table = full["flow"][0]["transport"][key].as_object().unwrap().clone();
+        table.retain(|_, value| value != name);
+        let published = constants.into_iter().map(|(constant, schema)| (constant, schema["default"].clone()));
+        assert_eq!(table, published.collect::<serde_json::Map<_, _>>(), "{name}");
     }
 }
 
@@ -79,43 +110,35 @@ fn another(schema: &Value) -> Value {
 
 #[test]
 fn every_constant_can_be_set_and_survives() {
-    for kind in kinds() {
-        for (key, schema) in constants(&kind).into_iter().filter(|_| name(&kind) != "custom") {
-            let (controller, value) = (name(&kind), another(&schema));
-            assert_ne!(value, schema["default"], "{controller}.{key}");
-            let sets = [format!("flow.0.congestion={controller}"), format!("flow.0.congestion.{key}={value}")];
-            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
-            let scenario = read(PATH, &sets).unwrap_or_else(|refusal| panic!("{controller}.{key}\n{refusal}"));
+    for kind in Kind::all() {
+        for (constant, schema) in kind.constants() {
+            let (name, value) = (&kind.name, another(&schema));
+            assert_ne!(value, schema["default"], "{name}.{constant}");
+            let scenario = chosen(&kind.sets(Some((&constant, &value)))).unwrap_or_else(|refusal| panic!("{refusal}"));
             let canonical = scenario.canonical_json();
-            assert_ne!(canonical["flow"][0]["transport"]["congestion"][&key], schema["default"], "{controller}.{key}");
+            assert_ne!(canonical["flow"][0]["transport"][kind.key][&constant], schema["default"], "{name}.{constant}");
             let again = load(&canonical.to_string(), NAME, &[], None).unwrap();
-            assert_eq!(again.canonical_json(), canonical, "{controller}.{key}");
-            let out_of_bounds = format!("flow.0.congestion.{key}=\"nothing\"");
-            assert!(read(PATH, &[sets[0], &out_of_bounds]).is_err(), "{controller}.{key}");
+            assert_eq!(again.canonical_json(), canonical, "{name}.{constant}");
+            assert!(chosen(&kind.sets(Some((&constant, &json!("nothing"))))).is_err(), "{name}.{constant}");
         }
     }
 }
 
-/// A controller does something else for at least a third of its constants; others matter on other paths only.
+/// Something follows from some constant of each table, and from half of all; others matter on other paths only.
 #[test]
 fn constants_move_what_a_controller_does() {
-    let tables = |sets: &[&str]| {
-        let results = run(&read(PATH, sets).unwrap(), &RunOptions::default(), || true).unwrap();
+    let tables = |sets: &[String]| {
+        let results = run(&chosen(sets).unwrap(), &RunOptions::default(), || true).unwrap();
         results.tables.into_iter().map(|table| table.into_arrow().unwrap()).collect::<Vec<_>>()
     };
-    for kind in kinds() {
-        let (controller, constants) = (name(&kind), constants(&kind));
-        if controller == "custom" {
-            continue;
-        }
-        let chosen = format!("flow.0.congestion={controller}");
-        let published = tables(&[&chosen]);
-        let moves = |(key, schema): &(String, Value)| {
-            let set = format!("flow.0.congestion.{key}={}", another(schema));
-            tables(&[&chosen, &set]) != published
-        };
-        let (moving, idle): (Vec<_>, Vec<_>) = constants.iter().partition(|constant| moves(constant));
-        let idle: Vec<&str> = idle.iter().map(|(key, _)| key.as_str()).collect();
-        assert!(moving.len() * 3 >= constants.len(), "{controller}: nothing follows from {idle:?}");
+    let (mut moving_of_all, mut all) = (0, 0);
+    for kind in Kind::all() {
+        let (constants, published) = (kind.constants(), tables(&kind.sets(None)));
+        let moves =
+            |(constant, schema): &(String, Value)| tables(&kind.sets(Some((constant, &another(schema))))) != published;
+        let moving = constants.iter().filter(|constant| moves(constant)).count();
+        assert!(moving > 0 || constants.is_empty(), "{}: nothing follows from any constant", kind.name);
+        (moving_of_all, all) = (moving_of_all + moving, all + constants.len());
     }
+    assert!(moving_of_all * 2 >= all, "something follows from only {moving_of_all} of {all} constants");
 }

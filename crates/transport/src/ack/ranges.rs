@@ -14,10 +14,8 @@ pub struct Ranges {
     beyond: Vec<Range<u64>>,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
-    /// Numbers in `beyond`.
-    waiting: u64,
-    /// Numbers below `next` that have not arrived and are no longer expected.
-    abandoned: u64,
+    /// How many numbers have arrived, each counted once.
+    received: u64,
 }
 
 impl Ranges {
@@ -30,7 +28,7 @@ impl Ranges {
     /// How many numbers have arrived, each counted once.
     #[must_use]
     pub const fn received(&self) -> u64 {
-        self.next + self.waiting - self.abandoned
+        self.received
     }
 
     /// The end of the highest range: one more than the largest number that has arrived.
@@ -77,18 +75,14 @@ impl Ranges {
         if number <= self.next {
             return;
         }
-        let before = self.received();
         let below = self.beyond.partition_point(|range| range.end < number);
-        self.waiting -= self.beyond.drain(..below).map(|range| range.end - range.start).sum::<u64>();
+        self.beyond.drain(..below);
         self.next = number;
-        if let Some(first) = self.beyond.first().filter(|first| first.start <= number).cloned() {
-            self.waiting -= first.end - first.start;
-            self.next = first.end;
-            self.beyond.remove(0);
+        if self.beyond.first().is_some_and(|first| first.start <= number) {
+            self.next = self.beyond.remove(0).end;
         }
         let next = self.next;
         self.recent.retain(|range| range.start > next);
-        self.abandoned = self.next + self.waiting - before;
     }
 
     /// The first run of numbers in `range` that has arrived before.
@@ -110,6 +104,7 @@ impl Ranges {
     #[inline]
     pub fn insert(&mut self, range: Range<u64>) -> Arrival {
         if range.start == self.next && range.end > range.start && self.beyond.is_empty() {
+            self.received += range.end - range.start;
             self.next = range.end;
             return Arrival::InOrder;
         }
@@ -124,6 +119,7 @@ impl Ranges {
         if range.start > self.next {
             return self.insert_beyond(range);
         }
+        self.received += range.end - range.start;
         self.next = range.end;
         if self.beyond.is_empty() {
             return Arrival::InOrder;
@@ -132,7 +128,10 @@ impl Ranges {
         if let Some(last) = self.beyond[..joined].last() {
             self.next = self.next.max(last.end);
         }
-        self.waiting -= self.beyond.drain(..joined).map(|range| range.end - range.start).sum::<u64>();
+        let joins = self.beyond.drain(..joined).map(|range| range.end - range.start).sum::<u64>();
+        // What it joins has counted before, whether the range overlaps it or only touches it.
+        self.received += self.next - range.end;
+        self.received -= joins;
         let next = self.next;
         self.recent.retain(|range| range.start > next);
         Arrival::FillsGap { closed: self.beyond.is_empty() }
@@ -148,7 +147,7 @@ impl Ranges {
         let start = touched.first().map_or(range.start, |held| held.start.min(range.start));
         let end = touched.last().map_or(range.end, |held| held.end.max(range.end));
         let merged: u64 = touched.iter().map(|held| held.end - held.start).sum();
-        self.waiting += end - start - merged;
+        self.received += end - start - merged;
         self.beyond.splice(first..last, std::iter::once(start..end));
         self.recent.retain(|held| held.end < start || held.start > end);
         self.recent.insert(0, start..end);

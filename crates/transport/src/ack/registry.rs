@@ -64,7 +64,6 @@ macro_rules! policies {
 
         impl Config {
             /// All built-in policies with their default settings, in the order of the registry.
-            #[must_use]
             pub fn built_in() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant(super::$module::$Settings::default()),)*].into_iter()
             }
@@ -206,6 +205,31 @@ impl Policy {
         match reason {
             Reason::Custom(own) => self.reason(own),
             _ => reason.name(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_names_what_is_built_in() {
+        let schema = schemars::schema_for!(Config);
+        let kinds = schema.get("oneOf").and_then(|kinds| kinds.as_array()).cloned().unwrap_or_default();
+        let described: Vec<_> = kinds.iter().map(|kind| kind["properties"]["policy"]["const"].as_str()).collect();
+        let names: Vec<Config> = Config::built_in().collect();
+        let expected = names.iter().map(Config::name).chain(["custom"]).map(Some);
+        assert!(expected.eq(described.iter().copied()), "{described:?}");
+    }
+
+    #[test]
+    fn defaults_are_settings_that_may_be_set() {
+        for config in Config::built_in() {
+            for Timer { key, value, most } in config.timers() {
+                assert!(!value.is_zero() && most.is_none_or(|most| value <= most), "{}: {key}", config.name());
+            }
+            assert!(Policy::new(config).is_some());
         }
     }
 }

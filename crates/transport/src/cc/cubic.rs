@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn grown_after_loss(dialect: Dialect, growth: Growth, per_ack: u64, seconds: u64) -> f64 {
-        let start = Start { dialect, slow_start: SlowStart::Classic, ..start(growth) };
+        let start = Start { dialect, slow_start: SlowStart::Classic {}, ..start(growth) };
         let mut window = Window { cwnd: 1000 * MSS, ssthresh: u64::MAX, mss: MSS };
         let mut cubic = Cubic::new(&Config::PUBLISHED, &start);
         let begin = Instant::ZERO + Duration::from_secs(1);

@@ -30,7 +30,12 @@ fn setting() -> impl Strategy<Value = (Config, Start)> {
     (
         select(vec!["newreno", "cubic", "vegas"]),
         select(vec![Dialect::Reference, Dialect::Linux, Dialect::Ns3]),
-        select(vec![SlowStart::Classic, SlowStart::HystartPlusPlus, SlowStart::LinuxHystart, SlowStart::Ns3Hystart]),
+        select(vec![
+            SlowStart::Classic {},
+            SlowStart::HYSTART_PLUS_PLUS,
+            SlowStart::LINUX_HYSTART,
+            SlowStart::NS3_HYSTART,
+        ]),
         select(vec![Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]),
         any::<bool>(),
     )

@@ -3,44 +3,73 @@
 //! Every rule doubles the window each round trip, as far as [`Growth`] lets it. They differ in what ends that before a loss does.
 
 mod hystart;
-mod hystart_plus_plus;
-mod linux;
-mod ns3;
+pub mod hystart_plus_plus;
+pub mod linux;
+pub mod ns3;
 
 use super::{Ack, Acked, Growth, Position, Start, Window};
+use crate::fault::Fault;
 use acklab_base::Instant;
 use hystart_plus_plus::HystartPlusPlus;
 use linux::LinuxHystart;
 use ns3::Ns3Hystart;
 use schemars::JsonSchema;
+use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
 /// RFC 3465, §2.3: at most so many segments an ACK.
 const BYTE_COUNTING_LIMIT: u64 = 2;
 
 /// What ends slow start before a loss does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum SlowStart {
     /// Nothing (RFC 5681, §3.1).
-    Classic,
+    Classic {},
     /// `HyStart++` (RFC 9406): delay that grows from round to round ends it by way of conservative slow start.
-    HystartPlusPlus,
+    HystartPlusPlus(hystart_plus_plus::Config),
     /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long train of ACKs, or delay.
-    LinuxHystart,
+    LinuxHystart(linux::Config),
     /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two, with other thresholds.
-    Ns3Hystart,
+    Ns3Hystart(ns3::Config),
 }
 
 impl SlowStart {
+    /// RFC 9406 with its constants.
+    pub const HYSTART_PLUS_PLUS: Self = Self::HystartPlusPlus(hystart_plus_plus::Config::PUBLISHED);
+    /// Linux's with its constants.
+    pub const LINUX_HYSTART: Self = Self::LinuxHystart(linux::Config::PUBLISHED);
+    /// ns-3's with its constants.
+    pub const NS3_HYSTART: Self = Self::Ns3Hystart(ns3::Config::PUBLISHED);
+
+    /// The rule of this name with its published constants, if there is one.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::deserialize(MapDeserializer::<_, Error>::new(std::iter::once(("rule", name)))).ok()
+    }
+
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If a constant makes no sense: the first one.
+    pub fn check(&self) -> Result<(), Fault> {
+        match self {
+            Self::Classic {} => Ok(()),
+            Self::HystartPlusPlus(constants) => constants.check(),
+            Self::LinuxHystart(constants) => constants.check(),
+            Self::Ns3Hystart(constants) => constants.check(),
+        }
+    }
+
     /// Its name, as scenarios spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Classic => "classic",
-            Self::HystartPlusPlus => "hystart-plus-plus",
-            Self::LinuxHystart => "linux-hystart",
-            Self::Ns3Hystart => "ns3-hystart",
+            Self::Classic {} => "classic",
+            Self::HystartPlusPlus(_) => "hystart-plus-plus",
+            Self::LinuxHystart(_) => "linux-hystart",
+            Self::Ns3Hystart(_) => "ns3-hystart",
         }
     }
 }
@@ -64,11 +93,11 @@ enum Exit {
 
 impl Phase {
     pub(super) fn new(start: &Start) -> Self {
-        let exit = match start.slow_start {
-            SlowStart::Classic => Exit::Loss,
-            SlowStart::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(start.paced)),
-            SlowStart::LinuxHystart => Exit::Linux(LinuxHystart::new(start.paced)),
-            SlowStart::Ns3Hystart => Exit::Ns3(Ns3Hystart::new()),
+        let exit = match &start.slow_start {
+            SlowStart::Classic {} => Exit::Loss,
+            SlowStart::HystartPlusPlus(constants) => Exit::PlusPlus(HystartPlusPlus::new(constants, start.paced)),
+            SlowStart::LinuxHystart(constants) => Exit::Linux(LinuxHystart::new(constants, start.paced)),
+            SlowStart::Ns3Hystart(constants) => Exit::Ns3(Ns3Hystart::new(constants)),
         };
         Self { growth: start.growth, stops_at_threshold: true, exit }
     }

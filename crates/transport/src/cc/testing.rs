@@ -13,7 +13,7 @@ pub(super) fn start(growth: Growth) -> Start {
         mss: MSS,
         initial_window: 10 * MSS,
         growth,
-        slow_start: SlowStart::Classic,
+        slow_start: SlowStart::Classic {},
         dialect: Dialect::Reference,
         paced: false,
         random: Seed(1).stream("controller"),

@@ -215,7 +215,7 @@ mod tests {
 
     /// In congestion avoidance with 20 segments on a path of 20 ms.
     fn rounds(dialect: Dialect) -> Rounds {
-        let start = Start { dialect, slow_start: SlowStart::Classic, ..start(Growth::PerSegment) };
+        let start = Start { dialect, slow_start: SlowStart::Classic {}, ..start(Growth::PerSegment) };
         let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
         let mut rounds = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
         rounds.round(10, 20_000);

@@ -261,6 +261,7 @@ impl Scoreboard {
     }
 
     /// New data goes out.
+    #[inline]
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
         self.transmissions += 1;
@@ -276,6 +277,25 @@ impl Scoreboard {
         });
         if self.keeps_stamps {
             self.stamps.push_back(stamp);
+        }
+    }
+
+    /// Where the segment at `index` begins.
+    fn start_of(&self, index: usize) -> u64 {
+        if index == 0 { self.una } else { self.segments[index - 1].end }
+    }
+
+    /// The index of the segment that holds the octet at `offset`; of the first one below, of none beyond the last one above. Most segments
+    /// are of one size, so it is looked for first where it would be if all were.
+    fn index_at(&self, offset: u64) -> usize {
+        if offset <= self.una || offset >= self.nxt {
+            return if offset <= self.una { 0 } else { self.segments.len() };
+        }
+        let count = self.segments.len() as u64;
+        let guess = ((offset - self.una).saturating_mul(count) / self.flight_size()) as usize;
+        match self.segments.get(guess) {
+            Some(segment) if offset < segment.end && self.start_of(guess) <= offset => guess,
+            _ => self.segments.partition_point(|segment| segment.end <= offset),
         }
     }
 
@@ -421,8 +441,8 @@ impl Scoreboard {
     /// Marks the segments that lie whole in `range`, and tells when the first of them was sent that was never sent again.
     fn sack_range(&mut self, range: Range<u64>) -> Option<Instant> {
         let mut sent_at = None;
-        let first = self.segments.partition_point(|segment| segment.end <= range.start);
-        let mut start = if first == 0 { self.una } else { self.segments[first - 1].end };
+        let first = self.index_at(range.start);
+        let mut start = self.start_of(first);
         for index in first..self.segments.len() {
             let segment = self.segments[index];
             if segment.end > range.end {
@@ -463,7 +483,7 @@ impl Scoreboard {
 
     fn find_pending(&mut self) -> Option<Range<u64>> {
         let from = self.pending_from.max(self.una);
-        let first = self.segments.partition_point(|segment| segment.end <= from);
+        let first = self.index_at(from);
         let index = (first..self.segments.len()).find(|index| {
             let segment = &self.segments[*index];
             segment.lost && !segment.in_flight_again
@@ -479,7 +499,7 @@ impl Scoreboard {
         if from >= self.highest_sacked {
             return None;
         }
-        let first = self.segments.partition_point(|segment| segment.end <= from);
+        let first = self.index_at(from);
         let index = self
             .segments
             .range(first..)
@@ -510,7 +530,7 @@ impl Scoreboard {
 
     /// The segment that begins at `start` goes out again.
     pub fn resend(&mut self, now: Instant, start: u64, stamp: Stamp) {
-        let index = self.segments.partition_point(|segment| segment.end <= start);
+        let index = self.index_at(start);
         let Some(segment) = self.segments.get_mut(index) else { return };
         let octets = segment.end - start;
         let replaced = (!segment.reported_lost).then_some(segment.at);

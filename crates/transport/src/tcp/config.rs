@@ -107,10 +107,10 @@ impl Preset {
     #[must_use]
     pub const fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
         match (self, congestion) {
-            (Self::Linux, cc::Config::Cubic(_)) => cc::SlowStart::LinuxHystart,
-            (Self::Ns3, cc::Config::Cubic(_)) => cc::SlowStart::Ns3Hystart,
-            (Self::Rfc, cc::Config::Cubic(_)) => cc::SlowStart::HystartPlusPlus,
-            _ => cc::SlowStart::Classic,
+            (Self::Linux, cc::Config::Cubic(_)) => cc::SlowStart::LINUX_HYSTART,
+            (Self::Ns3, cc::Config::Cubic(_)) => cc::SlowStart::NS3_HYSTART,
+            (Self::Rfc, cc::Config::Cubic(_)) => cc::SlowStart::HYSTART_PLUS_PLUS,
+            _ => cc::SlowStart::Classic {},
         }
     }
 }
@@ -129,7 +129,7 @@ const RFC: Config = Config {
     rtt_clock: RttClock::Timestamps,
     congestion: cc::Config::NEW_RENO,
     growth: cc::Growth::ByteCounting,
-    slow_start: cc::SlowStart::Classic,
+    slow_start: cc::SlowStart::Classic {},
     congestion_dialect: cc::Dialect::Reference,
     pacing: pacing::Config::Controller,
     validate_window: true,

@@ -197,8 +197,8 @@ impl Receiver {
         let start = segment.seq.offset_near(connection.first, before);
         let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
-        if is_in_window && self.acknowledger.is_waiting() && self.echo.splits(segment.ecn) {
-            self.split = Some(self.ack(now, connection, Reason::MarkChange));
+        if is_in_window && self.echo.splits(segment.ecn) && self.acknowledger.is_waiting() {
+            self.acknowledge_apart(now, connection);
         }
         let notice = self.echo.take(segment, is_in_window);
         if segment.ecn == Ecn::Ce {
@@ -273,6 +273,13 @@ impl Receiver {
         }
     }
 
+    /// What is owed gets an ACK of its own, ahead of a segment whose mark differs.
+    #[cold]
+    fn acknowledge_apart(&mut self, now: Instant, connection: Connection) {
+        self.split = Some(self.ack(now, connection, Reason::MarkChange));
+    }
+
+    #[inline(always)]
     fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
@@ -332,8 +339,8 @@ impl Machine for Receiver {
             self.syn_ack_due = false;
             return Some(self.syn_ack(now, connection));
         }
-        if let Some(ack) = self.split.take() {
-            return Some(ack);
+        if self.split.is_some() {
+            return self.split.take();
         }
         let reason = self.acknowledger.due()?;
         Some(self.ack(now, connection, reason))

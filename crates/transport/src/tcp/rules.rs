@@ -129,3 +129,25 @@ impl Dialect {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rule on which every table agrees is none.
+    #[test]
+    fn the_tables_differ_in_every_rule() {
+        let (rfc, ns3) = (Dialect::Rfc.rules(), Dialect::Ns3.rules());
+        let same = [
+            rfc.sacked_retransmission == ns3.sacked_retransmission,
+            rfc.partial_ack == ns3.partial_ack,
+            rfc.prr_delivery == ns3.prr_delivery,
+            rfc.disorder == ns3.disorder,
+            rfc.exit_growth == ns3.exit_growth,
+            rfc.timeout_threshold == ns3.timeout_threshold,
+            rfc.duplicate_count == ns3.duplicate_count,
+            rfc.forced_retransmission == ns3.forced_retransmission,
+        ];
+        assert_eq!(same, [false; 8]);
+    }
+}

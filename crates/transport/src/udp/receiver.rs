@@ -2,7 +2,7 @@
 
 mod numbers;
 
-use acklab_base::{DatagramPort, Duration, Instant, Machine};
+use acklab_base::{Duration, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use numbers::{Arrival, Numbers};
 
@@ -73,13 +73,6 @@ impl Receiver {
             self.jitter += (difference - self.jitter) * JITTER_GAIN;
         }
     }
-}
-
-impl DatagramPort for Receiver {
-    fn open(&mut self, _: Instant) {}
-
-    /// It only receives.
-    fn send(&mut self, _: Instant, _: u32) {}
 }
 
 impl Machine for Receiver {

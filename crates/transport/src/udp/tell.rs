@@ -57,7 +57,7 @@ impl Endpoint for Receiver {
     }
 
     fn port(&mut self) -> Port<'_> {
-        Port::Datagram(self)
+        Port::None
     }
 
     /// It answers nothing.

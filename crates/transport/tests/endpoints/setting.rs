@@ -84,10 +84,10 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
     let controllers = ["newreno", "cubic", "vegas", "bbr", "bbr3", "dctcp", "copa", "pcc-allegro", "pcc-vivace"];
     config.congestion = cc::Config::named(octets.one_of(&controllers)).expect("it is built in");
     config.slow_start = octets.one_of(&[
-        SlowStart::Classic,
-        SlowStart::HystartPlusPlus,
-        SlowStart::LinuxHystart,
-        SlowStart::Ns3Hystart,
+        SlowStart::Classic {},
+        SlowStart::HYSTART_PLUS_PLUS,
+        SlowStart::LINUX_HYSTART,
+        SlowStart::NS3_HYSTART,
     ]);
     config.congestion_dialect = octets.one_of(&[Dialect::Reference, Dialect::Linux, Dialect::Ns3]);
     config.ecn = octets.one_of(&[ecn::Config::Off, ecn::Config::Classic, ecn::Config::Dctcp, ecn::Config::Accurate]);

@@ -211,7 +211,9 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
             config.congestion = cc::Config::named(text).ok_or_else(|| format!("no controller {text}"))?;
         }
         "growth" => config.growth = variant(text)?,
-        "slow_start" => config.slow_start = variant(text)?,
+        "slow_start" => {
+            config.slow_start = cc::SlowStart::named(text).ok_or_else(|| format!("no slow start {text}"))?;
+        }
         "congestion_dialect" => config.congestion_dialect = variant(text)?,
         "validate_window" => config.validate_window = switch(text)?,
         "after_idle" => config.after_idle = variant(text)?,

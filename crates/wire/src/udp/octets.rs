@@ -4,7 +4,7 @@
 //! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
 
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
-use crate::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
+use crate::ipv4::{self, Carried, Checksums, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::{Endpoints, pdu::Pdu as _};
 use acklab_base::{Ecn, Instant};
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
@@ -73,11 +73,10 @@ pub(super) fn encode(
     }
     let wire_len = datagram.wire_len().get();
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
-    let ip = ipv4::header(IpNumber::UDP, datagram.ecn, endpoints, fields, total_len);
-    let length = total_len - ip.len() as u16;
+    let length = total_len - IPV4_HEADER as u16;
 
-    let mut carried = [0; (UDP_HEADER + TEST_HEADER) as usize];
-    let (udp, test) = carried.split_at_mut(UDP_HEADER as usize);
+    let mut headers = [0; (UDP_HEADER + TEST_HEADER) as usize];
+    let (udp, test) = headers.split_at_mut(UDP_HEADER as usize);
     test.copy_from_slice(&test_header(datagram));
     let mut header = UdpHeader {
         source_port: endpoints.source.port(),
@@ -87,18 +86,14 @@ pub(super) fn encode(
     };
     udp.copy_from_slice(&header.to_bytes());
     // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
-    header.checksum = match ipv4::checksum(IpNumber::UDP, endpoints, &carried, length) {
+    header.checksum = match ipv4::checksum(IpNumber::UDP, endpoints, &headers, length) {
         0 => u16::MAX,
         sum => sum,
     };
-    carried[..UDP_HEADER as usize].copy_from_slice(&header.to_bytes());
-
-    octets.extend_from_slice(&ip);
-    octets.extend_from_slice(&carried);
-    if extent == Extent::Whole {
-        octets.resize(usize::from(total_len), 0);
-    }
-    Ok(())
+    headers[..UDP_HEADER as usize].copy_from_slice(&header.to_bytes());
+    let payload = datagram.payload - TEST_HEADER as u32;
+    let carried = Carried { protocol: IpNumber::UDP.0, ecn: datagram.ecn, header: &headers, payload };
+    Ok(ipv4::encode(&carried, endpoints, fields, extent, octets)?)
 }
 
 fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {

@@ -4,15 +4,6 @@
 use super::super::Position;
 use acklab_base::{Duration, Instant};
 
-/// Segments below which neither looks (`hystart_low_window`, `HyStartLowWindow`).
-pub(super) const LOW_WINDOW: u64 = 16;
-/// ACKs closer than this form a train (`hystart_ack_delta_us`, `HyStartAckDelta`).
-pub(super) const ACK_DELTA: Duration = Duration::from_millis(2);
-/// `HYSTART_MIN_SAMPLES`, `HyStartMinSamples`.
-pub(super) const MIN_SAMPLES: u32 = 8;
-/// `HYSTART_DELAY_MIN`, `HyStartDelayMin`.
-pub(super) const DELAY_MIN: Duration = Duration::from_millis(4);
-
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hystart {
     /// The shortest delay of the connection.

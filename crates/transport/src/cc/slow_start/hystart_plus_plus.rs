@@ -1,25 +1,37 @@
 //! `HyStart++` (RFC 9406).
 
+use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
 use acklab_base::Duration;
 
-/// RFC 9406, §4.3: `MIN_RTT_THRESH`.
-const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
-/// RFC 9406, §4.3: `MAX_RTT_THRESH`.
-const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
-/// RFC 9406, §4.3: `MIN_RTT_DIVISOR`.
-const MIN_RTT_DIVISOR: u64 = 8;
-/// RFC 9406, §4.3: a round of fewer samples decides nothing.
-const N_RTT_SAMPLE: u32 = 8;
-/// RFC 9406, §4.3: conservative slow start grows so many times slower.
-const CSS_GROWTH_DIVISOR: u64 = 4;
-/// RFC 9406, §4.3: conservative slow start lasts so many rounds.
-const CSS_ROUNDS: u32 = 5;
-/// RFC 9406, §4.3: L, the segments that an ACK may count for where pacing does not spread them. Without limit where it does.
-const UNPACED_LIMIT: u64 = 8;
+constants! {
+    /// The constants of `HyStart++` (RFC 9406, §4.3, whose names stand with them).
+    Config {
+        /// `MIN_RTT_THRESH`: no growth of the delay below this begins conservative slow start.
+        min_rtt_threshold: Duration = Duration::from_millis(4),
+        /// `MAX_RTT_THRESH`: every growth of the delay above this does.
+        max_rtt_threshold: Duration = Duration::from_millis(16),
+        /// `MIN_RTT_DIVISOR`: between the two, growth by the last round's least delay divided by this.
+        #[schemars(range(min = 1))]
+        min_rtt_divisor: u32 = 8,
+        /// `N_RTT_SAMPLE`: a round of fewer samples decides nothing.
+        #[schemars(range(min = 1))]
+        rtt_samples: u32 = 8,
+        /// `CSS_GROWTH_DIVISOR`: conservative slow start grows so many times slower.
+        #[schemars(range(min = 1))]
+        css_growth_divisor: u32 = 4,
+        /// `CSS_ROUNDS`: conservative slow start lasts so many rounds.
+        #[schemars(range(min = 1))]
+        css_rounds: u32 = 5,
+        /// L: the segments that an ACK may count for where pacing does not spread them; without limit where it does.
+        #[schemars(range(min = 1))]
+        unpaced_limit: u32 = 8,
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HystartPlusPlus {
+    constants: Config,
     paced: bool,
     /// The round ends when this is acknowledged; none before the first ACK.
     window_end: Option<Position>,
@@ -38,8 +50,16 @@ struct Conservative {
 }
 
 impl HystartPlusPlus {
-    pub(super) const fn new(paced: bool) -> Self {
-        Self { paced, window_end: None, last_round_min: None, current_round_min: None, samples: 0, conservative: None }
+    pub(super) const fn new(constants: &Config, paced: bool) -> Self {
+        Self {
+            constants: *constants,
+            paced,
+            window_end: None,
+            last_round_min: None,
+            current_round_min: None,
+            samples: 0,
+            conservative: None,
+        }
     }
 
     /// RFC 9406, §4.3: only for the slow start that knows no threshold yet; later ones have a measured one.
@@ -49,15 +69,15 @@ impl HystartPlusPlus {
 
     /// RFC 9406, §4.2, in its order: the window, the round's least delay, the decision, the end of the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let limit = if self.paced { u64::MAX } else { UNPACED_LIMIT * window.mss };
-        let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1 };
+        let limit = if self.paced { u64::MAX } else { u64::from(self.constants.unpaced_limit) * window.mss };
+        let divisor = if self.conservative.is_some() { self.constants.css_growth_divisor.into() } else { 1_u64 };
         window.cwnd += ack.acked.bytes.min(limit) / divisor;
         let window_end = *self.window_end.get_or_insert(ack.sent_to);
         if let Some(rtt) = ack.rtt {
             self.current_round_min = Some(self.current_round_min.map_or(rtt, |min| min.min(rtt)));
             self.samples += 1;
         }
-        if self.samples >= N_RTT_SAMPLE {
+        if self.samples >= self.constants.rtt_samples {
             self.decide();
         }
         if ack.acked_to >= window_end {
@@ -70,7 +90,9 @@ impl HystartPlusPlus {
         match self.conservative {
             None => {
                 let Some(last) = self.last_round_min else { return };
-                let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                let Config { min_rtt_threshold, max_rtt_threshold, min_rtt_divisor, .. } = self.constants;
+                let grown = last / u64::from(min_rtt_divisor);
+                let threshold = grown.min(max_rtt_threshold).max(min_rtt_threshold);
                 if current >= last + threshold {
                     self.conservative = Some(Conservative { baseline_min: current, rounds: 0 });
                 }
@@ -87,7 +109,7 @@ impl HystartPlusPlus {
         self.samples = 0;
         if let Some(conservative) = &mut self.conservative {
             conservative.rounds += 1;
-            if conservative.rounds >= CSS_ROUNDS {
+            if conservative.rounds >= self.constants.css_rounds {
                 window.ssthresh = window.cwnd;
             }
         }
@@ -111,7 +133,7 @@ mod tests {
 
     impl Rounds {
         fn new(paced: bool) -> Self {
-            let start = Start { slow_start: SlowStart::HystartPlusPlus, paced, ..start(Growth::ByteCounting) };
+            let start = Start { slow_start: SlowStart::HYSTART_PLUS_PLUS, paced, ..start(Growth::ByteCounting) };
             let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
             Self { phase: Phase::new(&start), window, una: 0 }
         }

@@ -1,27 +1,45 @@
 //! Linux's `HyStart` (`tcp_cubic.c`).
 
+use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
-use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
+use super::hystart::Hystart;
 use crate::pacing;
 use acklab_base::{Duration, Instant};
 
-/// `HYSTART_DELAY_MAX`.
-const DELAY_MAX: Duration = Duration::from_millis(16);
+constants! {
+    /// The constants of Linux' `HyStart`.
+    Config {
+        /// Segments below which it does not look (`hystart_low_window`).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        low_window: u32 = 16,
+        /// ACKs closer than this form a train (`hystart_ack_delta_us`).
+        ack_delta: Duration = Duration::from_millis(2),
+        /// So many samples of the delay decide (`HYSTART_MIN_SAMPLES`).
+        #[schemars(range(min = 1))]
+        min_samples: u32 = 8,
+        /// No growth of the delay below this ends slow start (`HYSTART_DELAY_MIN`).
+        delay_min: Duration = Duration::from_millis(4),
+        /// Every growth of the delay above this does (`HYSTART_DELAY_MAX`).
+        delay_max: Duration = Duration::from_millis(16),
+        /// The most that is allowed for segmentation offload (`hystart_ack_delay`).
+        ack_delay_max: Duration = Duration::from_millis(1),
+    }
+}
+
 /// `sk_gso_max_size` of an ordinary device (`GSO_LEGACY_MAX_SIZE`), in octets.
 const GSO_MAX_SIZE: u64 = 65_536;
-/// The most that `hystart_ack_delay` allows for segmentation offload.
-const ACK_DELAY_MAX: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinuxHystart {
+    constants: Config,
     /// `sk_pacing_status` is not `SK_PACING_NONE`.
     paced: bool,
     hystart: Hystart,
 }
 
 impl LinuxHystart {
-    pub(super) fn new(paced: bool) -> Self {
-        Self { paced, hystart: Hystart::default() }
+    pub(super) fn new(constants: &Config, paced: bool) -> Self {
+        Self { constants: *constants, paced, hystart: Hystart::default() }
     }
 
     /// `bictcp_reset` and `bictcp_hystart_reset`.
@@ -39,7 +57,7 @@ impl LinuxHystart {
         if ack.acked_to > self.hystart.end {
             self.hystart.begin_round(ack.now, ack.sent_to);
         }
-        if window.cwnd < LOW_WINDOW * window.mss {
+        if window.cwnd < u64::from(self.constants.low_window) * window.mss {
             return;
         }
         let train = self.is_train_long(window, ack, delay_min);
@@ -53,11 +71,11 @@ impl LinuxHystart {
     /// A train that lasts for half the path's round trip fills the way there; with pacing, segments may leave up to half a round
     /// trip late, and it takes a whole one.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
-        if ack.now.since(self.hystart.last_ack) > ACK_DELTA {
+        if ack.now.since(self.hystart.last_ack) > self.constants.ack_delta {
             return false;
         }
         self.hystart.last_ack = ack.now;
-        let allowed = delay_min + ack_delay(window, ack);
+        let allowed = delay_min + ack_delay(window, ack).min(self.constants.ack_delay_max);
         let threshold = if self.paced { allowed } else { allowed / 2 };
         ack.now.since(self.hystart.round_start) > threshold
     }
@@ -66,11 +84,11 @@ impl LinuxHystart {
         let hystart = &mut self.hystart;
         let round_min = hystart.round_min.map_or(delay, |min| min.min(delay));
         hystart.round_min = Some(round_min);
-        if hystart.samples < MIN_SAMPLES {
+        if hystart.samples < self.constants.min_samples {
             hystart.samples += 1;
             return false;
         }
-        round_min > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
+        round_min > delay_min + (delay_min / 8).min(self.constants.delay_max).max(self.constants.delay_min)
     }
 }
 
@@ -80,7 +98,7 @@ fn ack_delay(window: &Window, ack: &Ack) -> Duration {
     let rate = ack.srtt.and_then(|srtt| pacing::rate_of_window(window.cwnd, window.ssthresh, srtt));
     rate.map_or(Duration::ZERO, |rate| {
         let nanos = u128::from(4 * GSO_MAX_SIZE * 8) * 1_000_000_000 / u128::from(rate.bits_per_second().max(1));
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(ACK_DELAY_MAX)
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     })
 }
 
@@ -103,7 +121,7 @@ mod tests {
     }
 
     fn warm(paced: bool) -> LinuxHystart {
-        let mut hystart = LinuxHystart::new(paced);
+        let mut hystart = LinuxHystart::new(&Config::PUBLISHED, paced);
         assert!(!round(&mut hystart, 5, Duration::from_millis(1), ms(20)));
         hystart
     }

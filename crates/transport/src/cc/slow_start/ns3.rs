@@ -6,21 +6,38 @@
 //! 4. nine samples decide by the least of the first eight;
 //! 5. a round begins only with an ACK that grows the window.
 
+use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
-use super::hystart::{ACK_DELTA, DELAY_MIN, Hystart, LOW_WINDOW, MIN_SAMPLES};
+use super::hystart::Hystart;
 use acklab_base::{Duration, Instant};
 
-/// `HyStartDelayMax`.
-const DELAY_MAX: Duration = Duration::from_secs(1);
+constants! {
+    /// The constants of ns-3.37's `HyStart`.
+    Config {
+        /// Segments below which it does not look (`HyStartLowWindow`).
+        #[schemars(range(min = 1, max = 1_000_000))]
+        low_window: u32 = 16,
+        /// ACKs closer than this form a train (`HyStartAckDelta`).
+        ack_delta: Duration = Duration::from_millis(2),
+        /// So many samples of the delay decide (`HyStartMinSamples`).
+        #[schemars(range(min = 1))]
+        min_samples: u32 = 8,
+        /// No growth of the delay below this ends slow start (`HyStartDelayMin`).
+        delay_min: Duration = Duration::from_millis(4),
+        /// Every growth of the delay above this does (`HyStartDelayMax`).
+        delay_max: Duration = Duration::from_secs(1),
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ns3Hystart {
+    constants: Config,
     hystart: Hystart,
 }
 
 impl Ns3Hystart {
-    pub(super) fn new() -> Self {
-        Self { hystart: Hystart::default() }
+    pub(super) fn new(constants: &Config) -> Self {
+        Self { constants: *constants, hystart: Hystart::default() }
     }
 
     /// `CubicReset` and `HystartReset`.
@@ -32,7 +49,10 @@ impl Ns3Hystart {
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = ack.srtt {
             let delay_min = self.hystart.shortest(delay);
-            if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW * window.mss && !self.hystart.found {
+            if window.cwnd <= window.ssthresh
+                && window.cwnd >= u64::from(self.constants.low_window) * window.mss
+                && !self.hystart.found
+            {
                 self.update(window, ack.now, delay, delay_min);
             }
         }
@@ -43,15 +63,15 @@ impl Ns3Hystart {
 
     fn update(&mut self, window: &mut Window, now: Instant, delay: Duration, delay_min: Duration) {
         let hystart = &mut self.hystart;
-        if now.since(hystart.last_ack) <= ACK_DELTA {
+        if now.since(hystart.last_ack) <= self.constants.ack_delta {
             hystart.last_ack = now;
             hystart.found |= now.since(hystart.round_start) > delay_min;
         }
-        if hystart.samples < MIN_SAMPLES {
+        if hystart.samples < self.constants.min_samples {
             hystart.round_min = Some(hystart.round_min.map_or(delay, |min| min.min(delay)));
             hystart.samples += 1;
         } else {
-            let threshold = delay_min + delay_min.clamp(DELAY_MIN, DELAY_MAX);
+            let threshold = delay_min + delay_min.min(self.constants.delay_max).max(self.constants.delay_min);
             hystart.found |= hystart.round_min.is_some_and(|round_min| round_min > threshold);
         }
         if hystart.found {
@@ -71,7 +91,7 @@ mod tests {
 
     /// A round of ACKs `gap` apart behind a first one of 20 ms, and whether it ends slow start.
     fn round(acks: u64, gap: Duration, srtt: Duration) -> bool {
-        let mut hystart = Ns3Hystart::new();
+        let mut hystart = Ns3Hystart::new(&Config::PUBLISHED);
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
         let begin = Instant::ZERO + Duration::from_secs(1);
         hystart.on_ack(

@@ -11,7 +11,7 @@ impl Scoreboard {
         if self.highest_sacked <= self.judged.max(self.una) {
             return 0;
         }
-        let top = self.segments.partition_point(|segment| segment.end <= self.highest_sacked);
+        let top = self.index_at(self.highest_sacked);
         let (mut above, mut boundary) = (0, top);
         while boundary > 0 && above < DUP_THRESH {
             boundary -= 1;
@@ -21,7 +21,7 @@ impl Scoreboard {
             return 0;
         }
         let before = self.lost;
-        let first = self.segments.partition_point(|segment| segment.end <= self.judged);
+        let first = self.index_at(self.judged);
         for index in first..boundary {
             self.mark_lost(index);
         }
@@ -36,10 +36,6 @@ impl Scoreboard {
         if !self.segments.is_empty() {
             self.mark_lost(0);
         }
-    }
-
-    pub(super) fn start_of(&self, index: usize) -> u64 {
-        if index == 0 { self.una } else { self.segments[index - 1].end }
     }
 
     fn mark_lost(&mut self, index: usize) {
@@ -115,7 +111,7 @@ impl Scoreboard {
         let mut last = None;
         let mut entry = 0;
         while let Some((number, start)) = self.resent_in_order.get(entry).copied() {
-            let index = self.segments.partition_point(|segment| segment.end <= start);
+            let index = self.index_at(start);
             let is_out = |segment: &&Sent| segment.number == number && segment.in_flight_again && !segment.sacked;
             match self.segments.get(index).filter(is_out).map(|segment| segment.at) {
                 None if entry == 0 => {
@@ -140,7 +136,7 @@ impl Scoreboard {
     fn judge_originals(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let from = self.judged.max(self.una);
-        for index in self.segments.partition_point(|segment| segment.end <= from)..self.segments.len() {
+        for index in self.index_at(from)..self.segments.len() {
             let segment = self.segments[index];
             if !(segment.ever_resent || segment.sacked || segment.lost) {
                 if segment.number >= newest {

@@ -36,16 +36,4 @@ impl StreamPort for Sender {
     fn unsent(&self) -> u64 {
         self.buffer.sendable().saturating_sub(self.board.nxt())
     }
-
-    fn readable(&self) -> u64 {
-        0
-    }
-
-    fn read(&mut self, _now: Instant, _most: u64) -> u64 {
-        0
-    }
-
-    fn is_at_end(&self) -> bool {
-        false
-    }
 }

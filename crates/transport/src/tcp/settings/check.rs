@@ -25,6 +25,7 @@ impl Settings {
         self.options()?;
         let config = self.config();
         config.congestion.check().map_err(|fault| fault.within("congestion"))?;
+        config.slow_start.check().map_err(|fault| fault.within("slow_start"))?;
         config.ack.check().map_err(|fault| fault.within("ack"))
     }
 
