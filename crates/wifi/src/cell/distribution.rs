@@ -87,7 +87,7 @@ impl<D: Packet> Cell<D> {
                 let next = if from == ACCESS_POINT { exit } else { ACCESS_POINT };
                 self.send_on(now, from, next, packet);
             }
-            _ => self.misplace(&packet),
+            _ => self.misplace(now, &packet),
         }
     }
 
@@ -106,13 +106,15 @@ impl<D: Packet> Cell<D> {
     fn send_first(&mut self, now: Instant, from: usize, to: usize, category: Category, packet: D) {
         match self.txq(from, to, category) {
             Ok(id) => self.admit(now, id, packet),
-            Err(_) => self.misplace(&packet),
+            Err(_) => self.misplace(now, &packet),
         }
     }
 
     #[cold]
-    fn misplace(&mut self, packet: &D) {
+    fn misplace(&mut self, now: Instant, packet: &D) {
         self.distribution.misplaces();
-        self.measurement.turned_away.push(packet.flow());
+        if self.measurement.is_on(now) {
+            self.measurement.turned_away.push(packet.flow());
+        }
     }
 }
