@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_queue_treats_both_alike(flows in flows(vec![(0, 1), (1, 0)])) {
+    fn every_queue_treats_both_forms_alike(flows in flows(vec![(0, 1), (1, 0)])) {
         for queue in disciplines::all() {
             let config = wire_config(&json!({"rate": "2Mbps", "delay": "1ms", "queue": queue}));
             prop_assert_eq!(over_wire::<Typed>(&config, &flows), over_wire::<IpPacket>(&config, &flows), "{:?}", queue);
@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn so_does_what_is_behind_it(
+    fn gate_device_and_channel_treat_both_forms_alike(
         flows in flows(vec![(0, 1), (1, 0)]),
         queue in prop::sample::select(disciplines::all()),
         mut settings in channel(),
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_a_cell_with_hack(flows in flows(ends_in_cell()), settings in cell_with_hack()) {
+    fn a_cell_with_hack_treats_both_forms_alike(flows in flows(ends_in_cell()), settings in cell_with_hack()) {
         prop_assert_eq!(in_cell::<Typed>(&settings, &flows), in_cell::<IpPacket>(&settings, &flows));
     }
 }

@@ -1,11 +1,11 @@
-//! Lists whose places are named by ids of their own, so that none is looked up in the list of another.
+//! Vectors that are indexed by ids of their own type, so that an id is not used for the wrong one.
 
 use super::backlog::TxqId;
 use crate::access::FunctionId;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The name of a place.
+/// The index of one such vector.
 pub(super) trait Id: Copy {
     fn new(place: u32) -> Self;
     fn place(self) -> usize;
@@ -33,7 +33,7 @@ impl Id for FunctionId {
     }
 }
 
-/// Things that are added and never removed.
+/// A vector whose elements are added and never removed.
 #[derive(Clone, Debug)]
 pub(super) struct ById<I, T> {
     things: Vec<T>,

@@ -7,8 +7,8 @@ use acklab_base::random::Stream;
 /// EDCAFs in line for the medium, and the chance that keeps them apart.
 #[derive(Clone, Debug)]
 pub(super) struct Contenders {
-    /// How many there are, and since when there have been any.
     waiting: u32,
+    /// When the first of them joined, after there was none.
     since: Instant,
     backoffs: Stream,
     /// Memory that is used again.
@@ -28,16 +28,17 @@ impl Contenders {
         self.waiting += 1;
     }
 
-    /// So many have won. They take what lists them out and put it back.
+    /// `count` of them have won the medium, alone or together.
     pub(super) fn win(&mut self, count: usize) {
         self.waiting -= count as u32;
     }
 
+    /// Does any EDCAF wait?
     pub(super) const fn is_any(&self) -> bool {
         self.waiting > 0
     }
 
-    /// Since when there have been any, or were when there last were.
+    /// When the first of them joined, after there was none.
     pub(super) const fn since(&self) -> Instant {
         self.since
     }
@@ -47,7 +48,7 @@ impl Contenders {
         self.backoffs.below(u64::from(window) + 1)
     }
 
-    /// Room for winners.
+    /// An empty list for winners. [`give_back`](Self::give_back) it, and its memory is used again.
     pub(super) fn take_room(&mut self) -> Vec<FunctionId> {
         std::mem::take(&mut self.winners)
     }

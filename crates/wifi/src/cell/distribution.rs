@@ -64,7 +64,7 @@ impl<D: Packet> Cell<D> {
     /// # Errors
     /// If the sender's mode is none of the standard.
     pub fn carry(&mut self, from: usize, to: usize, category: Category) -> Result<(), Error> {
-        let category = self.category_of(category);
+        let category = if self.rules.has_qos { category } else { Category::BestEffort };
         if from == ACCESS_POINT || to == ACCESS_POINT {
             self.txq(from, to, category)?;
         } else {
@@ -87,26 +87,34 @@ impl<D: Packet> Cell<D> {
                 let next = if from == ACCESS_POINT { exit } else { ACCESS_POINT };
                 self.send_on(now, from, next, packet);
             }
-            _ => self.misplace(&packet),
+            _ => self.misplace(now, &packet),
         }
     }
 
     /// A packet goes from one node to the next.
+    #[inline]
     pub(super) fn send_on(&mut self, now: Instant, from: usize, to: usize, packet: D) {
-        let category = self.category_of(Category::of_dscp(packet.dscp()));
-        let known = self.distribution.queue(from, to, category);
-        match known.map_or_else(|| self.txq(from, to, category), Ok) {
-            Ok(id) => self.admit(now, id, packet),
-            Err(_) => self.misplace(&packet),
+        let category = if self.rules.has_qos { Category::of_dscp(packet.dscp()) } else { Category::BestEffort };
+        match self.distribution.queue(from, to, category) {
+            Some(id) => self.admit(now, id, packet),
+            None => self.send_first(now, from, to, category, packet),
         }
     }
 
-    fn misplace(&mut self, packet: &D) {
-        self.distribution.misplaces();
-        self.measurement.turned_away.push(packet.flow());
+    /// The first packet of its kind makes its queue.
+    #[cold]
+    fn send_first(&mut self, now: Instant, from: usize, to: usize, category: Category, packet: D) {
+        match self.txq(from, to, category) {
+            Ok(id) => self.admit(now, id, packet),
+            Err(_) => self.misplace(now, &packet),
+        }
     }
 
-    fn category_of(&self, category: Category) -> Category {
-        if self.config.standard.has_qos() { category } else { Category::BestEffort }
+    #[cold]
+    fn misplace(&mut self, now: Instant, packet: &D) {
+        self.distribution.misplaces();
+        if self.measurement.is_on(now) {
+            self.measurement.turned_away.push(packet.flow());
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::ppdu::Ppdu;
 use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
 
-/// Counts and records of a cell. Nothing that happens depends on them.
+/// Counters and records of a cell. Nothing that the cell does depends on them.
 #[derive(Clone, Debug)]
 pub(super) struct Measurement<D> {
     pub(super) window: Range<Instant>,

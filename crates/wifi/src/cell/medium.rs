@@ -40,7 +40,8 @@ impl Medium {
         }
     }
 
-    /// When something next ends on the air, or begins, or somebody's backoff ends.
+    /// When a PPDU, an MPDU or the space before a PPDU next ends, or a backoff.
+    #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         [ends, self.contention.due()].into_iter().flatten().min()
@@ -157,7 +158,7 @@ impl Medium {
         self.reception.link_beside(now, from, receiver, mode, kind, &others)
     }
 
-    /// What overlapped with a frame that is over is of no interest any more.
+    /// Forget what overlapped with a frame that is over.
     pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
         self.overlaps.retain(|(number, _)| *number != exchange.number);
     }

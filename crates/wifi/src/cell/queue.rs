@@ -61,16 +61,15 @@ impl<D: Packet> Cell<D> {
     /// A packet joins the queue of `id`.
     pub(super) fn enqueue(&mut self, now: Instant, id: TxqId, packet: D) {
         let function = self.backlog.txqs[id].function;
-        let node = self.backlog.edcafs[function].node;
         match self.backlog.offer(now, id, packet, &self.measurement.window) {
             Verdict::Queued => {}
             Verdict::Replaced(_) => {
-                if let Some(counters) = self.measurement.of(now, node) {
+                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[function].node) {
                     counters.filtered += 1;
                 }
             }
             Verdict::Dropped(dropped) => {
-                if let Some(counters) = self.measurement.of(now, node) {
+                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[function].node) {
                     counters.dropped += 1;
                     self.measurement.turned_away.push(dropped.flow());
                 }

@@ -24,7 +24,7 @@ impl Timers {
         self.next
     }
 
-    /// Something has changed; on the medium, something happens at `medium`.
+    /// Work out when something happens next. `medium`: when on the medium.
     pub(super) fn look_ahead(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
         self.next = [medium, beacon, self.presence, self.hold_limits.next()].into_iter().flatten().min();
