@@ -61,9 +61,10 @@ def command(page: Path, line: str):
     assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
 
 
-def test_rust_is_of_the_example():
-    example = (ROOT / "crates" / "lab" / "examples" / "own_strategy.rs").read_text(encoding="utf-8")
-    shown = blocks(ROOT / "docs" / "guide" / "strategies.md", "rust")
+@pytest.mark.parametrize(("page", "file"), [("strategies", "own_strategy"), ("transports", "own_transport")])
+def test_rust_is_of_the_example(page, file):
+    example = (ROOT / "crates" / "lab" / "examples" / f"{file}.rs").read_text(encoding="utf-8")
+    shown = blocks(ROOT / "docs" / "guide" / f"{page}.md", "rust")
     assert shown
     for _, text in shown:
         assert text in example

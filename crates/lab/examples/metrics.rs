@@ -8,7 +8,7 @@ const HEAD: &str = "# Tables and their metrics
 
 A column is named as CCperf names its metrics: statistic, quantity, layer. Means \"over time\" weigh a value by how long it held. What has no
 meaning for a transport, or was not seen in the window of measurement, is null. How windows, bins and means are taken is told on the page of
-[TCP](tcp.md#metrics).
+[TCP](tcp.md#metrics-of-a-flow).
 ";
 
 /// The page.
