@@ -87,10 +87,7 @@ impl Writer {
         }
         self.note_due(now);
         if self.wanted > self.written {
-            let room = port.room();
-            if room > 0 {
-                self.written += port.write(now, room.min(self.wanted - self.written));
-            }
+            self.written += port.write(now, self.wanted - self.written);
         }
         if self.schedule.is_none() && self.written == self.total {
             self.end();

@@ -22,7 +22,8 @@ pub enum Refusal {
 pub struct Network<D, H, T> {
     links: Vec<Link<D>>,
     cells: Vec<Cell<D>>,
-    map: Map,
+    /// By destination and node, where packets go next; empty for nodes without ports.
+    next: Vec<Box<[Entrance]>>,
     /// By link direction, the node at its far end.
     ends: Vec<NodeId>,
     /// By cell, the nodes of the map that its own nodes are.
@@ -42,6 +43,29 @@ pub struct Network<D, H, T> {
     pub hosts: H,
     /// Who watches.
     pub taps: T,
+}
+
+/// Where a packet enters a machine.
+#[derive(Clone, Copy, Debug)]
+struct Entrance {
+    machine: MachineId,
+    /// The machine's own node, if it is a cell.
+    node: u32,
+}
+
+impl Entrance {
+    const NOWHERE: Self = Self { machine: MachineId(u32::MAX), node: 0 };
+
+    /// The next one on the way from a node to `destination`, in a network of so many link directions.
+    fn to(map: &Map, links: usize, from: NodeId, destination: NodeId) -> Self {
+        match map.next(from, destination) {
+            None => Self::NOWHERE,
+            Some((Hop::Link(direction), _)) => Self { machine: MachineId(direction as u32), node: 0 },
+            Some((Hop::Cell { cell, from, .. }, _)) => {
+                Self { machine: MachineId((links + cell) as u32), node: from as u32 }
+            }
+        }
+    }
 }
 
 /// Which of a network's machines an id stands for.
@@ -77,9 +101,12 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             }
         }
         let mut is_host = vec![false; map.nodes()];
+        let mut next: Vec<Box<[Entrance]>> = vec![Box::default(); map.nodes()];
         for host in hosts_at {
             is_host[host.index()] = true;
             map.route_to(host);
+            let nodes = (0..map.nodes() as u32).map(NodeId);
+            next[host.index()] = nodes.map(|node| Entrance::to(&map, links.len(), node, host)).collect();
             for (index, (cell, nodes)) in cells.iter_mut().zip(&cell_nodes).enumerate() {
                 if let Some(exit) = exit(&map, index, nodes, host) {
                     cell.attach(host, exit);
@@ -90,7 +117,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Self {
             links,
             cells,
-            map,
+            next,
             ends,
             cell_nodes,
             hosts_at: is_host,
@@ -172,17 +199,16 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Where a packet that is at `node` goes next: a machine, and the node of it where it enters if that is a cell.
+    /// Where a packet that is at `node` goes next, if there is a way.
     #[inline]
-    fn onwards(&self, node: NodeId, packet: &D) -> Option<(MachineId, u32)> {
+    fn onwards(&self, node: NodeId, packet: &D) -> Option<Entrance> {
         let destination = packet.destination();
         if destination == node {
-            return self.doors.get(packet.flow()).map(|port| (self.machine_of(*port), 0));
+            let port = self.doors.get(packet.flow())?;
+            return Some(Entrance { machine: self.machine_of(*port), node: 0 });
         }
-        Some(match self.map.next(node, destination)?.0 {
-            Hop::Link(direction) => (MachineId(direction as u32), 0),
-            Hop::Cell { cell, from, .. } => (MachineId((self.links.len() + cell) as u32), from as u32),
-        })
+        let next = *self.next.get(destination.index())?.get(node.index())?;
+        (next.machine != Entrance::NOWHERE.machine).then_some(next)
     }
 
     #[cold]
@@ -241,7 +267,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let deadline = link.deadline();
             let Some(packet) = packet else { return Step::Rest(deadline) };
             self.taps.leaves_link(index, now, &packet);
-            let Some((to, node)) = self.onwards(self.ends[index], &packet) else {
+            let Some(Entrance { machine: to, node }) = self.onwards(self.ends[index], &packet) else {
                 self.misplace(&packet);
                 continue;
             };
@@ -259,7 +285,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let packet = cell.poll(now);
             let (deadline, is_last) = (cell.deadline(), !cell.has_delivered());
             let Some((at, packet)) = packet else { return Step::Rest(deadline) };
-            let Some((to, node)) = self.onwards(self.cell_nodes[index][at], &packet) else {
+            let Some(Entrance { machine: to, node }) = self.onwards(self.cell_nodes[index][at], &packet) else {
                 self.misplace(&packet);
                 continue;
             };
@@ -280,8 +306,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             };
             self.taps.leaves_port(port, now, &packet);
             match (self.onwards(self.ports[port.index()], &packet), last) {
-                (Some((to, node)), None) => return Step::Send(to, (node, packet)),
-                (Some((to, node)), Some(deadline)) => return Step::SendLast(to, (node, packet), deadline),
+                (Some(to), None) => return Step::Send(to.machine, (to.node, packet)),
+                (Some(to), Some(deadline)) => return Step::SendLast(to.machine, (to.node, packet), deadline),
                 (None, last) => {
                     self.misplace(&packet);
                     if let Some(deadline) = last {

@@ -28,8 +28,11 @@ impl Category {
     /// The category of packets with this differentiated services codepoint (RFC 8325, §4.3): EF and VOICE-ADMIT are voice; AF3x, AF4x,
     /// CS4 and CS5 are video; CS1 and LE (RFC 8622) are background; all others are best effort.
     #[must_use]
+    #[inline]
     pub const fn of_dscp(dscp: u8) -> Self {
         match dscp {
+            // Nearly all packets.
+            0 => Self::BestEffort,
             44 | 46 => Self::Voice,
             26 | 28 | 30 | 32 | 34 | 36 | 38 | 40 => Self::Video,
             1 | 8 => Self::Background,
