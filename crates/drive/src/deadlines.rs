@@ -27,7 +27,8 @@ impl Deadlines {
             return;
         }
         let mut larger = Self::new(machines);
-        for (machine, at) in self.nodes[self.leaves..].iter().enumerate().filter(|(_, at)| **at != Instant::FAR_FUTURE) {
+        for (machine, at) in self.nodes[self.leaves..].iter().enumerate().filter(|(_, at)| **at != Instant::FAR_FUTURE)
+        {
             larger.set(machine as u32, Some(*at));
         }
         *self = larger;

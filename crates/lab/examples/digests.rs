@@ -39,7 +39,9 @@ fn digest(line: &str) -> String {
     let sets: Vec<String> = words.map(str::to_owned).collect();
     match tables(path, &sets) {
         Ok(digest) => format!("{digest:016x}"),
-        Err(message) => format!("{:016x} refused", fnv(FNV_BASIS, message.lines().next().unwrap_or_default().as_bytes())),
+        Err(message) => {
+            format!("{:016x} refused", fnv(FNV_BASIS, message.lines().next().unwrap_or_default().as_bytes()))
+        }
     }
 }
 

@@ -16,7 +16,10 @@ pub(crate) fn page() -> String {
     let all = metrics();
     let mut page = HEAD.to_owned();
     for of_table in all.chunk_by(|one, other| one.table == other.table) {
-        page.push_str(&format!("\n## `{}`\n\n| column | unit | better | definition |\n|---|---|---|---|\n", of_table[0].table));
+        page.push_str(&format!(
+            "\n## `{}`\n\n| column | unit | better | definition |\n|---|---|---|---|\n",
+            of_table[0].table
+        ));
         of_table.iter().for_each(|column| page.push_str(&row(column)));
     }
     page

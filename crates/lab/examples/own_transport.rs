@@ -6,7 +6,9 @@
 //! by its contracts alone.
 
 use acklab_base::endpoint::counter;
-use acklab_base::{Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, Reading, StreamPort, Vitals};
+use acklab_base::{
+    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, Reading, StreamPort, Vitals,
+};
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};
 use acklab_wire::ipv4::{self, Carried, Extent, IPV4_HEADER, Ipv4Fields};
@@ -263,7 +265,8 @@ impl Endpoint for Receiver {
 /// Both endpoints of a flow, as the scenario sets them.
 fn stop_and_wait(start: &TransportStart<'_>) -> Result<Endpoints, String> {
     let setting = start.settings.get("timeout").and_then(|value| value.as_str()).unwrap_or("1s");
-    let timeout = setting.parse().map_err(|_| format!("timeout: found \"{setting}\", expected a duration such as \"50ms\""))?;
+    let timeout =
+        setting.parse().map_err(|_| format!("timeout: found \"{setting}\", expected a duration such as \"50ms\""))?;
     let sender = Sender { timeout, ..Sender::default() };
     Ok(Endpoints::new(PROTOCOL, sender, Receiver::default(), Bytes(PAYLOAD), Bytes(IPV4_HEADER + HEADER)))
 }

@@ -96,8 +96,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     let (nodes, mut map) = map_of(scenario);
     let (mut pairs, mut plans) = (Vec::new(), Vec::new());
     for flow in scenario.flows() {
-        let no_route =
-            || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
+        let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
         let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
         let way = map.way(*from, *to).ok_or_else(no_route)?;
         let back = map.way(*to, *from).ok_or_else(no_route)?;

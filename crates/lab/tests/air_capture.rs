@@ -106,7 +106,8 @@ fn download(name: &str, extent: Extent) -> PathBuf {
 
     air.send(down, CONTROL, 20, Frame::Rts);
     air.send(up, CONTROL, 14, Frame::Cts);
-    let mut mpdus: Vec<Mpdu<Packet>> = (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
+    let mut mpdus: Vec<Mpdu<Packet>> =
+        (0..4).map(|index| mpdu(4094 + index, &[&segments[usize::from(index)]])).collect();
     mpdus.iter_mut().for_each(|mpdu| mpdu.sequence %= 4096);
     mpdus[1].is_received = false;
     mpdus[3].has_more = true;

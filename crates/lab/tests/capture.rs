@@ -1,9 +1,9 @@
 //! Captures as others read them: tshark, and a pcapng reader.
 
-#[path = "common/tshark.rs"]
-mod tshark;
 #[path = "common/packets.rs"]
 mod packets;
+#[path = "common/tshark.rs"]
+mod tshark;
 
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_lab::Packet;
@@ -55,8 +55,7 @@ fn conversation() -> Vec<Sent> {
     };
 
     let mut packets = Vec::new();
-    let mut send =
-        |leaves, is_from_client, segment, lost| packets.push(Sent { leaves, is_from_client, segment, lost });
+    let mut send = |leaves, is_from_client, segment, lost| packets.push(Sent { leaves, is_from_client, segment, lost });
     let start = Instant::ZERO;
     send(start, true, syn(segment(start, client(0), SeqNumber(0), Flags::SYN, 0)), false);
     let answer = start + DELAY;
@@ -165,8 +164,7 @@ fn tshark_verifies_datagrams() {
     let mut capture = Capture::create(&path, "src_0", None, Extent::Whole).unwrap();
     for number in 1..=200 {
         let sent_at = Instant::ZERO + DELAY * number;
-        let datagram =
-            UserDatagram { ecn: Ecn::NotEct, number, sent_at, payload: 15 + number as u32 };
+        let datagram = UserDatagram { ecn: Ecn::NotEct, number, sent_at, payload: 15 + number as u32 };
         capture.record(sent_at, &packet(datagram, true, sent_at)).unwrap();
     }
     capture.finish().unwrap();

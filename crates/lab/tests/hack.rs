@@ -113,9 +113,7 @@ fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     for (flow, delivered) in scenario.flows().iter().zip(tables.counts("flows", "total_delivered_bytes_l7")) {
         let is_finished = ended.iter().any(|(name, event)| *name == flow.name && event == "finished");
         prop_assert!(is_finished, "{} does not come to its end", flow.name);
-        let acklab_app::Traffic::Fixed { size } = flow.traffic else {
-            panic!("a fixed size was asked for")
-        };
+        let acklab_app::Traffic::Fixed { size } = flow.traffic else { panic!("a fixed size was asked for") };
         prop_assert_eq!(delivered, size.get(), "{}", &flow.name);
         let of_flow: Vec<f64> =
             names.iter().zip(&times).filter(|(name, _)| **name == flow.name).map(|(_, at)| *at).collect();

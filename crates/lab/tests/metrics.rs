@@ -52,7 +52,10 @@ fn the_schema_of_a_run_follows() {
         }
         let batch = table.into_arrow().unwrap();
         let schema = batch.schema();
-        let fields = schema.fields().iter().map(|field| (field.name().as_str(), field.metadata().get("unit").map_or("", String::as_str)));
+        let fields = schema
+            .fields()
+            .iter()
+            .map(|field| (field.name().as_str(), field.metadata().get("unit").map_or("", String::as_str)));
         assert!(fields.eq(described.iter().map(|column| (column.name, column.unit))));
     }
     assert_eq!(results.unplaced, 0);

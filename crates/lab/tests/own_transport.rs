@@ -71,7 +71,9 @@ fn its_capture_opens() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own_transport");
     std::fs::create_dir_all(&folder).unwrap();
     results(&["flow.0.traffic.size=10kB".to_owned()], Some(folder.clone())).unwrap();
-    let Some(frames) = tshark::tshark(&folder.join("a.pcapng"), "ip.proto == 253", &["ip.src", "ip.len"]) else { return };
+    let Some(frames) = tshark::tshark(&folder.join("a.pcapng"), "ip.proto == 253", &["ip.src", "ip.len"]) else {
+        return;
+    };
     let expected = ["10.0.0.1 1022", "10.128.0.1 22"].into_iter().cycle().take(20);
     assert!(frames.iter().map(String::as_str).eq(expected), "{frames:?}");
 }
@@ -79,7 +81,8 @@ fn its_capture_opens() {
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let error = results(&["flow.0.transport.timeout=soon".to_owned()], None).unwrap_err().to_string();
-    let expected = "flow \"arq\": transport \"stop-and-wait\": timeout: found \"soon\", expected a duration such as \"50ms\"";
+    let expected =
+        "flow \"arq\": transport \"stop-and-wait\": timeout: found \"soon\", expected a duration such as \"50ms\"";
     assert_eq!(error, expected);
 }
 
@@ -95,5 +98,5 @@ fn a_transport_that_the_run_is_not_given_is_named() {
     assert!(refused.contains("flow.0.transport.name") && refused.contains("\"mine\""), "{refused}");
     let scenario = load(text, "x.toml", &[], None).unwrap();
     let error = run(&scenario, &RunOptions::default(), || true).unwrap_err().to_string();
-    assert!(error.starts_with("flow \"flow_1\": transport.name: found \"mine\""), "{error}");
+    assert!(error.starts_with("flow \"flow_1\": name: found \"mine\""), "{error}");
 }

@@ -118,7 +118,9 @@ impl Map {
         while node != destination {
             let (hop, next) = self.next(node, destination)?;
             match (hop, way.last_mut()) {
-                (Hop::Cell { cell, to, .. }, Some(Hop::Cell { cell: last, to: onward, .. })) if cell == *last => *onward = to,
+                (Hop::Cell { cell, to, .. }, Some(Hop::Cell { cell: last, to: onward, .. })) if cell == *last => {
+                    *onward = to
+                }
                 _ => way.push(hop),
             }
             node = next;
@@ -138,7 +140,11 @@ mod tests {
             map.join(NodeId(from), NodeId(to), Hop::Link(2 * link));
         }
         assert_eq!(map.way(NodeId(0), NodeId(4)), Some(vec![Hop::Link(0), Hop::Link(2), Hop::Link(8)]));
-        assert_eq!(map.way(NodeId(4), NodeId(0)), Some(vec![Hop::Link(9), Hop::Link(3), Hop::Link(1)]), "and back alike");
+        assert_eq!(
+            map.way(NodeId(4), NodeId(0)),
+            Some(vec![Hop::Link(9), Hop::Link(3), Hop::Link(1)]),
+            "and back alike"
+        );
     }
 
     #[test]

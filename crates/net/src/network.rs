@@ -113,7 +113,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
                 }
             }
         }
-        let feeds = (0..links.len()).map(|direction| sole_successor(&map, &is_host, direction, ends[direction])).collect();
+        let feeds =
+            (0..links.len()).map(|direction| sole_successor(&map, &is_host, direction, ends[direction])).collect();
         Self {
             links,
             cells,
@@ -289,11 +290,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
                 self.misplace(&packet);
                 continue;
             };
-            return if is_last {
-                Step::SendLast(to, (node, packet), deadline)
-            } else {
-                Step::Send(to, (node, packet))
-            };
+            return if is_last { Step::SendLast(to, (node, packet), deadline) } else { Step::Send(to, (node, packet)) };
         }
     }
 

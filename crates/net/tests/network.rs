@@ -33,8 +33,7 @@ fn node_of(address: IpAddr) -> NodeId {
 }
 
 fn packet_to(from: NodeId, to: Ipv4Addr, payload: u32) -> IpPacket {
-    let endpoints =
-        Endpoints { source: SocketAddrV4::new(address(from), 0), destination: SocketAddrV4::new(to, 0) };
+    let endpoints = Endpoints { source: SocketAddrV4::new(address(from), 0), destination: SocketAddrV4::new(to, 0) };
     let carried = Carried { protocol: PROTOCOL, ecn: acklab_base::Ecn::NotEct, header: &[], payload };
     let mut octets = Vec::new();
     ipv4::encode(&carried, endpoints, Ipv4Fields::default(), Extent::Whole, &mut octets).unwrap();
@@ -93,11 +92,8 @@ type Net = Network<IpPacket, Echo, Dropped>;
 fn network() -> Net {
     let mut map = Map::new(4);
     let links = (0..4).map(|direction| {
-        let config = link::Config {
-            rate: Some(Rate::from_mbps(8)),
-            delay: Duration::from_millis(1),
-            ..link::Config::default()
-        };
+        let config =
+            link::Config { rate: Some(Rate::from_mbps(8)), delay: Duration::from_millis(1), ..link::Config::default() };
         Link::new(&config, Server::constant(Rate::from_mbps(8)), Seed(1), &format!("link{direction}"))
     });
     let links = links.collect();

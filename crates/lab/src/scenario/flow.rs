@@ -69,11 +69,16 @@ pub(crate) enum CustomKey {
 
 impl CustomKey {
     /// The keys that lead from a flow to the name.
-    pub(crate) const fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> String {
+        format!("transport.{}", self.key())
+    }
+
+    /// The keys that lead from its table of the transport to the name.
+    pub(crate) const fn key(self) -> &'static str {
         match self {
-            Self::Policy => "transport.ack.name",
-            Self::Controller => "transport.congestion.name",
-            Self::Transport => "transport.name",
+            Self::Policy => "ack.name",
+            Self::Controller => "congestion.name",
+            Self::Transport => "name",
         }
     }
 }

@@ -150,7 +150,7 @@ fn values_of_other_types() {
         (
             r#"series = ["operating_point", "#,
             r#"series = [«"operating_pint"», "#,
-            r#"measure.series.0: found "operating_pint", expected one of "operating_point", "throughput", "queue", "packets", "air", "events"; did you mean `operating_point`?"#,
+            r#"measure.series.0: found "operating_pint", expected one of "operating_point", "throughput", "queue", "packets", "air", "events", "decisions"; did you mean `operating_point`?"#,
         ),
         (
             r#"preset = "ns3""#,

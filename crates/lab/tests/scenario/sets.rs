@@ -54,7 +54,10 @@ fn tables_are_made_on_the_way() {
         "link.lan.forward.queue.discipline=fifo",
         "link.lan.forward.queue.limit=9packets",
     ]);
-    assert!(matches!(settings(&scenario, 1).ack, Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))));
+    assert!(matches!(
+        settings(&scenario, 1).ack,
+        Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))
+    ));
     assert_eq!(
         scenario.link[2].forward.queue,
         queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }

@@ -59,8 +59,8 @@ use connection::Connection;
 use ecn::Marks;
 use loss::LossDetection;
 use peer_window::PeerWindow;
-use timing::Timing;
 use std::collections::VecDeque;
+use timing::Timing;
 use transmission::Transmission;
 
 /// Counts of one sender; octets are payload.
