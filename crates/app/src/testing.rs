@@ -48,10 +48,6 @@ impl StreamPort for Pipe {
         self.closed = Some(self.sent);
     }
 
-    fn unsent(&self) -> u64 {
-        self.closed.unwrap_or(self.written).saturating_sub(self.sent)
-    }
-
     fn readable(&self) -> u64 {
         self.readable
     }

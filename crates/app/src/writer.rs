@@ -74,9 +74,6 @@ impl Writer {
             return port.truncate(now);
         }
         if self.is_closed {
-            if port.unsent() == 0 {
-                self.stop = None;
-            }
             return;
         }
         if !self.has_begun {

@@ -37,9 +37,6 @@ pub trait StreamPort {
         self.close(now);
     }
 
-    /// How many octets are written and were never sent.
-    fn unsent(&self) -> u64;
-
     /// How many octets may be read now.
     fn readable(&self) -> u64 {
         0

@@ -166,10 +166,6 @@ impl StreamPort for Sender {
     fn close(&mut self, _: Instant) {
         self.is_closed = true;
     }
-
-    fn unsent(&self) -> u64 {
-        if self.outstanding.is_some() { 0 } else { self.unacknowledged() }
-    }
 }
 
 impl Endpoint for Sender {

@@ -125,7 +125,7 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
     let refusal = refused(&SCENARIO.replace("ack =", "congestion = { custom = \"mine\" }, ack ="));
     assert!(
         refusal.starts_with(
-            "x.toml:5:84: flow.0.congestion.name: found \"mine\", expected the name of a strategy that the run is given, and it is given none\n"
+            "x.toml:5:84: flow.0.congestion.custom: found \"mine\", expected the name of a strategy that the run is given, and it is given none\n"
         ),
         "{refusal}"
     );

@@ -4,6 +4,7 @@ use acklab_app::{Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Endpoint, Instant, Machine};
 use acklab_transport::cc::Controller;
+use acklab_transport::tcp::sender::Phase;
 use acklab_transport::tcp::{Config, Sender};
 use acklab_wire::tcp::Segment;
 use std::ops::Deref;
@@ -61,7 +62,9 @@ impl Machine for Driven {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        Instant::earliest(self.writer.deadline(), self.sender.deadline())
+        // The application of a finished connection may still wait for its time to stop, which changes nothing.
+        let writes = self.writer.deadline().filter(|_| self.sender.phase() != Phase::Finished);
+        Instant::earliest(writes, self.sender.deadline())
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {

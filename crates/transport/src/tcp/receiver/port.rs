@@ -23,10 +23,6 @@ impl StreamPort for Receiver {
 
     fn truncate(&mut self, _now: Instant) {}
 
-    fn unsent(&self) -> u64 {
-        0
-    }
-
     fn readable(&self) -> u64 {
         self.readable()
     }

@@ -32,8 +32,4 @@ impl StreamPort for Sender {
     fn truncate(&mut self, _now: Instant) {
         self.buffer.truncate(self.board.nxt());
     }
-
-    fn unsent(&self) -> u64 {
-        self.buffer.sendable().saturating_sub(self.board.nxt())
-    }
 }
