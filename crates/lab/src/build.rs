@@ -96,8 +96,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     let (nodes, mut map) = map_of(scenario);
     let (mut pairs, mut plans) = (Vec::new(), Vec::new());
     for flow in scenario.flows() {
-        let no_route =
-            || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
+        let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
         let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
         let way = map.way(*from, *to).ok_or_else(no_route)?;
         let back = map.way(*to, *from).ok_or_else(no_route)?;
@@ -204,7 +203,9 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    world.hosts.add(|pool| Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probe(scenario, plan)));
+    world.hosts.add(|pool| {
+        Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probe(scenario, plan))
+    });
     Ok(())
 }
 

@@ -70,13 +70,7 @@ impl Endpoints {
             let receiver = Bound::new(receiver, reads, back, End::Receiver, pool);
             [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
         };
-        Self {
-            protocol,
-            payload: payload.get(),
-            header: header.get(),
-            labels: Labels::default(),
-            bind: Box::new(bind),
-        }
+        Self { protocol, payload: payload.get(), header: header.get(), labels: Labels::default(), bind: Box::new(bind) }
     }
 
     pub(crate) const fn protocol(&self) -> u8 {
@@ -102,11 +96,8 @@ impl Endpoints {
         let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
         let chance = seed.stream(&format!("flow/{}/source", flow.name));
         let writes = Application::Writer(Writer::new(flow.traffic, start, stop, chance));
-        let reads = if flow.reading.is_at_once() {
-            Application::None
-        } else {
-            Application::Reader(Reader::new(flow.reading))
-        };
+        let reads =
+            if flow.reading.is_at_once() { Application::None } else { Application::Reader(Reader::new(flow.reading)) };
         (self.bind)([writes, reads], routes, pool)
     }
 
@@ -123,10 +114,10 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
         Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
         Transport::Udp(_) => udp(flow, labels),
         Transport::Custom(custom) => {
-            let start =
-                TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
+            let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
-            let made = made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
+            let made =
+                made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
             let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
             Ok(made.map_err(refused)?.called(labels))
         }

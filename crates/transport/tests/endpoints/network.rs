@@ -1,15 +1,15 @@
 //! Two endpoints, what is under way between them, and what must hold at every instant.
 
-use super::setting::Setting;
 use super::driven::Driven;
+use super::setting::Setting;
 use acklab_app::Traffic;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
+use acklab_transport::ack;
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::sender::Phase;
-use acklab_transport::ack;
 use acklab_transport::tcp::Receiver;
+use acklab_transport::tcp::sender::Phase;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 

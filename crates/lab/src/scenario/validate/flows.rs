@@ -153,7 +153,8 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
 fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Reading::Constant { rate, read } = flow.reading else { return Ok(()) };
     if matches!(flow.transport, Transport::Udp(_)) {
-        let reason = "datagrams are read as they arrive; expected `reading` of a flow over a transport that keeps order";
+        let reason =
+            "datagrams are read as they arrive; expected `reading` of a flow over a transport that keeps order";
         return Err(Problem::says(path, reason));
     }
     links::rate(&format!("{path}.rate"), rate)?;
