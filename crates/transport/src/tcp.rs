@@ -1,4 +1,5 @@
-//! TCP (RFC 9293) as two machines: a [`Sender`] that opens and fills a connection, and a [`Receiver`] that answers.
+//! TCP (RFC 9293): a [`Connection`] at each end, or, where data go one way, half of one: a [`Sender`] that opens and fills it, and a
+//! [`Receiver`] that answers.
 //!
 //! | module | verb |
 //! |---|---|
@@ -8,9 +9,11 @@
 //! | [`ecn`] | what both agree on about marks |
 //! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
 //! | [`receiver`] | reassembles, asks the ACK policy, answers |
+//! | [`connection`] | both halves at one end: data both ways, acknowledgments on data, a FIN each way |
 
 mod clock;
 pub mod config;
+pub mod connection;
 pub mod ecn;
 pub mod receiver;
 pub mod rules;
@@ -18,6 +21,7 @@ pub mod sender;
 pub mod settings;
 
 pub use config::Preset;
+pub use connection::Connection;
 pub use receiver::Receiver;
 pub use rules::Rules;
 pub use sender::Sender;

@@ -1,7 +1,7 @@
 //! Packet timelines: one behaviour a file in `timelines/`, and the clause that it shows.
 //!
 //! ```text
-//! machine = sender            sender or receiver
+//! machine = sender            sender or receiver, or a connection of both: active, which opens at 0, or passive
 //! preset = rfc                linux, ns3 or rfc
 //! shows = RFC 5681, §3.1      the source of what is shown
 //! sack = off                  any setting of a connection, by its name in scenarios
@@ -11,6 +11,8 @@
 //! 100ms < S. 0:0(0) ack 1 win 65535        this arrives
 //! 100ms > . 1:2001(2000) x2                two segments of one size
 //! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
+//! 100ms + write 1000                       it writes so many, into a connection
+//! 100ms + close                            and no more
 //! 100ms ? cwnd 10 state open               this holds
 //! 900ms                                    nothing has left in between
 //! ```

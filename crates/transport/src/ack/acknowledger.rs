@@ -124,6 +124,12 @@ impl Acknowledger {
         self.delayed.is_some() || self.ledger.since.is_some()
     }
 
+    /// Returns `true` if something has arrived that no ACK has told of.
+    #[must_use]
+    pub const fn has_news(&self) -> bool {
+        self.due.is_some() || self.is_waiting() || self.ledger.arrived.segments > 0
+    }
+
     /// When to be woken, if an ACK waits for its time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {

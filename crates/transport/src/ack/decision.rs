@@ -74,6 +74,8 @@ pub enum Reason {
     Handshake,
     /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
     WindowUpdate,
+    /// A segment left with data, a FIN or a probe of this end, and told of all that had arrived (RFC 9293, §3.8.6.3).
+    Piggyback,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -85,7 +87,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -102,6 +104,7 @@ impl Reason {
         Self::Fin,
         Self::Handshake,
         Self::WindowUpdate,
+        Self::Piggyback,
     ];
 
     /// The reason of this index.
@@ -130,6 +133,7 @@ impl Reason {
             Self::Fin => 13,
             Self::Handshake => 14,
             Self::WindowUpdate => 15,
+            Self::Piggyback => 16,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -155,6 +159,7 @@ impl Reason {
             Self::Fin => "fin",
             Self::Handshake => "handshake",
             Self::WindowUpdate => "window-update",
+            Self::Piggyback => "piggyback",
             Self::Custom(_) => "custom",
         }
     }

@@ -2,6 +2,7 @@
 
 mod ecn;
 mod measure;
+mod piggyback;
 mod port;
 mod sack;
 mod tell;
@@ -13,14 +14,14 @@ use super::sender::announced_mss;
 use crate::ack::{self, AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine};
-use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use ecn::Echo;
 use std::ops::Range;
 pub use window::Reading;
 use window::Window;
 
 /// Counts of one receiver; octets are payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
     /// Segments with data that arrived.
     pub data_segments: u64,
@@ -32,11 +33,17 @@ pub struct Counters {
     pub acks: [u64; Reason::COUNT],
 }
 
+impl Default for Counters {
+    fn default() -> Self {
+        Self { data_segments: 0, duplicates: 0, marked: 0, acks: [0; Reason::COUNT] }
+    }
+}
+
 impl Counters {
-    /// ACKs sent, for whatever reason.
+    /// ACKs sent that carry no data, for whatever reason.
     #[must_use]
     pub fn acks_sent(&self) -> u64 {
-        self.acks.iter().sum()
+        self.acks.iter().sum::<u64>() - self.acks[Reason::Piggyback.index()]
     }
 }
 
@@ -50,7 +57,7 @@ pub struct Receiver {
     window_shift: u8,
     window: Window,
     clock: Option<TickClock>,
-    connection: Option<Connection>,
+    agreed: Option<Agreed>,
     timestamp_to_echo: u32,
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
@@ -65,14 +72,14 @@ pub struct Receiver {
     /// An ACK that was built before the newest segment counted and leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
-    /// When the SYN-ACK was sent, if only once and nothing has come since.
-    syn_ack_sent_at: Option<Instant>,
+    /// When the SYN-ACK was sent, if only once and nothing has come since; at the end that opens, when the SYN was.
+    syn_sent_at: Option<Instant>,
     counters: Counters,
 }
 
-/// What the first SYN has settled.
+/// What the peer's first SYN has settled.
 #[derive(Clone, Copy, Debug)]
-struct Connection {
+struct Agreed {
     first: SeqNumber,
     has_sack: bool,
     has_timestamps: bool,
@@ -85,15 +92,21 @@ impl Receiver {
     /// A receiver that listens. `name` names its random streams.
     #[must_use]
     pub fn new(config: Config, policy: Policy, seed: Seed, name: &str) -> Self {
+        let initial = seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32;
+        Self::numbered(config, policy, SeqNumber(initial))
+    }
+
+    /// A receiver whose end of the connection has this initial sequence number.
+    pub(super) fn numbered(config: Config, policy: Policy, initial: SeqNumber) -> Self {
         let buffer = config.receive_buffer.get();
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
             config,
-            initial: SeqNumber(seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32),
+            initial,
             window_shift: shift,
             window: Window::new(buffer, config.mss.get()),
             clock: config.timestamps.map(TickClock::new),
-            connection: None,
+            agreed: None,
             timestamp_to_echo: 0,
             last_ack_sent: 0,
             fin: None,
@@ -104,7 +117,7 @@ impl Receiver {
             acknowledger: Acknowledger::new(policy),
             split: None,
             syn_ack_due: false,
-            syn_ack_sent_at: None,
+            syn_sent_at: None,
             counters: Counters::default(),
         }
     }
@@ -153,16 +166,22 @@ impl Receiver {
     /// Stream offset of `seq`, a sequence number of the peer's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
-        self.connection.map_or(0, |connection| seq.offset_near(connection.first, self.stream.next()))
+        self.agreed.map_or(0, |agreed| seq.offset_near(agreed.first, self.stream.next()))
     }
 
+    /// A SYN opens the connection.
     fn open(&mut self, segment: &Segment) {
-        if !segment.flags.contains(Flags::SYN) {
-            return;
+        if segment.flags.contains(Flags::SYN) {
+            self.agree(segment, self.config.ecn.accept(segment.flags));
+            self.syn_ack_due = true;
         }
+    }
+
+    /// Takes over what `segment`, the peer's SYN or SYN-ACK, leads to, with this use of marks.
+    fn agree(&mut self, segment: &Segment, ecn: super::ecn::Config) {
         let options = &segment.options;
         let has_scaling = self.config.window_scaling && options.window_scale.is_some();
-        self.connection = Some(Connection {
+        self.agreed = Some(Agreed {
             first: SeqNumber::at(segment.seq, 1),
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
@@ -173,12 +192,11 @@ impl Receiver {
         let shift = if has_scaling { self.window_shift } else { 0 };
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
-        self.echo = Echo::new(self.config.ecn.accept(segment.flags));
+        self.echo = Echo::new(ecn);
         self.syn = segment.ecn;
-        self.syn_ack_due = true;
     }
 
-    fn take(&mut self, now: Instant, segment: &Segment, connection: Connection) {
+    fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
         if segment.flags.contains(Flags::SYN) {
             self.syn = segment.ecn;
             self.syn_ack_due = true;
@@ -188,17 +206,17 @@ impl Receiver {
         let length = segment.sequence_len();
         if length == 0 {
             // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
-            if SeqNumber::at(connection.first, self.last_ack_sent).is_after(segment.seq) {
+            if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }
             return;
         }
         let before = self.stream.next();
-        let start = segment.seq.offset_near(connection.first, before);
+        let start = segment.seq.offset_near(agreed.first, before);
         let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
         if is_in_window && self.echo.splits(segment.ecn) && self.acknowledger.is_waiting() {
-            self.acknowledge_apart(now, connection);
+            self.acknowledge_apart(now, agreed);
         }
         let notice = self.echo.take(segment, is_in_window);
         if segment.ecn == Ecn::Ce {
@@ -214,7 +232,7 @@ impl Receiver {
             self.fin.get_or_insert(end - 1);
         }
         self.counters.data_segments += 1;
-        if let Some(ratio) = segment.options.ack_ratio.filter(|_| connection.has_ack_ratio) {
+        if let Some(ratio) = segment.options.ack_ratio.filter(|_| agreed.has_ack_ratio) {
             self.acknowledger.policy().on_ack_ratio(ratio);
         }
 
@@ -222,7 +240,7 @@ impl Receiver {
         let arrival = if is_beyond {
             Arrival::Duplicate
         } else {
-            self.note_duplicate(connection, start..end);
+            self.note_duplicate(agreed, start..end);
             self.stream.insert(start..end)
         };
         self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
@@ -231,7 +249,7 @@ impl Receiver {
         } else {
             let data = start..end.min(start + u64::from(segment.payload));
             self.acknowledger.enter(now, Packet::of_stream(data, self.stream.next() - before));
-            self.measure(now, segment, connection);
+            self.measure(now, segment, agreed);
         }
         if notice.first_mark {
             self.acknowledger.policy().on_first_mark();
@@ -243,30 +261,30 @@ impl Receiver {
             self.acknowledger.demand(now, Reason::Fin);
             return;
         }
-        self.acknowledger.decide(now, arrival, self.stream.held(connection.has_sack));
+        self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));
         if let Some(reason) = notice.due {
             self.acknowledger.demand(now, reason);
         }
     }
 
-    fn syn_ack(&mut self, now: Instant, connection: Connection) -> Segment {
+    fn syn_ack(&mut self, now: Instant, agreed: Agreed) -> Segment {
         self.acknowledger.count(Reason::Handshake);
         let is_first = self.acknowledger.counts()[Reason::Handshake.index()] == 1;
-        self.syn_ack_sent_at = is_first.then_some(now);
+        self.syn_sent_at = is_first.then_some(now);
         Segment {
             ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
-            ack: connection.first,
+            ack: agreed.first,
             flags: Flags::SYN | Flags::ACK | self.echo.answer(self.syn),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
-                timestamps: self.timestamps(now, connection),
-                mss: Some(announced_mss(self.config.mss.get(), connection.has_timestamps)),
-                window_scale: connection.has_scaling.then_some(self.window_shift),
-                sack_permitted: connection.has_sack,
+                timestamps: self.timestamps(now, agreed),
+                mss: Some(announced_mss(self.config.mss.get(), agreed.has_timestamps)),
+                window_scale: agreed.has_scaling.then_some(self.window_shift),
+                sack_permitted: agreed.has_sack,
                 accurate_ecn: self.echo.first_option().filter(|_| self.config.ecn_option),
-                ack_congestion_control: connection.has_ack_ratio,
+                ack_congestion_control: agreed.has_ack_ratio,
                 ..Options::default()
             },
             payload: 0,
@@ -275,26 +293,26 @@ impl Receiver {
 
     /// What is owed gets an ACK of its own, ahead of a segment whose mark differs.
     #[cold]
-    fn acknowledge_apart(&mut self, now: Instant, connection: Connection) {
-        self.split = Some(self.ack(now, connection, Reason::MarkChange));
+    fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
+        self.split = Some(self.ack(now, agreed, Reason::MarkChange));
     }
 
     #[inline(always)]
-    fn ack(&mut self, now: Instant, connection: Connection, reason: Reason) -> Segment {
+    fn ack(&mut self, now: Instant, agreed: Agreed, reason: Reason) -> Segment {
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
         let mut segment = Segment {
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
-            ack: SeqNumber::at(connection.first, self.stream.next()),
+            ack: SeqNumber::at(agreed.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
             window: self.window.offer(self.stream.next()),
-            options: Options { timestamps: self.timestamps(now, connection), ..Options::default() },
+            options: Options { timestamps: self.timestamps(now, agreed), ..Options::default() },
             payload: 0,
         };
         let options = &mut segment.options;
-        if connection.has_sack && self.has_blocks() {
-            options.sack = self.sack_blocks(connection.first, options.timestamps.is_some());
+        if agreed.has_sack && self.has_blocks() {
+            options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(options.timestamps.is_some()));
         }
         // What SACK leaves room for.
         if self.config.ecn_option {
@@ -306,8 +324,8 @@ impl Receiver {
         segment
     }
 
-    fn timestamps(&mut self, now: Instant, connection: Connection) -> Option<Timestamps> {
-        let value = self.clock.as_mut().filter(|_| connection.has_timestamps)?.read(now);
+    fn timestamps(&mut self, now: Instant, agreed: Agreed) -> Option<Timestamps> {
+        let value = self.clock.as_mut().filter(|_| agreed.has_timestamps)?.read(now);
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 }
@@ -316,9 +334,9 @@ impl Machine for Receiver {
     type Datagram = Segment;
 
     fn accept(&mut self, now: Instant, segment: Segment) {
-        match self.connection {
+        match self.agreed {
             None => self.open(&segment),
-            Some(connection) => self.take(now, &segment, connection),
+            Some(agreed) => self.take(now, &segment, agreed),
         }
     }
 
@@ -334,15 +352,15 @@ impl Machine for Receiver {
         if !self.owes_now() {
             return None;
         }
-        let connection = self.connection?;
+        let agreed = self.agreed?;
         if self.syn_ack_due {
             self.syn_ack_due = false;
-            return Some(self.syn_ack(now, connection));
+            return Some(self.syn_ack(now, agreed));
         }
         if self.split.is_some() {
             return self.split.take();
         }
         let reason = self.acknowledger.due()?;
-        Some(self.ack(now, connection, reason))
+        Some(self.ack(now, agreed, reason))
     }
 }

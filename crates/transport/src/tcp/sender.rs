@@ -18,6 +18,7 @@
 //! | verb | set off by |
 //! |---|---|
 //! | `input` | an ACK; `react` moves congestion control on, `inform` tells the controller |
+//! | `passive` | the peer's SYN, at the end that is opened |
 //! | `timers` | time |
 //! | `output` | room to send; `probe` and `idle` where ACKs or the application had been silent |
 
@@ -30,6 +31,7 @@ mod inform;
 mod input;
 mod loss;
 mod output;
+mod passive;
 mod peer_window;
 mod port;
 mod probe;
@@ -116,14 +118,18 @@ impl Sender {
     /// A sender whose application has yet to open it. `name` names its random streams.
     #[must_use]
     pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
-        let stream = |part: &str| seed.stream(&format!("flow/{name}/{part}"));
+        let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
+        Self::numbered(config, controller, SeqNumber(initial), Phase::Closed)
+    }
+
+    /// A sender whose end of the connection has this initial sequence number, and opens it or is opened.
+    fn numbered(config: Config, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
         let rules = config.dialect.rules();
-        let initial = SeqNumber(stream("isn").below(1 << 32) as u32);
         Self {
             config,
             rules,
             buffer: SendBuffer::new(config.send_buffer.get()),
-            connection: Connection::new(&config, initial),
+            connection: Connection::new(&config, initial, phase),
             peer_window: PeerWindow::default(),
             board: Scoreboard::new(rules.sacked_retransmission)
                 .keeping_fates(controller.wants_fates())

@@ -3,11 +3,11 @@
 use crate::driven::Driven;
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Instant, Machine};
+use acklab_base::{Duration, Instant, Machine, StreamPort};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
-use acklab_transport::tcp::{Receiver, ecn};
+use acklab_transport::tcp::{Connection, Receiver, Sender, ecn};
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
 };
@@ -19,6 +19,7 @@ const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 enum Subject {
     Sender(Box<Driven>),
     Receiver(Box<Receiver>),
+    Connection(Box<Connection>),
 }
 
 impl Subject {
@@ -26,6 +27,34 @@ impl Subject {
         match self {
             Self::Sender(sender) => &mut **sender,
             Self::Receiver(receiver) => &mut **receiver,
+            Self::Connection(connection) => &mut **connection,
+        }
+    }
+
+    /// Where the lines of a script write and read; what a sender writes, its traffic says.
+    fn port(&mut self) -> Result<&mut dyn StreamPort, String> {
+        match self {
+            Self::Sender(_) => Err("a sender reads nothing, and writes its traffic".into()),
+            Self::Receiver(receiver) => Ok(&mut **receiver),
+            Self::Connection(connection) => Ok(&mut **connection),
+        }
+    }
+
+    /// The half that sends, if there is one.
+    fn sending(&self) -> Option<&Sender> {
+        match self {
+            Self::Sender(sender) => Some(sender),
+            Self::Receiver(_) => None,
+            Self::Connection(connection) => Some(connection.sending()),
+        }
+    }
+
+    /// The half that receives, if there is one.
+    fn receiving(&self) -> Option<&Receiver> {
+        match self {
+            Self::Sender(_) => None,
+            Self::Receiver(receiver) => Some(receiver),
+            Self::Connection(connection) => Some(connection.receiving()),
         }
     }
 }
@@ -45,22 +74,35 @@ pub(crate) fn play(script: &Script) -> Result<(), String> {
     let seed = Seed(1);
     let built_in = "timelines are of what is built in";
     let start = script.config.controller_start(seed, "timeline");
+    let controller = || Controller::new(&script.config.congestion, &start).expect(built_in);
+    let policy = || Policy::new(script.config.ack).expect(built_in);
     let subject = match script.machine {
         Kind::Sender => Subject::Sender(Box::new(Driven::new(
             script.config,
-            Controller::new(&script.config.congestion, &start).expect(built_in),
+            controller(),
             script.traffic,
             script.stop,
             seed,
             "timeline",
         ))),
         Kind::Receiver => {
-            let policy = Policy::new(script.config.ack).expect(built_in);
-            let receiver = Receiver::new(script.config, policy, seed, "timeline");
+            let receiver = Receiver::new(script.config, policy(), seed, "timeline");
             Subject::Receiver(Box::new(receiver.with_reading(script.reading)))
+        }
+        Kind::Active => {
+            let connection = Connection::active(script.config, controller(), policy(), seed, "timeline");
+            Subject::Connection(Box::new(connection.with_reading(script.reading)))
+        }
+        Kind::Passive => {
+            let connection = Connection::passive(script.config, controller(), policy(), seed, "timeline");
+            Subject::Connection(Box::new(connection.with_reading(script.reading)))
         }
     };
     let mut player = Player { script, subject, own: None, now: Instant::ZERO, left: VecDeque::new() };
+    if script.machine == Kind::Active {
+        player.subject.port()?.open(Instant::ZERO);
+        player.drain();
+    }
     if let Some(answered) = script.handshake {
         player.handshake(answered);
     }
@@ -82,13 +124,23 @@ impl Player<'_> {
             }
             What::Reads(octets) => {
                 self.nothing_leaves_before(line.at)?;
-                let Subject::Receiver(receiver) = &mut self.subject else {
-                    return Err("a sender reads nothing".into());
-                };
-                let read = receiver.read(self.now, *octets);
+                let read = self.subject.port()?.read(self.now, *octets);
                 if read != *octets {
                     return Err(format!("expected {octets} octets to read\n        got {read}"));
                 }
+                self.drain();
+            }
+            What::Writes(octets) => {
+                self.nothing_leaves_before(line.at)?;
+                let written = self.subject.port()?.write(self.now, *octets);
+                if written != *octets {
+                    return Err(format!("expected room for {octets} octets\n        got {written}"));
+                }
+                self.drain();
+            }
+            What::Closes => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.port()?.close(self.now);
                 self.drain();
             }
             What::Holds(states) => {
@@ -135,7 +187,7 @@ impl Player<'_> {
             ..Written::default()
         };
         match self.script.machine {
-            Kind::Sender => {
+            Kind::Sender | Kind::Active => {
                 self.wake(Instant::ZERO);
                 self.left.clear();
                 self.now = answered;
@@ -144,11 +196,21 @@ impl Player<'_> {
                 // The ACK of the handshake leaves first.
                 self.left.pop_front();
             }
-            Kind::Receiver => {
+            Kind::Receiver | Kind::Passive => {
                 let syn = self.to_wire(&syn);
                 self.accept(syn);
                 self.left.clear();
                 self.now = answered;
+                if self.script.machine == Kind::Passive {
+                    let ack = self.to_wire(&Written {
+                        flags: Flags::ACK,
+                        start: 1,
+                        ack: Some(1),
+                        options: tick.map(|_| Options { timestamps: Some((0, 0)), ..Options::default() }),
+                        ..Written::default()
+                    });
+                    self.accept(ack);
+                }
             }
         }
     }
@@ -284,15 +346,21 @@ impl Player<'_> {
             _ => format!("{octets}B"),
         };
         let duration = |span: Option<Duration>| span.map_or_else(|| "none".to_owned(), |span| span.to_string());
-        match (&self.subject, name) {
-            (Subject::Sender(sender), "cwnd") => Ok(segments(sender.window().cwnd)),
-            (Subject::Sender(sender), "ssthresh") => Ok(segments(sender.window().ssthresh)),
-            (Subject::Sender(sender), "pipe") => Ok(segments(sender.in_flight())),
-            (Subject::Sender(sender), "srtt") => Ok(duration(sender.rtt().srtt())),
-            (Subject::Sender(sender), "marked") => Ok(sender.counters().marked_bytes.to_string()),
-            (Subject::Sender(sender), "samples") => Ok(sender.rtt().samples().to_string()),
-            (Subject::Sender(sender), "deadline") => Ok(sender.deadline().map_or_else(|| "none".to_owned(), time)),
-            (Subject::Sender(sender), "state") => Ok(match sender.congestion_state() {
+        let (sending, receiving) = (self.subject.sending(), self.subject.receiving());
+        let deadline = match &self.subject {
+            Subject::Sender(sender) => sender.deadline(),
+            Subject::Receiver(receiver) => receiver.deadline(),
+            Subject::Connection(connection) => connection.deadline(),
+        };
+        match (sending, receiving, name) {
+            (_, _, "deadline") => Ok(deadline.map_or_else(|| "none".to_owned(), time)),
+            (Some(sender), _, "cwnd") => Ok(segments(sender.window().cwnd)),
+            (Some(sender), _, "ssthresh") => Ok(segments(sender.window().ssthresh)),
+            (Some(sender), _, "pipe") => Ok(segments(sender.in_flight())),
+            (Some(sender), _, "srtt") => Ok(duration(sender.rtt().srtt())),
+            (Some(sender), _, "marked") => Ok(sender.counters().marked_bytes.to_string()),
+            (Some(sender), _, "samples") => Ok(sender.rtt().samples().to_string()),
+            (Some(sender), _, "state") => Ok(match sender.congestion_state() {
                 CongestionState::Open => "open",
                 CongestionState::Disorder => "disorder",
                 CongestionState::Reduced => "reduced",
@@ -300,14 +368,17 @@ impl Player<'_> {
                 CongestionState::Loss => "loss",
             }
             .to_owned()),
-            (Subject::Sender(sender), "phase") => Ok(format!("{:?}", sender.phase()).to_lowercase()),
-            (Subject::Sender(sender), "ratio") => {
+            (Some(sender), _, "phase") => Ok(match &self.subject {
+                Subject::Connection(connection) => connection.state().name().to_lowercase(),
+                Subject::Sender(_) | Subject::Receiver(_) => format!("{:?}", sender.phase()).to_lowercase(),
+            }),
+            (Some(sender), _, "ratio") => {
                 Ok(sender.ack_ratio().map_or_else(|| "none".to_owned(), |ratio| ratio.to_string()))
             }
-            (Subject::Receiver(receiver), "delivered") => Ok(receiver.delivered().to_string()),
-            (Subject::Receiver(receiver), "readable") => Ok(receiver.readable().to_string()),
-            (Subject::Receiver(receiver), "deadline") => {
-                Ok(receiver.deadline().map_or_else(|| "none".to_owned(), time))
+            (_, Some(receiver), "delivered") => Ok(receiver.delivered().to_string()),
+            (_, Some(receiver), "readable") => Ok(receiver.readable().to_string()),
+            (_, Some(receiver), "piggybacked") => {
+                Ok(receiver.counters().acks[ack::Reason::Piggyback.index()].to_string())
             }
             _ => Err(format!("no such state: {name}")),
         }

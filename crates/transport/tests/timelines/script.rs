@@ -18,6 +18,10 @@ use std::str::FromStr;
 pub(crate) enum Machine {
     Sender,
     Receiver,
+    /// Both halves, at the end that opens.
+    Active,
+    /// Both halves, at the end that is opened.
+    Passive,
 }
 
 /// A whole file.
@@ -51,6 +55,8 @@ pub(crate) struct Line {
 pub(crate) enum What {
     Arrives(Written),
     Reads(u64),
+    Writes(u64),
+    Closes,
     Leaves(Written),
     Holds(Vec<(String, String)>),
     Silence,
@@ -185,7 +191,7 @@ fn switch(text: &str) -> Result<bool, String> {
 fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
     let config = &mut script.config;
     match key {
-        "machine" => script.machine = if text == "sender" { Machine::Sender } else { Machine::Receiver },
+        "machine" => script.machine = machine(text)?,
         "preset" => *config = variant::<Preset>(text)?.config(),
         "shows" if text.is_empty() => return Err("a timeline shows something".to_owned()),
         "shows" => {}
@@ -239,6 +245,16 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         _ => return Err(format!("no such setting: {key}")),
     }
     Ok(())
+}
+
+fn machine(text: &str) -> Result<Machine, String> {
+    Ok(match text {
+        "sender" => Machine::Sender,
+        "receiver" => Machine::Receiver,
+        "active" => Machine::Active,
+        "passive" => Machine::Passive,
+        _ => return Err(format!("no such machine: {text}")),
+    })
 }
 
 fn traffic(text: &str) -> Result<Traffic, String> {
@@ -310,9 +326,11 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
         Some((">", segment)) => {
             Ok(segments(segment)?.map(|segment| Line { number, at, what: What::Leaves(segment) }).collect())
         }
-        Some(("+", verb)) => match verb.trim().split_once(' ') {
-            Some(("read", octets)) => one(What::Reads(value(octets)?)),
-            _ => Err(format!("expected read and a number after +, found {verb}")),
+        Some(("+", verb)) => match verb.split_whitespace().collect::<Vec<_>>()[..] {
+            ["read", octets] => one(What::Reads(value(octets)?)),
+            ["write", octets] => one(What::Writes(value(octets)?)),
+            ["close"] => one(What::Closes),
+            _ => Err(format!("expected read or write and a number, or close, after +, found {verb}")),
         },
         Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),
     }

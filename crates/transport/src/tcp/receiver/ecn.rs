@@ -47,6 +47,11 @@ impl Echo {
         self.agreed.answer(syn)
     }
 
+    /// The SYN-ACK arrived with this codepoint: that it was marked counts (RFC 9768, Table 3).
+    pub(super) fn take_syn_ack(&mut self, codepoint: Ecn) {
+        self.count += u64::from(codepoint == Ecn::Ce);
+    }
+
     /// Must what is owed be acknowledged before this segment counts? RFC 8257, §3.2: so that an ACK never covers both marked and
     /// unmarked data (the second of the two ACKs that it allows; Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
@@ -110,6 +115,13 @@ impl Echo {
             Config::Classic | Config::Dctcp if self.is_marked => Flags::ECE,
             _ => Flags::NONE,
         }
+    }
+
+    /// The flags of a segment that leaves now with data and has these: with `accurate`, the count stands in place of the sender's own.
+    pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
+        let field = Flags::AE | Flags::CWR | Flags::ECE;
+        let kept = if self.agreed == Config::Accurate { flags.bits() & !field.bits() } else { flags.bits() };
+        Flags::from_bits(kept) | self.flags()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the receiver measures, if its policy goes by it.
 
-use super::{Connection, Receiver};
+use super::{Agreed, Receiver};
 use crate::ack::Echo;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
@@ -9,9 +9,9 @@ use acklab_wire::tcp::Segment;
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
-    /// Something has come from the peer: if it is the first after the SYN-ACK, that makes a round trip.
+    /// Something has come from the peer: if it is the first after this end's SYN, that makes a round trip.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
-        if let Some(sent_at) = self.syn_ack_sent_at.take()
+        if let Some(sent_at) = self.syn_sent_at.take()
             && let Some(round_trip) = self.acknowledger.round_trip()
         {
             round_trip.on_handshake(now, now.since(sent_at).max(Duration::from_micros(1)));
@@ -19,13 +19,13 @@ impl Receiver {
     }
 
     /// `segment`, with data, is in the ledger and in the stream.
-    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, connection: Connection) {
+    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
         let full_size = self.acknowledger.ledger().full_size;
         if let Some(round_trip) = self.acknowledger.round_trip() {
             let next = self.stream.next();
             let window = self.window.left(next);
             let is_full = u64::from(segment.payload) >= full_size;
-            let timestamps = segment.options.timestamps.filter(|_| is_full && connection.has_timestamps);
+            let timestamps = segment.options.timestamps.filter(|_| is_full && agreed.has_timestamps);
             let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
                 let ticks = clock.read(now).wrapping_sub(timestamps.echo);
                 let age = clock.tick() * u64::from(ticks.max(1));

@@ -8,7 +8,7 @@ impl StreamPort for Receiver {
     fn open(&mut self, _now: Instant) {}
 
     fn is_open(&self) -> bool {
-        self.connection.is_some()
+        self.agreed.is_some()
     }
 
     fn room(&self) -> u64 {

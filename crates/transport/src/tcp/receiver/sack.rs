@@ -1,14 +1,14 @@
 //! What an ACK reports beyond its number.
 
-use super::{Connection, Receiver};
+use super::{Agreed, Receiver};
 use acklab_wire::tcp::{SackBlock, SackBlocks, SeqNumber};
 use std::ops::Range;
 
 impl Receiver {
     /// The first part of `range` that has arrived before is reported with the next ACK (RFC 2883, §4), once.
-    pub(super) fn note_duplicate(&mut self, connection: Connection, range: Range<u64>) {
+    pub(super) fn note_duplicate(&mut self, agreed: Agreed, range: Range<u64>) {
         if self.config.dsack
-            && connection.has_sack
+            && agreed.has_sack
             && let Some(duplicate) = self.stream.first_duplicate(range)
         {
             self.duplicate = Some(duplicate);
@@ -21,9 +21,8 @@ impl Receiver {
     }
 
     /// RFC 2883, §4: first what came twice, with the block that it is part of behind it. Then RFC 2018, §4: the block of the newest
-    /// arrival, and those most recently reported. Timestamps leave room for three.
-    pub(super) fn sack_blocks(&mut self, first: SeqNumber, has_timestamps: bool) -> SackBlocks {
-        let most = if has_timestamps { 3 } else { SackBlocks::MAX };
+    /// arrival, and those most recently reported. There is room for `most`.
+    pub(super) fn sack_blocks(&mut self, first: SeqNumber, most: usize) -> SackBlocks {
         let duplicate = self.duplicate.take();
         let around = duplicate.as_ref().and_then(|duplicate| {
             self.stream.beyond().iter().find(|held| held.start <= duplicate.start && duplicate.end <= held.end)

@@ -154,9 +154,9 @@ pub(super) const fn is_offered(config: &Config) -> bool {
 }
 
 impl Sender {
-    /// The SYN-ACK has come (§4.1).
-    pub(super) fn negotiate_ack_ratio(&mut self, syn_ack: &Segment) {
-        let agreed = is_offered(&self.config) && syn_ack.options.ack_congestion_control;
+    /// The peer's SYN or SYN-ACK has come (§4.1).
+    pub(super) fn negotiate_ack_ratio(&mut self, syn: &Segment) {
+        let agreed = is_offered(&self.config) && syn.options.ack_congestion_control;
         self.ack_ratio = agreed.then(AckRatio::new);
     }
 

@@ -10,8 +10,12 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 pub enum Phase {
     /// Before the start.
     Closed,
+    /// Before the peer's SYN.
+    Listen,
     /// The SYN is out.
     SynSent,
+    /// The peer's SYN has come, and is being answered.
+    SynReceived,
     /// Data flows.
     Established,
     /// Everything is acknowledged, the FIN included.
@@ -40,9 +44,9 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(config: &Config, initial: SeqNumber) -> Self {
+    pub(super) fn new(config: &Config, initial: SeqNumber, phase: Phase) -> Self {
         Self {
-            phase: Phase::Closed,
+            phase,
             first: SeqNumber::at(initial, 1),
             peer_next: SeqNumber(0),
             opened_at: Instant::ZERO,
@@ -63,18 +67,34 @@ impl Connection {
 
     /// Takes over what the SYN-ACK agrees to. Returns whether it answers the SYN.
     pub(super) fn establish(&mut self, syn_ack: &Segment) -> bool {
-        if !syn_ack.flags.contains(Flags::SYN | Flags::ACK) || syn_ack.ack != self.first {
+        if !syn_ack.flags.contains(Flags::SYN) || !self.is_synchronized_by(syn_ack) {
             return false;
         }
         self.phase = Phase::Established;
-        self.peer_next = SeqNumber::at(syn_ack.seq, 1);
-        if syn_ack.options.timestamps.is_none() {
-            self.clock = None;
-        }
-        self.has_sack &= syn_ack.options.sack_permitted;
-        self.note_timestamp(syn_ack);
+        self.adopt(syn_ack);
         self.ack_due = true;
         true
+    }
+
+    /// Takes over what the answer to `syn`, the peer's, agrees to.
+    pub(super) fn synchronize(&mut self, now: Instant, syn: &Segment) {
+        (self.phase, self.opened_at) = (Phase::SynReceived, now);
+        self.adopt(syn);
+    }
+
+    /// Takes over the peer's numbers and options from its SYN or SYN-ACK.
+    fn adopt(&mut self, syn: &Segment) {
+        self.peer_next = SeqNumber::at(syn.seq, 1);
+        if syn.options.timestamps.is_none() {
+            self.clock = None;
+        }
+        self.has_sack &= syn.options.sack_permitted;
+        self.note_timestamp(syn);
+    }
+
+    /// Does `segment` acknowledge the SYN of this end?
+    pub(super) fn is_synchronized_by(&self, segment: &Segment) -> bool {
+        segment.flags.contains(Flags::ACK) && segment.ack == self.first
     }
 
     /// The sequence number of the octet at `offset`.

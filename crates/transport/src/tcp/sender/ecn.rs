@@ -65,6 +65,13 @@ impl Marks {
         };
     }
 
+    /// The peer's SYN has come, and its answer accepts this.
+    pub(super) const fn accept(&mut self, agreed: Config) {
+        self.agreed = agreed;
+        // RFC 3168, §5: ECT(0) where one codepoint is used.
+        self.codepoint = if matches!(agreed, Config::Off) { Ecn::NotEct } else { Ecn::Ect0 };
+    }
+
     /// The SYN-ACK has come once more.
     pub(super) fn repeat(&mut self, syn_ack: &Segment) {
         self.syn_ack = syn_ack.ecn;

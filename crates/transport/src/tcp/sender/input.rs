@@ -16,7 +16,7 @@ impl Sender {
         match self.connection.phase {
             Phase::Established => self.input_ack(now, segment),
             Phase::SynSent => self.input_syn_ack(now, segment),
-            Phase::Closed | Phase::Finished => {}
+            Phase::Closed | Phase::Listen | Phase::SynReceived | Phase::Finished => {}
         }
     }
 
@@ -27,14 +27,24 @@ impl Sender {
         self.negotiate_ack_ratio(segment);
         self.peer_window = PeerWindow::establish(segment);
         self.marks.conclude(self.config.ecn, segment);
-        // RFC 6298, §3: a SYN that was sent twice gives no sample.
-        if !self.timing.rto.is_backed_off() {
-            let rtt = self.connection.measure(now, self.connection.syn_sent_at, segment);
+        self.begin(now, segment, self.syn_sent_at());
+        self.timing.rto.stop();
+    }
+
+    /// When the SYN was sent, if only once.
+    pub(in crate::tcp) fn syn_sent_at(&self) -> Option<Instant> {
+        (!self.timing.rto.is_backed_off()).then_some(self.connection.syn_sent_at)
+    }
+
+    /// `segment` acknowledges the SYN or SYN-ACK of this end, which was sent at `sent_at` and only then, if that is known. RFC 6298, §3:
+    /// one that was sent twice gives no sample.
+    pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
+        if let Some(sent_at) = sent_at {
+            let rtt = self.connection.measure(now, sent_at, segment);
             self.timing.rtt.sample(rtt);
         }
         let congestion = &mut self.congestion;
         congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
-        self.timing.rto.stop();
         self.events.push_back(Event::Established);
     }
 
@@ -109,7 +119,7 @@ impl Sender {
         let is_duplicate = if self.connection.has_sack {
             newly_sacked > 0
         } else {
-            ack == una && segment.payload == 0 && !window_moved && !self.board.is_empty()
+            ack == una && segment.sequence_len() == 0 && !window_moved && !self.board.is_empty()
         };
         let advance = self.board.advance(ack);
         if is_duplicate && !self.connection.has_sack && self.counts_duplicates() {

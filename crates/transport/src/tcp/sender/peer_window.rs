@@ -25,11 +25,16 @@ pub(super) struct Moved {
 }
 
 impl PeerWindow {
-    /// The window of a SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those that follow.
-    pub(super) fn establish(syn_ack: &Segment) -> Self {
-        let window = u64::from(syn_ack.window);
-        let shift = syn_ack.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
+    /// The window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those that follow.
+    pub(super) fn establish(syn: &Segment) -> Self {
+        let window = u64::from(syn.window);
+        let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
         Self { end: window, shift, largest: window }
+    }
+
+    /// The same of windows that are not scaled, because this end does not offer it.
+    pub(super) fn unscaled(self) -> Self {
+        Self { shift: 0, ..self }
     }
 
     /// An ACK up to `ack` has this window `field`.

@@ -75,7 +75,7 @@ impl Sender {
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let own = match self.connection.phase {
             Phase::Established => self.transmission.paced_until,
-            Phase::Closed | Phase::SynSent => Alarm::NEVER,
+            Phase::Closed | Phase::Listen | Phase::SynSent | Phase::SynReceived => Alarm::NEVER,
             Phase::Finished => return None,
         };
         let recovery = self.loss.rack.patience.earlier(self.loss.probe.timeout);

@@ -1,0 +1,127 @@
+//! One end of a connection that carries data both ways: it opens or is opened, sends and receives.
+//!
+//! A [`Sender`] and a [`Receiver`] are its halves. Whatever either sends says what the other has to say: data carry the acknowledgment of
+//! what has arrived (RFC 9293, §3.8.6.3), and an acknowledgment that finds no data to ride on leaves by itself, with the sequence number
+//! of what would be sent next.
+//!
+//! | module | verb |
+//! |---|---|
+//! | `handshake` | SYN, SYN-ACK and its ACK, at the end that opens and at the end that is opened |
+//! | `input` | a segment arrives: its acknowledgment is the sending half's, its data and FIN the receiving half's |
+//! | `output` | what leaves next, and what it takes along |
+//! | `port` | where the application writes and reads |
+//! | `state` | where the connection stands, by the names of RFC 9293 |
+//! | `tell` | what it tells of itself |
+//!
+//! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
+
+mod handshake;
+mod input;
+mod output;
+mod port;
+mod state;
+mod tell;
+
+pub use state::State;
+
+use super::config::Config;
+use super::receiver::{Reading, Receiver};
+use super::sender::Sender;
+use crate::ack::Policy;
+use crate::cc::Controller;
+use acklab_base::random::Seed;
+use acklab_base::{Event, Instant, Machine};
+use acklab_wire::tcp::{Segment, SeqNumber};
+
+/// One end of a connection with both of its halves.
+#[derive(Debug)]
+pub struct Connection {
+    sending: Sender,
+    receiving: Receiver,
+    /// Which way the segment went that was accepted or polled last.
+    last: Way,
+    /// The peer's FIN came before this end sent its own.
+    is_closed_by_peer: bool,
+}
+
+/// Which way a segment went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// To this end.
+    In,
+    /// From it, sent by the sending half.
+    Out,
+    /// From it, sent by the receiving half.
+    OutAck,
+}
+
+impl Connection {
+    /// The end that opens the connection. `name` names its random streams.
+    #[must_use]
+    pub fn active(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        let initial = initial(seed, name, "isn");
+        Self::of(Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
+    }
+
+    /// The end that listens. `name` is that of the end that opens.
+    #[must_use]
+    pub fn passive(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        let initial = initial(seed, name, "receiver-isn");
+        Self::of(Sender::listening(config, controller, initial), Receiver::numbered(config, policy, initial))
+    }
+
+    fn of(sending: Sender, receiving: Receiver) -> Self {
+        Self { sending, receiving, last: Way::In, is_closed_by_peer: false }
+    }
+
+    /// This end, whose application reads so. To be said before the connection opens.
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.receiving = self.receiving.with_reading(reading);
+        self
+    }
+
+    /// The half that sends data.
+    #[must_use]
+    pub const fn sending(&self) -> &Sender {
+        &self.sending
+    }
+
+    /// The half that receives data and acknowledges.
+    #[must_use]
+    pub const fn receiving(&self) -> &Receiver {
+        &self.receiving
+    }
+
+    /// What has happened to the data of this end since this was last asked.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
+        self.sending.drain_events()
+    }
+}
+
+/// An initial sequence number: a Sender's stream is called `isn`, a Receiver's `receiver-isn`.
+fn initial(seed: Seed, name: &str, stream: &str) -> SeqNumber {
+    SeqNumber(seed.stream(&format!("flow/{name}/{stream}")).below(1 << 32) as u32)
+}
+
+impl Machine for Connection {
+    type Datagram = Segment;
+
+    fn accept(&mut self, now: Instant, segment: Segment) {
+        self.last = Way::In;
+        self.input(now, &segment);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.sending.wake(now);
+        self.receiving.wake(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Instant::earliest(self.sending.deadline(), self.receiving.deadline())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Segment> {
+        self.next_segment(now)
+    }
+}

@@ -1,0 +1,41 @@
+//! What leaves, and what it takes along.
+
+use super::super::sender::Phase;
+use super::{Connection, Way};
+use acklab_base::{Instant, Machine};
+use acklab_wire::tcp::{Flags, Segment};
+
+impl Connection {
+    /// An acknowledgment that cannot ride on data; what the sending half sends, which takes along what the receiving half has to say; at
+    /// last an acknowledgment that is due and has found nothing to ride on.
+    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        let apart = if self.receiving.owes_apart() { self.acknowledgment(now) } else { None };
+        apart.or_else(|| self.of_sending_half(now)).or_else(|| self.acknowledgment(now))
+    }
+
+    fn of_sending_half(&mut self, now: Instant) -> Option<Segment> {
+        let (phase, answers_syn) = (self.sending.phase(), self.sending.owes_ack_of_syn());
+        let mut segment = self.sending.poll(now)?;
+        self.last = Way::Out;
+        if phase == Phase::SynSent {
+            self.receiving.offer_window(&mut segment);
+        } else if answers_syn {
+            // Its ECN flags belong to the handshake (RFC 9768, §3.2.2.1).
+            self.receiving.finish_handshake(&mut segment);
+        } else {
+            self.receiving.ride_on(now, &mut segment);
+        }
+        Some(segment)
+    }
+
+    /// The SYN-ACK, or an ACK that carries nothing else.
+    fn acknowledgment(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = self.receiving.poll(now)?;
+        if !segment.flags.contains(Flags::SYN) {
+            // RFC 9293, §3.10.7.4: <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>.
+            segment.seq = self.sending.next_seq();
+        }
+        self.last = Way::OutAck;
+        Some(segment)
+    }
+}

@@ -1,0 +1,82 @@
+//! Where the connection stands (RFC 9293, §3.3.2).
+//!
+//! The state follows from what the halves know: whether this end's FIN was sent and acknowledged, and whether the peer's has come.
+
+use super::super::sender::Phase;
+use super::Connection;
+
+/// The states of RFC 9293, §3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Before the start, or both directions are finished and the peer knows.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// The SYN is out.
+    SynSent,
+    /// The peer's SYN has come, and is being answered.
+    SynReceived,
+    /// Data flow both ways.
+    Established,
+    /// The FIN is out.
+    FinWait1,
+    /// The FIN is acknowledged; the peer may still send.
+    FinWait2,
+    /// The peer's FIN has come; this end may still send.
+    CloseWait,
+    /// Both FINs have crossed, and that of this end is not acknowledged yet.
+    Closing,
+    /// The peer's FIN came first; that of this end is out.
+    LastAck,
+    /// Both FINs are acknowledged. The peer may not know yet: its FIN is answered if it comes again. Nothing is opened anew here, so
+    /// this lasts for ever instead of two maximum segment lifetimes.
+    TimeWait,
+}
+
+impl State {
+    /// Its name, as RFC 9293 spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "CLOSED",
+            Self::Listen => "LISTEN",
+            Self::SynSent => "SYN-SENT",
+            Self::SynReceived => "SYN-RECEIVED",
+            Self::Established => "ESTABLISHED",
+            Self::FinWait1 => "FIN-WAIT-1",
+            Self::FinWait2 => "FIN-WAIT-2",
+            Self::CloseWait => "CLOSE-WAIT",
+            Self::Closing => "CLOSING",
+            Self::LastAck => "LAST-ACK",
+            Self::TimeWait => "TIME-WAIT",
+        }
+    }
+}
+
+impl Connection {
+    /// Where the connection stands.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let (has_sent, has_received) = (self.sending.has_sent_fin(), self.receiving.has_all());
+        match (self.sending.phase(), has_received) {
+            (Phase::Closed, _) => State::Closed,
+            (Phase::Listen, _) => State::Listen,
+            (Phase::SynSent, _) => State::SynSent,
+            (Phase::SynReceived, _) => State::SynReceived,
+            (Phase::Established, false) if has_sent => State::FinWait1,
+            (Phase::Established, false) => State::Established,
+            (Phase::Established, true) if !has_sent => State::CloseWait,
+            (Phase::Established, true) if self.is_closed_by_peer => State::LastAck,
+            (Phase::Established, true) => State::Closing,
+            (Phase::Finished, false) => State::FinWait2,
+            (Phase::Finished, true) if self.is_closed_by_peer => State::Closed,
+            (Phase::Finished, true) => State::TimeWait,
+        }
+    }
+
+    /// Are both directions finished: everything sent and acknowledged, and everything received, the FINs included?
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.sending.phase() == Phase::Finished && self.receiving.has_all()
+    }
+}

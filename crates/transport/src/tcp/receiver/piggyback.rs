@@ -1,0 +1,115 @@
+//! What this end, if it also sends data, says of what has arrived: on the segments of its sending half, and on SYN and SYN-ACK.
+
+use super::{Agreed, Receiver};
+use crate::ack::Reason;
+use acklab_base::Instant;
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
+
+/// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
+const SACK_HEADER: u64 = 4;
+const SACK_BLOCK: u64 = 8;
+
+impl Receiver {
+    /// `syn`, by which this end opens the connection, offers its receive window (RFC 7323, §2.2: not scaled) and the unit of those
+    /// that follow.
+    pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
+        syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
+        syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
+    }
+
+    /// `syn_ack` answers the SYN of this end, which was sent at `sent_at` and only then, if that is known.
+    pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
+        self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
+        self.echo.take_syn_ack(syn_ack.ecn);
+        self.syn_sent_at = sent_at;
+        self.measure_handshake(now);
+    }
+
+    /// When the SYN-ACK was sent, if only once.
+    pub(in crate::tcp) const fn syn_ack_sent_at(&self) -> Option<Instant> {
+        self.syn_sent_at
+    }
+
+    /// Does the peer count its window in the units that this end has agreed to?
+    pub(in crate::tcp) fn has_scaling(&self) -> bool {
+        self.agreed.is_some_and(|agreed| agreed.has_scaling)
+    }
+
+    /// The FIN has arrived, and all before it.
+    pub(in crate::tcp) fn has_all(&self) -> bool {
+        self.fin.is_some_and(|fin| self.stream.next() > fin)
+    }
+
+    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that is due leaves by itself: only one
+    /// without data counts as a duplicate (RFC 5681, §2), and a full-sized segment has no room for SACK blocks.
+    pub(in crate::tcp) fn owes_apart(&self) -> bool {
+        self.syn_ack_due || self.split.is_some() || (self.acknowledger.due().is_some() && self.has_blocks())
+    }
+
+    /// Something is wrong with a segment that has come: it is answered with an ACK (RFC 9293, §3.10.7.4).
+    pub(in crate::tcp) fn answer(&mut self, now: Instant) {
+        self.acknowledger.demand(now, Reason::Duplicate);
+    }
+
+    /// RFC 7323, §4.3, of a segment that has no place in the stream.
+    pub(in crate::tcp) fn note_timestamp(&mut self, segment: &Segment) {
+        if let (Some(agreed), Some(timestamps)) = (self.agreed, segment.options.timestamps)
+            && !segment.seq.is_after(SeqNumber::at(agreed.first, self.last_ack_sent))
+        {
+            self.timestamp_to_echo = timestamps.value;
+        }
+    }
+
+    /// `segment`, which the sending half sends now, is the last of the handshake: an ACK with the window of this end.
+    pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
+        if let Some(agreed) = self.agreed {
+            self.number(segment, agreed);
+            self.acknowledger.count(Reason::Handshake);
+        }
+    }
+
+    /// `segment`, which the sending half sends now, tells all that an ACK would, as far as there is room. What is owed is settled by that
+    /// (RFC 9293, §3.8.6.3), unless SACK blocks remain to be told.
+    pub(in crate::tcp) fn ride_on(&mut self, now: Instant, segment: &mut Segment) {
+        let Some(agreed) = self.agreed else { return };
+        self.number(segment, agreed);
+        segment.flags = self.echo.flags_beside(segment.flags);
+        let room = self.room_beside(segment);
+        let has_blocks = self.has_blocks();
+        if has_blocks && agreed.has_sack {
+            let free = room.saturating_sub(segment.options.wire_len() + SACK_HEADER);
+            let most = usize::try_from(free / SACK_BLOCK).unwrap_or(SackBlocks::MAX).min(SackBlocks::MAX);
+            if most > 0 {
+                segment.options.sack = self.sack_blocks(agreed.first, most);
+            }
+        }
+        if self.config.ecn_option {
+            segment.options.accurate_ecn = self.echo.option();
+            if segment.options.wire_len() > room {
+                segment.options.accurate_ecn = None;
+            }
+        }
+        let tells_all = !has_blocks || !segment.options.sack.is_empty();
+        if tells_all && self.acknowledger.has_news() {
+            self.acknowledger.sent(now, Reason::Piggyback);
+        }
+    }
+
+    fn number(&mut self, segment: &mut Segment, agreed: Agreed) {
+        let next = self.stream.next();
+        self.last_ack_sent = next;
+        segment.ack = SeqNumber::at(agreed.first, next);
+        segment.flags = segment.flags | Flags::ACK;
+        segment.window = self.window.offer(next);
+        if let Some(timestamps) = &mut segment.options.timestamps {
+            timestamps.echo = self.timestamp_to_echo;
+        }
+    }
+
+    /// The options that `segment` may have so that its packet is no longer than a full-sized one.
+    fn room_beside(&self, segment: &Segment) -> u64 {
+        let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
+        let full = self.config.mss.get() + timestamps.wire_len();
+        full.saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
+    }
+}

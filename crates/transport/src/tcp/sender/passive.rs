@@ -1,0 +1,62 @@
+//! The sender at the end that is opened, and what the connection of which it is one half asks of it.
+
+use super::peer_window::PeerWindow;
+use super::{Config, Controller, Phase, Sender};
+use acklab_base::Instant;
+use acklab_wire::tcp::{Segment, SeqNumber};
+
+impl Sender {
+    /// A sender whose end has this initial sequence number and opens the connection.
+    pub(in crate::tcp) fn opening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
+        Self::numbered(config, controller, initial, Phase::Closed)
+    }
+
+    /// A sender whose end has this initial sequence number and waits for the peer's SYN.
+    pub(in crate::tcp) fn listening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
+        Self::numbered(config, controller, initial, Phase::Listen)
+    }
+
+    /// `syn` has come. `scales`: both ends scale their windows.
+    pub(in crate::tcp) fn take_syn(&mut self, now: Instant, syn: &Segment, scales: bool) {
+        self.connection.synchronize(now, syn);
+        self.negotiate_ack_ratio(syn);
+        let window = PeerWindow::establish(syn);
+        self.peer_window = if scales { window } else { window.unscaled() };
+        self.marks.accept(self.config.ecn.accept(syn.flags));
+    }
+
+    /// Establishes the connection if `segment` acknowledges the SYN-ACK, which was sent at `sent_at` and only then, if that is known.
+    pub(in crate::tcp) fn take_ack_of_syn(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        sent_at: Option<Instant>,
+    ) -> bool {
+        let is_synchronized = self.connection.is_synchronized_by(segment);
+        if is_synchronized {
+            self.connection.phase = Phase::Established;
+            self.begin(now, segment, sent_at);
+        }
+        is_synchronized
+    }
+
+    /// Is the next segment the ACK of the peer's SYN-ACK?
+    pub(in crate::tcp) const fn owes_ack_of_syn(&self) -> bool {
+        self.connection.ack_due
+    }
+
+    /// SND.NXT.
+    pub(in crate::tcp) const fn next_seq(&self) -> SeqNumber {
+        self.connection.seq_at(self.board.nxt())
+    }
+
+    /// Does `segment` acknowledge what was never sent?
+    pub(in crate::tcp) fn never_sent(&self, segment: &Segment) -> bool {
+        segment.ack.is_after(self.next_seq())
+    }
+
+    /// The FIN has been sent.
+    pub(in crate::tcp) fn has_sent_fin(&self) -> bool {
+        self.buffer.end().is_some_and(|end| self.board.nxt() > end)
+    }
+}
