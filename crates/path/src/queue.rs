@@ -1,143 +1,27 @@
 //! Who waits for the server, who is turned away, and who is marked.
 //!
 //! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
+//!
+//! One discipline is one file here, with its settings and its [`Discipline`], and one line of `registry.rs`.
 
-mod ack_filter;
+pub mod ack_filter;
 mod buffer;
-mod codel;
-mod fifo;
-mod held;
+pub mod codel;
+pub mod fifo;
+mod registry;
 #[cfg(test)]
 mod sample;
 mod settled;
 
+pub use ack_filter::newest::{Keeps, Place};
 pub use buffer::Buffer;
-pub(crate) use held::Held;
+pub use registry::Config;
+pub(crate) use registry::{Held, Settings};
 pub(crate) use settled::{Settled, Waiting};
 
+use crate::counters::Tally;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Duration, Ecn};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// A queue discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
-    /// First in, first out; what does not fit is dropped at the tail.
-    Fifo {
-        /// What it may hold; without a limit, everything.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-        /// Mark a packet that finds more than this waiting, if its transport understands marks: DCTCP's K (RFC 8257, §3.1).
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(example = "20packets")]
-        mark_above: Option<Limit>,
-    },
-    /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC 8289).
-    #[serde(rename = "codel")]
-    CoDel {
-        /// What it may hold; without a limit, everything.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-        /// The waiting time that it aims at (RFC 8289, §4.3).
-        #[serde(default = "target")]
-        #[schemars(example = "5ms")]
-        target: Duration,
-        /// Act after packets have waited longer for so long: a round trip, long for the path (RFC 8289, §4.2).
-        #[serde(default = "interval")]
-        #[schemars(example = "100ms")]
-        interval: Duration,
-        /// Mark instead of dropping where the transport understands marks.
-        #[serde(default)]
-        ecn: bool,
-    },
-    /// A FIFO in which the newest pure ACK of a flow stands for an older one.
-    AckFilter {
-        /// What it may hold; without a limit, everything.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-        /// Which ACKs never go.
-        #[serde(default)]
-        keeps: Keeps,
-        /// Where the newest waits.
-        #[serde(default)]
-        place: Place,
-    },
-    /// A FIFO with the ACK filter of CAKE: an older pure ACK goes if a newer one says more and, but for `aggressive`, another such one
-    /// still stands between them (Linux's `cake_ack_filter`).
-    CakeAckFilter {
-        /// What it may hold; without a limit, everything.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-        /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
-        #[serde(default)]
-        aggressive: bool,
-    },
-}
-
-/// Which ACKs an ACK filter lets stand beside the newest of their flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Keeps {
-    /// Those that say something which the newer one may not: duplicates, those with SACK blocks, those whose ECN flags differ.
-    #[default]
-    News,
-    /// Those with the number of the newer one; the first with a smaller one goes (Kim et al., VTC 2006, Figure 1).
-    Duplicates,
-    /// None: the newest goes, whatever it says.
-    Nothing,
-}
-
-/// Where the newest ACK waits that an older one has made room for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// Where the older one stood, so no delay is added (Kim et al., VTC 2006, §II-A).
-    #[default]
-    InPlace,
-    /// At the tail, where it would have stood without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
-    Tail,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self::Fifo { limit: None, mark_above: None }
-    }
-}
-
-/// TARGET of RFC 8289, §5.3.
-const fn target() -> Duration {
-    Duration::from_millis(5)
-}
-
-/// INTERVAL of RFC 8289, §5.3.
-const fn interval() -> Duration {
-    Duration::from_millis(100)
-}
-
-impl Config {
-    /// What the queue may hold, if there is a limit.
-    #[must_use]
-    pub const fn limit(&self) -> Option<Limit> {
-        let (Self::Fifo { limit, .. }
-        | Self::CoDel { limit, .. }
-        | Self::AckFilter { limit, .. }
-        | Self::CakeAckFilter { limit, .. }) = self;
-        *limit
-    }
-
-    /// The same discipline for an owner that minds the limit itself.
-    #[must_use]
-    pub const fn without_limit(mut self) -> Self {
-        let (Self::Fifo { limit, .. }
-        | Self::CoDel { limit, .. }
-        | Self::AckFilter { limit, .. }
-        | Self::CakeAckFilter { limit, .. }) = &mut self;
-        *limit = None;
-        self
-    }
-}
+use acklab_base::{Bytes, Datagram, Ecn, Instant};
 
 /// What became of a packet that asked to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +35,34 @@ pub enum Verdict<D> {
     Dropped(D),
 }
 
+/// The contract of a discipline: packets that it holds, each with the instant of its arrival. It counts what it marks, and what it
+/// drops when it takes the head; [`Held`] counts the rest.
+pub(crate) trait Discipline<D> {
+    /// `packet` asks to wait. `room`: is there any, beyond what the discipline itself limits?
+    fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D>;
+
+    /// When the head arrived, and the head.
+    fn head(&self) -> Option<(Instant, &D)>;
+
+    /// The head leaves: when it arrived, and the head. Returns `None` if no packet waits, or if the head is dropped instead.
+    fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)>;
+
+    /// Does any waiting packet satisfy `holds`?
+    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool;
+
+    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival.
+    fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)>;
+
+    /// A packet found nobody waiting and the server free: it is served without being offered.
+    fn passed_by(&mut self) {}
+
+    /// Packets that wait.
+    fn len(&self) -> usize;
+
+    /// Octets of the packets that wait.
+    fn bytes(&self) -> Bytes;
+}
+
 /// The queue of a link. What a FIFO does to a packet is settled when it arrives, so it need not hold it.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
@@ -160,10 +72,7 @@ pub(crate) enum Queue<D> {
 
 impl<D: Datagram> Queue<D> {
     pub(crate) fn new(config: Config) -> Self {
-        match config {
-            Config::Fifo { limit, mark_above } => Self::Settled(Settled::new(limit, mark_above)),
-            _ => Self::Held(Held::new(config)),
-        }
+        config.settled().map_or_else(|| Self::Held(Held::new(config)), Self::Settled)
     }
 }
 

@@ -1,12 +1,11 @@
 //! How much a sender may have in flight, and how fast it may send.
 //!
 //! A [`CongestionControl`] moves a [`Window`]. It is told of each ACK and asked for a slow-start threshold when there was
-//! congestion; what to retransmit is not its business. One controller is one file here, which owns its constants, one arm of
-//! [`Config`] and one of [`Controller`]; one that is not built in is any [`CongestionControl`] under a name.
+//! congestion; what to retransmit is not its business. One controller is one file here and one line of `registry.rs`; one that is not
+//! built in is a [`CongestionControl`] under a name.
 
 pub mod bbr;
 pub mod bbr3;
-mod config;
 mod constants;
 pub mod copa;
 pub mod cubic;
@@ -15,15 +14,15 @@ mod model;
 pub mod newreno;
 pub mod pcc;
 mod position;
+mod registry;
 pub mod slow_start;
 pub mod vegas;
 
-pub use config::Config;
 pub use model::gain::Gain;
 pub use position::Position;
+pub use registry::{Config, Controller, Settings};
 pub use slow_start::SlowStart;
 
-use crate::custom::Custom;
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Sample, Stamp};
 use crate::recovery::fate::Fate;
@@ -273,122 +272,6 @@ pub trait CongestionControl {
     /// Does it want to know what became of each transmission?
     fn wants_fates(&self) -> bool {
         false
-    }
-}
-
-/// A controller at work.
-#[derive(Debug)]
-pub enum Controller {
-    /// RFC 5681.
-    NewReno(newreno::NewReno),
-    /// RFC 9438.
-    Cubic(cubic::Cubic),
-    /// Brakmo and Peterson.
-    Vegas(vegas::Vegas),
-    /// BBR, version 1.
-    Bbr(Box<bbr::Bbr>),
-    /// BBR, version 3.
-    Bbr3(Box<bbr3::Bbr3>),
-    /// RFC 8257.
-    Dctcp(dctcp::Dctcp),
-    /// Copa.
-    Copa(copa::Copa),
-    /// PCC Allegro.
-    PccAllegro(pcc::Allegro),
-    /// PCC Vivace.
-    PccVivace(pcc::Vivace),
-    /// One that is not built in.
-    Custom(Custom<dyn CongestionControl + Send>),
-}
-
-impl Controller {
-    /// The controller of this configuration, if it is built in.
-    #[must_use]
-    pub fn new(config: &Config, start: &Start) -> Option<Self> {
-        Some(match config {
-            Config::NewReno(constants) => Self::NewReno(newreno::NewReno::new(constants, start)),
-            Config::Cubic(constants) => Self::Cubic(cubic::Cubic::new(constants, start)),
-            Config::Vegas(constants) => Self::Vegas(vegas::Vegas::new(constants, start)),
-            Config::Bbr(constants) => Self::Bbr(Box::new(bbr::Bbr::new(constants, start))),
-            Config::Bbr3(constants) => Self::Bbr3(Box::new(bbr3::Bbr3::new(constants, start))),
-            Config::Dctcp(constants) => Self::Dctcp(dctcp::Dctcp::new(constants, start)),
-            Config::Copa(constants) => Self::Copa(copa::Copa::new(constants, start)),
-            Config::PccAllegro(constants) => Self::PccAllegro(pcc::Allegro::new(constants, start)),
-            Config::PccVivace(constants) => Self::PccVivace(pcc::Vivace::new(constants, start)),
-            Config::Custom { .. } => return None,
-        })
-    }
-}
-
-/// The same call on whichever controller it is.
-macro_rules! each {
-    ($self:ident, $controller:ident => $call:expr) => {
-        match $self {
-            Self::NewReno($controller) => $call,
-            Self::Cubic($controller) => $call,
-            Self::Vegas($controller) => $call,
-            Self::Bbr($controller) => $call,
-            Self::Bbr3($controller) => $call,
-            Self::Dctcp($controller) => $call,
-            Self::Copa($controller) => $call,
-            Self::PccAllegro($controller) => $call,
-            Self::PccVivace($controller) => $call,
-            Self::Custom($controller) => $call,
-        }
-    };
-}
-
-impl CongestionControl for Controller {
-    fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
-        each!(self, controller => controller.on_established(now, window, rtt));
-    }
-
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        each!(self, controller => controller.on_ack(window, ack));
-    }
-
-    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
-        each!(self, controller => controller.ssthresh(now, window, flight, signal))
-    }
-
-    fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
-        each!(self, controller => controller.on_state(now, window, state));
-    }
-
-    fn on_undo(&mut self, now: Instant, window: &mut Window) {
-        each!(self, controller => controller.on_undo(now, window));
-    }
-
-    fn on_lost(&mut self, window: &Window, lost: &Lost) {
-        each!(self, controller => controller.on_lost(window, lost));
-    }
-
-    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
-        each!(self, controller => controller.on_sent(window, sent));
-    }
-
-    fn on_fates(&mut self, fates: &[Fate]) {
-        each!(self, controller => controller.on_fates(fates));
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        each!(self, controller => controller.pacing_rate())
-    }
-
-    fn governs_window(&self) -> bool {
-        each!(self, controller => controller.governs_window())
-    }
-
-    fn wants_delivery_rate(&self) -> bool {
-        each!(self, controller => controller.wants_delivery_rate())
-    }
-
-    fn limits_itself(&self) -> bool {
-        each!(self, controller => controller.limits_itself())
-    }
-
-    fn wants_fates(&self) -> bool {
-        each!(self, controller => controller.wants_fates())
     }
 }
 

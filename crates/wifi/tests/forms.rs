@@ -155,11 +155,17 @@ proptest! {
 #[test]
 fn the_schema_tells_every_discipline() {
     let all = disciplines::all();
+    assert!(Queue::built_in().all(|discipline| all.contains(&discipline)));
     let has = |is: fn(&Queue) -> bool| all.iter().any(is);
-    assert!(has(|queue| matches!(queue, Queue::Fifo { limit: None, mark_above: None })));
-    assert!(has(|queue| matches!(queue, Queue::CoDel { ecn: true, .. })));
-    assert!(has(|queue| matches!(queue, Queue::AckFilter { keeps: Keeps::Nothing, place: Place::Tail, .. })));
-    assert!(has(|queue| matches!(queue, Queue::CakeAckFilter { aggressive: true, limit: Some(_) })));
+    assert!(has(|queue| matches!(queue, Queue::Fifo(settings) if settings.mark_above.is_some())));
+    assert!(has(|queue| matches!(queue, Queue::CoDel(settings) if settings.ecn)));
+    assert!(has(|queue| matches!(
+        queue,
+        Queue::AckFilter(settings) if settings.keeps == Keeps::Nothing && settings.place == Place::Tail
+    )));
+    assert!(has(
+        |queue| matches!(queue, Queue::CakeAckFilter(settings) if settings.aggressive && settings.limit.is_some())
+    ));
 }
 
 /// The first values that a strategy gives.

@@ -58,10 +58,7 @@ fn tables_are_made_on_the_way() {
         settings(&scenario, 1).ack,
         Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))
     ));
-    assert_eq!(
-        scenario.link[2].forward.queue,
-        queue::Config::Fifo { limit: Some(Limit::Packets(9)), mark_above: None }
-    );
+    assert_eq!(scenario.link[2].forward.queue, queue::Config::default().with_limit(Some(Limit::Packets(9))));
 }
 
 #[test]
@@ -84,10 +81,7 @@ fn another_kind_drops_what_only_the_old_one_knew() {
     ]);
     assert_eq!(settings(&scenario, 0).ack, Some(ack::per_packet::PerPacket {}.into()));
     assert_eq!(scenario.flow[0].traffic, Traffic::Greedy {});
-    assert_eq!(
-        scenario.link[0].reverse.queue,
-        queue::Config::Fifo { limit: Some(Limit::Bytes(Bytes(30_000))), mark_above: None }
-    );
+    assert_eq!(scenario.link[0].reverse.queue, queue::Config::default().with_limit(Some(Limit::Bytes(Bytes(30_000)))));
     assert_eq!(scenario.link[0].forward.loss, Some(loss::Config::Independent { probability: 0.5 }));
 }
 

@@ -1,49 +1,48 @@
 //! An older ACK goes when a newer one of its flow comes.
 //!
-//! What the older one alone says is lost with it, so filters differ in what they let stand ([`Keeps`]), and in where the newer one
-//! then waits ([`Place`]):
-//!
-//! * **`duplicates`**, in place, is Figure 1 of Kim et al., "On the cross-layer impact of TCP ACK thinning on IEEE 802.11 wireless MAC
-//!   dynamics" (VTC 2006): from the head on, the first pure ACK of the flow with a strictly smaller number is overwritten. Where
-//!   duplicates wait, the newer one comes ahead of the second of them.
-//! * **`news`** loses nothing. Equal numbers stay, so duplicates count towards fast retransmit, and a window update is not swallowed.
-//!   An ACK with a SACK option stays: its blocks, a D-SACK among them, may not be repeated by the next. So does one whose ECN flags
-//!   differ: each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest ACK of the flow is looked at, so that none comes ahead of a
-//!   duplicate.
-//! * **`nothing`** leaves one ACK of a flow.
-//! * That of CAKE stands in `cake`.
+//! What the older one alone says is lost with it, so filters differ in which older one goes, and in where the newer one then waits:
+//! that is their [`Rule`]. [`newest`] and [`cake`] are disciplines.
 
-mod cake;
+pub mod cake;
 mod chain;
+pub mod newest;
 
-use super::{Keeps, Place, Verdict, has_room};
+use super::{Discipline, Verdict, has_room};
+use crate::counters::Tally;
 use acklab_base::units::Limit;
-use acklab_base::{AckHeader, Datagram, FlowKey, Instant};
+use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, Instant};
 use chain::Chain;
 
-#[derive(Clone, Debug)]
-pub(crate) struct AckFilter<D> {
-    limit: Option<Limit>,
-    rule: Rule,
-    pub(super) chain: Chain<D>,
-}
-
 /// Which older ACK goes, and where the newer one waits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rule {
-    Newest { keeps: Keeps, place: Place },
-    Cake { aggressive: bool },
+pub(crate) trait Rule {
+    /// The place of the older ACK that goes when `newer` comes, if one does.
+    fn outdated<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
+
+    /// Does the newer one wait where the older one stood, instead of at the tail?
+    fn takes_its_place(&self) -> bool {
+        false
+    }
 }
 
-impl<D: Datagram> AckFilter<D> {
-    pub(crate) const fn new(limit: Option<Limit>, rule: Rule) -> Self {
+/// A FIFO with an ACK filter.
+#[derive(Clone, Debug)]
+pub(crate) struct AckFilter<D, R> {
+    limit: Option<Limit>,
+    rule: R,
+    chain: Chain<D>,
+}
+
+impl<D: Datagram, R: Rule> AckFilter<D, R> {
+    pub(crate) const fn new(limit: Option<Limit>, rule: R) -> Self {
         Self { limit, rule, chain: Chain::new() }
     }
+}
 
-    pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
+impl<D: Datagram, R: Rule> Discipline<D> for AckFilter<D, R> {
+    fn offer(&mut self, now: Instant, packet: D, room: bool, _tally: &mut Tally) -> Verdict<D> {
         let (size, header) = (packet.wire_len(), packet.ack_header());
-        if let Some(older) = header.and_then(|newer| self.outdated(packet.flow(), newer)) {
-            let gone = if matches!(self.rule, Rule::Newest { place: Place::InPlace, .. }) {
+        if let Some(older) = header.and_then(|newer| self.rule.outdated(&self.chain, packet.flow(), newer)) {
+            let gone = if self.rule.takes_its_place() {
                 self.chain.replace(older, packet)
             } else {
                 let gone = self.chain.remove(older).map(|(_, packet)| packet);
@@ -56,40 +55,35 @@ impl<D: Datagram> AckFilter<D> {
             return Verdict::Dropped(packet);
         }
         let is_duplicate = header.is_some_and(|newer| {
-            newer.is_pure && self.newest(packet.flow()).is_some_and(|(_, older)| older.ack == newer.ack)
+            newer.is_pure && self.chain.newest_ack(packet.flow()).is_some_and(|(_, older)| older.ack == newer.ack)
         });
         self.chain.push(now, packet, is_duplicate);
         Verdict::Queued
     }
 
-    /// The place of the one that goes, if one does.
-    fn outdated(&self, flow: FlowKey, newer: AckHeader) -> Option<usize> {
-        let keeps = match self.rule {
-            Rule::Cake { aggressive } => return cake::redundant(&self.chain, flow, newer, aggressive),
-            Rule::Newest { .. } if !newer.is_pure => return None,
-            Rule::Newest { keeps, .. } => keeps,
-        };
-        if keeps == Keeps::Duplicates {
-            let mut acks = self.chain.of_flow(flow);
-            return acks.find(|at| self.chain.pure_ack(*at).is_some_and(|older| is_after(newer.ack, older.ack)));
-        }
-        let (at, older) = self.newest(flow)?;
-        let goes = match keeps {
-            Keeps::Nothing => !is_after(older.ack, newer.ack),
-            _ => !self.chain.is_duplicate(at) && says_all(newer, older),
-        };
-        goes.then_some(at)
+    fn head(&self) -> Option<(Instant, &D)> {
+        self.chain.head()
     }
 
-    /// The newest pure ACK of the flow.
-    fn newest(&self, flow: FlowKey) -> Option<(usize, AckHeader)> {
-        self.chain.of_flow_newest_first(flow).find_map(|at| Some((at, self.chain.pure_ack(at)?)))
+    fn take_head(&mut self, _leaves: Instant, _tally: &mut Tally) -> Option<(Instant, D)> {
+        self.chain.pop()
     }
-}
 
-/// Does `newer` say all that `older` says?
-fn says_all(newer: AckHeader, older: AckHeader) -> bool {
-    is_after(newer.ack, older.ack) && older.sack.is_empty() && newer.ecn == older.ecn
+    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
+        self.chain.iter().any(holds)
+    }
+
+    fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        self.chain.take_out(wanted)
+    }
+
+    fn len(&self) -> usize {
+        self.chain.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.chain.bytes()
+    }
 }
 
 /// Does sequence number `a` come after `b` (RFC 9293, §3.4)?

@@ -1,7 +1,6 @@
 //! A queue whose owner takes the packets out.
 
-use super::held::Held;
-use super::{Config, Verdict};
+use super::{Config, Held, Verdict};
 use crate::counters::{Counters, Tally};
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;

@@ -4,11 +4,50 @@
 //! is dropped, and the next ones after interval/√1, interval/√2, …, until one has waited less. Where the transport understands
 //! marks, a mark can stand for each drop (Linux's `codel_dequeue` with `ecn`).
 
-use super::fifo::Fifo;
-use super::{Verdict, mark};
+use super::fifo::{self, Fifo};
+use super::{Discipline, Settings, Verdict, mark};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What it may hold; without a limit, everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The waiting time that it aims at (RFC 8289, §4.3).
+    #[schemars(example = "5ms")]
+    pub target: Duration,
+    /// Act after packets have waited longer for so long: a round trip, long for the path (RFC 8289, §4.2).
+    #[schemars(example = "100ms")]
+    pub interval: Duration,
+    /// Mark instead of dropping where the transport understands marks.
+    pub ecn: bool,
+}
+
+impl Default for Config {
+    /// TARGET and INTERVAL of RFC 8289, §5.3.
+    fn default() -> Self {
+        Self { limit: None, target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
+    }
+}
+
+impl Settings for Config {
+    type Discipline<D> = CoDel<D>;
+
+    fn discipline<D: Datagram>(self) -> CoDel<D> {
+        let fifo = fifo::Config { limit: self.limit, mark_above: None };
+        CoDel { marks: self.ecn, fifo: fifo.discipline(), law: Law::new(self.target, self.interval) }
+    }
+
+    fn times(&self) -> Vec<(&'static str, Duration)> {
+        vec![("target", self.target), ("interval", self.interval)]
+    }
+}
 
 /// RFC 8289, §5.5: the rate of drops of the last time is taken up again if that ended no longer than so many intervals ago.
 const MEMORY: u64 = 16;
@@ -16,7 +55,7 @@ const MEMORY: u64 = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct CoDel<D> {
     marks: bool,
-    pub(super) fifo: Fifo<(Instant, D)>,
+    fifo: Fifo<(Instant, D)>,
     law: Law,
 }
 
@@ -102,17 +141,8 @@ impl Law {
     }
 }
 
-impl<D: Datagram> CoDel<D> {
-    pub(crate) fn new(limit: Option<Limit>, target: Duration, interval: Duration, marks: bool) -> Self {
-        Self { marks, fifo: Fifo::new(limit, None), law: Law::new(target, interval) }
-    }
-
-    /// A packet went straight through: it has not waited.
-    pub(crate) fn passed_by(&mut self) {
-        (self.law.first_above, self.law.dropping, self.law.must_schedule) = (None, false, false);
-    }
-
-    pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
+impl<D: Datagram> Discipline<D> for CoDel<D> {
+    fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         let size = packet.wire_len();
         let verdict = self.fifo.offer(now, packet, room, tally);
         if matches!(verdict, Verdict::Queued) {
@@ -121,8 +151,12 @@ impl<D: Datagram> CoDel<D> {
         verdict
     }
 
-    /// The head leaves now, marked perhaps; none if it is dropped.
-    pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
+    fn head(&self) -> Option<(Instant, &D)> {
+        self.fifo.head()
+    }
+
+    /// The head may leave marked.
+    fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let (arrived, mut packet) = self.fifo.pop()?;
         let size = packet.wire_len();
         if self.law.strikes(leaves, arrived, self.fifo.bytes) {
@@ -139,6 +173,28 @@ impl<D: Datagram> CoDel<D> {
             }
         }
         Some((arrived, packet))
+    }
+
+    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
+        self.fifo.any(holds)
+    }
+
+    fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        self.fifo.take_out(wanted)
+    }
+
+    /// It has not waited.
+    fn passed_by(&mut self) {
+        (self.law.first_above, self.law.dropping, self.law.must_schedule) = (None, false, false);
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.fifo.bytes
     }
 }
 

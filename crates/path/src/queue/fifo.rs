@@ -1,10 +1,37 @@
 //! First in, first out: packets in a row, or what their owner keeps of them, and the limit that they share.
 
-use super::{Verdict, has_room, mark};
+use super::{Discipline, Settings, Settled, Verdict, has_room, mark};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// The settings of a FIFO.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What it may hold; without a limit, everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// Mark a packet that finds more than this waiting, if its transport understands marks: DCTCP's K (RFC 8257, §3.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "20packets")]
+    pub mark_above: Option<Limit>,
+}
+
+impl Settings for Config {
+    type Discipline<D> = Fifo<(Instant, D)>;
+
+    fn discipline<D: Datagram>(self) -> Fifo<(Instant, D)> {
+        Fifo::new(self.limit, self.mark_above)
+    }
+
+    fn settled(self) -> Option<Settled> {
+        Some(Settled::new(self.limit, self.mark_above))
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
@@ -46,10 +73,18 @@ impl<T> Fifo<T> {
     }
 }
 
-/// Packets, each with the instant of its arrival.
 impl<D: Datagram> Fifo<(Instant, D)> {
     #[inline]
-    pub(crate) fn offer(&mut self, now: Instant, mut packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
+    pub(crate) fn pop(&mut self) -> Option<(Instant, D)> {
+        let (arrived, packet) = self.waiting.pop_front()?;
+        self.bytes -= packet.wire_len();
+        Some((arrived, packet))
+    }
+}
+
+impl<D: Datagram> Discipline<D> for Fifo<(Instant, D)> {
+    #[inline]
+    fn offer(&mut self, now: Instant, mut packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         let size = packet.wire_len();
         if !room || !self.has_room(size) {
             return Verdict::Dropped(packet);
@@ -62,19 +97,20 @@ impl<D: Datagram> Fifo<(Instant, D)> {
     }
 
     #[inline]
-    pub(crate) fn head(&self) -> Option<(Instant, &D)> {
+    fn head(&self) -> Option<(Instant, &D)> {
         self.waiting.front().map(|(arrived, packet)| (*arrived, packet))
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Instant, D)> {
-        let (arrived, packet) = self.waiting.pop_front()?;
-        self.bytes -= packet.wire_len();
-        Some((arrived, packet))
+    fn take_head(&mut self, _leaves: Instant, _tally: &mut Tally) -> Option<(Instant, D)> {
+        self.pop()
     }
 
-    /// Takes out those that are `wanted`, wherever they wait.
-    pub(crate) fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
+        self.waiting.iter().map(|(_, packet)| packet).any(holds)
+    }
+
+    fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         let mut taken = Vec::new();
         for _ in 0..self.waiting.len() {
             let Some((arrived, packet)) = self.pop() else { break };
@@ -86,5 +122,14 @@ impl<D: Datagram> Fifo<(Instant, D)> {
             }
         }
         taken
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
     }
 }

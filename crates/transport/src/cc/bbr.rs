@@ -31,7 +31,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -93,6 +93,14 @@ constants! {
         /// Policers: rounds for which their rate is believed (`bbr_lt_bw_max_rtts`).
         #[schemars(range(min = 1))]
         policer_rounds: u32 = 48,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Bbr;
+
+    fn controller(&self, start: &Start) -> Bbr {
+        Bbr::new(self, start)
     }
 }
 

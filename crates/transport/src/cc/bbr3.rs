@@ -30,7 +30,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::Pause;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Position, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -105,6 +105,14 @@ constants! {
         /// (§2.12).
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = 10,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Bbr3;
+
+    fn controller(&self, start: &Start) -> Bbr3 {
+        Bbr3::new(self, start)
     }
 }
 

@@ -21,9 +21,10 @@ macro_rules! constants {
         impl $name {
             /// The constants as they are published.
             pub const PUBLISHED: Self = Self { $($constant: $published,)+ };
+        }
 
-            /// Checks what the schema cannot say.
-            pub(in crate::cc) fn check(&self) -> Result<(), crate::fault::Fault> {
+        impl crate::cc::constants::Constants for $name {
+            fn check(&self) -> Result<(), crate::fault::Fault> {
                 $(crate::cc::constants::Constant::check(self.$constant, stringify!($constant))?;)+
                 Ok(())
             }
@@ -38,6 +39,15 @@ macro_rules! constants {
 }
 
 pub(in crate::cc) use constants;
+
+/// A list of constants.
+pub trait Constants {
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If a constant makes no sense: the first one.
+    fn check(&self) -> Result<(), Fault>;
+}
 
 /// A type of constants. The bounds of numbers stand in the schema.
 pub(in crate::cc) trait Constant: Sized {

@@ -8,7 +8,7 @@ mod competition;
 mod extreme;
 
 use super::constants::constants;
-use super::{Ack, CongestionControl, Gain, Signal, Start, Window};
+use super::{Ack, CongestionControl, Gain, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant, Rate};
 use competition::Competition;
@@ -45,6 +45,14 @@ constants! {
         /// Copa alone empties the queue once in so many round trips (§2.2).
         #[schemars(range(min = 1))]
         empty_window: u32 = 5,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Copa;
+
+    fn controller(&self, start: &Start) -> Copa {
+        Copa::new(self, start)
     }
 }
 

@@ -8,7 +8,7 @@ mod rfc;
 
 use super::constants::constants;
 use super::slow_start::Phase;
-use super::{Ack, Acked, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
+use super::{Ack, Acked, CongestionControl, Dialect, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 use linux::Linux;
@@ -29,6 +29,14 @@ constants! {
         /// In the dialect `reference`: a round trip aims at most so many times higher (RFC 9438, §4.2).
         #[schemars(range(min = 1.0, max = 10.0))]
         max_target: f64 = 1.5,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Cubic;
+
+    fn controller(&self, start: &Start) -> Cubic {
+        Cubic::new(self, start)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
-use super::{Ack, CongestionControl, Position, Signal, Start, Window};
+use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
@@ -18,6 +18,16 @@ constants! {
         /// α before anything is known: with 1, the first mark counts as a loss would (Linux's `dctcp_alpha_on_init`).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Dctcp;
+
+    const COUNTS_MARKS: bool = true;
+
+    fn controller(&self, start: &Start) -> Dctcp {
+        Dctcp::new(self, start)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::constants::constants;
 use super::slow_start::Phase;
-use super::{Ack, CongestionControl, Growth, Position, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Growth, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
@@ -15,6 +15,14 @@ constants! {
         /// The least threshold, in segments (RFC 5681, §3.1, eq. 4).
         #[schemars(range(min = 2))]
         min_ssthresh: u32 = 2,
+    }
+}
+
+impl Settings for Config {
+    type Controller = NewReno;
+
+    fn controller(&self, start: &Start) -> NewReno {
+        NewReno::new(self, start)
     }
 }
 

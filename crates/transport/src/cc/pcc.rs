@@ -22,11 +22,6 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use monitor::{Monitor, Report};
 
-/// PCC Allegro.
-pub(super) type Allegro = Pcc<allegro::Learner>;
-/// PCC Vivace.
-pub(super) type Vivace = Pcc<vivace::Learner>;
-
 /// Both papers: the first rate is two segments a round trip.
 const INITIAL_SEGMENTS: u64 = 2;
 /// Megabits per second. The authors' UDT sender (PCC-Uspace, `pcc-gradient`, `kMinRateMbps`).

@@ -7,6 +7,7 @@ pub mod hystart_plus_plus;
 pub mod linux;
 pub mod ns3;
 
+use super::constants::Constants as _;
 use super::{Ack, Acked, Growth, Position, Start, Window};
 use crate::fault::Fault;
 use acklab_base::Instant;

@@ -16,7 +16,7 @@
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
-use super::{Ack, CongestionControl, Dialect, Position, Sent, Signal, Start, Window};
+use super::{Ack, CongestionControl, Dialect, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
@@ -32,6 +32,14 @@ constants! {
         /// γ: above it slow start ends (JSAC 1995, §III-C; `gamma`, `Gamma`).
         #[schemars(range(min = 0.0))]
         gamma: f64 = 1.0,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Vegas;
+
+    fn controller(&self, start: &Start) -> Vegas {
+        Vegas::new(self, start)
     }
 }
 

@@ -81,8 +81,8 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
 }
 
 fn policies(octets: &mut Octets<'_>, config: &mut Config) {
-    let controllers = ["newreno", "cubic", "vegas", "bbr", "bbr3", "dctcp", "copa", "pcc-allegro", "pcc-vivace"];
-    config.congestion = cc::Config::named(octets.one_of(&controllers)).expect("it is built in");
+    let controllers: Vec<cc::Config> = cc::Config::built_in().collect();
+    config.congestion = octets.one_of(&controllers);
     config.slow_start = octets.one_of(&[
         SlowStart::Classic {},
         SlowStart::HYSTART_PLUS_PLUS,

@@ -88,9 +88,8 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
 /// A queue that can hold something.
 pub(super) fn limit(path: &str, queue: &queue::Config) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
-    if let queue::Config::CoDel { target, interval, .. } = *queue {
-        above_zero(&at("target"), target)?;
-        above_zero(&at("interval"), interval)?;
+    for (key, time) in queue.times() {
+        above_zero(&at(key), time)?;
     }
     if let Some(limit) = queue.limit() {
         let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;

@@ -6,34 +6,58 @@
 //! flags are equal.
 
 use super::chain::Chain;
-use super::is_after;
+use super::{AckFilter, Rule, is_after};
+use crate::queue::Settings;
+use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Datagram, FlowKey};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings of CAKE's ACK filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What it may hold; without a limit, everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
+    pub aggressive: bool,
+}
+
+impl Settings for Config {
+    type Discipline<D> = AckFilter<D, Cake>;
+
+    fn discipline<D: Datagram>(self) -> AckFilter<D, Cake> {
+        AckFilter::new(self.limit, Cake { aggressive: self.aggressive })
+    }
+}
 
 /// ECE and CWR, in the bits of [`AckHeader::ecn`].
 const ECE_CWR: u8 = 0b011;
 
-/// The place of the ACK that goes when `newer` comes to the tail.
-pub(super) fn redundant<D: Datagram>(
-    chain: &Chain<D>,
-    flow: FlowKey,
-    newer: AckHeader,
-    aggressive: bool,
-) -> Option<usize> {
-    let mut first: Option<(usize, u8)> = None;
-    for at in chain.of_flow(flow) {
-        let Some(older) = chain.packet(at).and_then(Datagram::ack_header) else { continue };
-        let flags = older.ecn & ECE_CWR;
-        // Behind it the flags change: it is the last to say what it says of them.
-        first = first.filter(|(_, before)| *before == flags);
-        if outdates(newer, older) {
-            if let Some((first, _)) = first {
-                return Some(first);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cake {
+    pub(super) aggressive: bool,
+}
+
+impl Rule for Cake {
+    fn outdated<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize> {
+        let mut first: Option<(usize, u8)> = None;
+        for at in chain.of_flow(flow) {
+            let Some(older) = chain.packet(at).and_then(Datagram::ack_header) else { continue };
+            let flags = older.ecn & ECE_CWR;
+            // Behind it the flags change: it is the last to say what it says of them.
+            first = first.filter(|(_, before)| *before == flags);
+            if outdates(newer, older) {
+                if let Some((first, _)) = first {
+                    return Some(first);
+                }
+                first = Some((at, flags));
             }
-            first = Some((at, flags));
         }
+        let (only, flags) = first?;
+        (self.aggressive && chain.is_last_of_flow(only) && flags == newer.ecn & ECE_CWR).then_some(only)
     }
-    let (only, flags) = first?;
-    (aggressive && chain.is_last_of_flow(only) && flags == newer.ecn & ECE_CWR).then_some(only)
 }
 
 /// May `older` go for all that it says itself? `newer` acknowledges more: by its number, or with the same number by SACK.

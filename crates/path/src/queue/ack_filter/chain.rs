@@ -1,6 +1,6 @@
 //! Packets in a row, and those of each flow in a row of their own, so that one may be taken from the middle.
 
-use acklab_base::{Bytes, Datagram, FlowKey, FlowTable, Instant};
+use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, FlowTable, Instant};
 use std::iter::successors;
 
 #[derive(Clone, Debug)]
@@ -107,8 +107,13 @@ impl<D: Datagram> Chain<D> {
         self.nodes[at].waiting.as_ref().map(|(_, packet)| packet)
     }
 
-    pub(super) fn pure_ack(&self, at: usize) -> Option<acklab_base::AckHeader> {
+    pub(super) fn pure_ack(&self, at: usize) -> Option<AckHeader> {
         self.packet(at)?.pure_ack()
+    }
+
+    /// The newest pure ACK of the flow, and its place.
+    pub(super) fn newest_ack(&self, flow: FlowKey) -> Option<(usize, AckHeader)> {
+        self.of_flow_newest_first(flow).find_map(|at| Some((at, self.pure_ack(at)?)))
     }
 
     pub(super) fn push(&mut self, arrived: Instant, packet: D, is_duplicate: bool) {

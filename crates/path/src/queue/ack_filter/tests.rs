@@ -1,23 +1,25 @@
 //! By event: which ACK goes, and what then leaves in which order.
 
+use super::cake::Cake;
+use super::newest::{Keeps, Newest, Place};
 use super::*;
 use crate::queue::sample::{Packet, ack, data};
 use acklab_base::{Bytes, Duration};
 use proptest::prelude::*;
 
 /// A queue at work. One event a millisecond.
-struct Bench {
-    filter: AckFilter<Packet>,
+struct Bench<R> {
+    filter: AckFilter<Packet, R>,
     now: Instant,
 }
 
-impl Bench {
-    fn new(rule: Rule, limit: Option<Limit>) -> Self {
+impl<R: Rule> Bench<R> {
+    fn new(rule: R, limit: Option<Limit>) -> Self {
         Self { filter: AckFilter::new(limit, rule), now: Instant::ZERO }
     }
 
     /// With these waiting, whatever the filter.
-    fn with(rule: Rule, waiting: &[Packet]) -> Self {
+    fn with(rule: R, waiting: &[Packet]) -> Self {
         let mut bench = Self::new(rule, None);
         waiting.iter().for_each(|packet| bench.filter.chain.push(Instant::ZERO, *packet, false));
         bench
@@ -25,7 +27,7 @@ impl Bench {
 
     fn offer(&mut self, packet: Packet) -> Verdict<Packet> {
         self.now += Duration::from_millis(1);
-        self.filter.offer(self.now, packet, true)
+        self.filter.offer(self.now, packet, true, &mut Tally::new())
     }
 
     /// The one that goes when `packet` comes.
@@ -55,11 +57,11 @@ impl Bench {
     }
 }
 
-const fn newest(keeps: Keeps, place: Place) -> Rule {
-    Rule::Newest { keeps, place }
+const fn newest(keeps: Keeps, place: Place) -> Newest {
+    Newest { keeps, place }
 }
 
-const KIM: Rule = newest(Keeps::Duplicates, Place::InPlace);
+const KIM: Newest = newest(Keeps::Duplicates, Place::InPlace);
 
 /// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names who is sent and who is replaced; where b and d stand
 /// is ours.
@@ -84,7 +86,7 @@ fn the_example_of_kim_et_al() {
 
 #[test]
 fn a_full_queue_takes_what_replaces_another_and_turns_away_the_rest() {
-    for rule in [KIM, newest(Keeps::News, Place::Tail), Rule::Cake { aggressive: true }] {
+    fn full(rule: impl Rule + Copy + std::fmt::Debug) {
         let mut queue = Bench::new(rule, Some(Limit::Packets(2)));
         assert_eq!(queue.offer(ack(1, 10)), Verdict::Queued);
         assert_eq!(queue.offer(data(1500)), Verdict::Queued);
@@ -92,6 +94,9 @@ fn a_full_queue_takes_what_replaces_another_and_turns_away_the_rest() {
         assert_eq!(queue.offer(ack(3, 10)), Verdict::Dropped(ack(3, 10)), "{rule:?}");
         assert_eq!((queue.filter.chain.len(), queue.filter.chain.bytes()), (2, Bytes(1552)));
     }
+    full(KIM);
+    full(newest(Keeps::News, Place::Tail));
+    full(AGGRESSIVE);
 }
 
 #[test]
@@ -138,19 +143,19 @@ fn news_is_blocks_and_flags_and_duplicates() {
     assert_eq!(Bench::with(news, &[ack(1, 10)]).gone(ack(1, 20).with(|header| header.is_pure = false)), None);
 }
 
-const CAKE: Rule = Rule::Cake { aggressive: false };
-const AGGRESSIVE: Rule = Rule::Cake { aggressive: true };
+const CAKE: Cake = Cake { aggressive: false };
+const AGGRESSIVE: Cake = Cake { aggressive: true };
 
 #[test]
 fn cake_leaves_two_acks_and_the_aggressive_one_leaves_one() {
-    let left = |rule| {
+    fn left(rule: impl Rule) -> Vec<u32> {
         let mut queue = Bench::new(rule, None);
         queue.acks(&[10, 20, 30, 40]);
         queue.numbers()
-    };
+    }
     assert_eq!(left(CAKE), [30, 40]);
     assert_eq!(left(AGGRESSIVE), [40]);
-    assert_eq!(left(Rule::Newest { keeps: Keeps::News, place: Place::Tail }), [40]);
+    assert_eq!(left(Newest { keeps: Keeps::News, place: Place::Tail }), [40]);
 }
 
 #[test]

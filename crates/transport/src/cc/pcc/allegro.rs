@@ -1,7 +1,8 @@
 //! PCC Allegro: randomised controlled trials (NSDI '15). Sections are that paper's.
 
-use super::{MIN_RATE, Report, Verdict};
+use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
+use crate::cc::{Settings, Start};
 use acklab_base::random::Stream;
 
 constants! {
@@ -25,6 +26,14 @@ constants! {
         /// An interval lasts so many round trips at most (§3.1).
         #[schemars(range(min = 0.1, max = 100.0))]
         max_round_trips: f64 = 2.2,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Pcc<Learner>;
+
+    fn controller(&self, start: &Start) -> Pcc<Learner> {
+        Pcc::new(self, start)
     }
 }
 

@@ -3,8 +3,9 @@
 //! Where the paper leaves open how, its authors' sender over UDT (PCC-Uspace, `pcc-gradient`: `pcc.h`) and WebRTC's
 //! (`modules/congestion_controller/pcc/bitrate_controller.cc`) are followed; each place says which.
 
-use super::{MIN_RATE, Report, Verdict};
+use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
+use crate::cc::{Settings, Start};
 use acklab_base::random::Stream;
 
 constants! {
@@ -43,6 +44,14 @@ constants! {
         /// What a timeout leaves of the rate (`onTimeout` of `pcc.h`).
         #[schemars(range(min = 0.0, max = 1.0))]
         timeout_factor: f64 = 0.5,
+    }
+}
+
+impl Settings for Config {
+    type Controller = Pcc<Learner>;
+
+    fn controller(&self, start: &Start) -> Pcc<Learner> {
+        Pcc::new(self, start)
     }
 }
 
