@@ -21,8 +21,8 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
 
 fn operating_points(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
         })
     };
     Table::new("operating_point")
@@ -36,8 +36,8 @@ fn operating_points(world: &World, plan: &Plan) -> Table {
 
 fn throughput(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
         })
     };
     Table::new("throughput")
@@ -68,10 +68,9 @@ fn packets(world: &World, plan: &Plan) -> Table {
     let rows = || {
         world
             .hosts
-            .all
-            .iter()
+            .directions()
             .zip(&plan.flows)
-            .flat_map(|(ends, plan)| ends.probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
+            .flat_map(|(probe, plan)| probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
     };
     Table::new("packets")
         .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
@@ -82,8 +81,8 @@ fn packets(world: &World, plan: &Plan) -> Table {
 
 fn events(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
         })
     };
     Table::new("events")
