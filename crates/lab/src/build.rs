@@ -6,7 +6,7 @@ use crate::capture::{AirCapture, Capture};
 use crate::error::Error;
 use crate::flows::{Flow as Measured, Flows};
 use crate::packet::{Packet, Route};
-use crate::probe::{FlowProbe, Records};
+use crate::probe::{FlowProbe, Probes, Records};
 use crate::scenario::{Flow, Scenario, Series};
 use crate::transports::{self, Endpoints as Pair, Labels};
 use crate::watch::{Place, Watch};
@@ -33,6 +33,7 @@ const DEFAULT_BIN: Duration = Duration::from_millis(100);
 pub(crate) struct Plan {
     pub(crate) links: Vec<LinkPlan>,
     pub(crate) cells: Vec<CellPlan>,
+    /// By direction: each flow, and what comes back behind it, if that is measured.
     pub(crate) flows: Vec<FlowPlan>,
 }
 
@@ -65,6 +66,9 @@ pub(crate) struct FlowPlan {
     /// Octets of a full-sized packet on the bottleneck.
     pub(crate) full_size_on_wire: u64,
 }
+
+/// The direction of a flow's data, and the other if it is measured as well.
+type Ways = (FlowPlan, Option<FlowPlan>);
 
 impl FlowPlan {
     /// The bandwidth-delay product in full-sized segments.
@@ -107,12 +111,13 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             }
         }
         let pair = transports::endpoints(&flow, seed, &options.strategies)?;
+        let plan_back = flow.way_back().map(|flow| plan(scenario, flow, [&back, &way], &pair, &links, &cells));
         let plan = plan(scenario, flow, [&way, &back], &pair, &links, &cells);
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
         pairs.push((pair, *from, *to));
-        plans.push(plan);
+        plans.push((plan, plan_back));
     }
 
     for cell in &mut cells {
@@ -132,7 +137,8 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     for (number, ((pair, from, to), plan)) in (0..).zip(pairs.into_iter().zip(&plans)) {
         join(&mut world, scenario, number, pair, [from, to], plan)?;
     }
-    Ok((world, Plan { links: link_plans(scenario), cells: cell_plans(scenario), flows: plans }))
+    let flows = plans.into_iter().flat_map(|(there, back)| [Some(there), back]).flatten().collect();
+    Ok((world, Plan { links: link_plans(scenario), cells: cell_plans(scenario), flows }))
 }
 
 fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<Packet>>, Error> {
@@ -190,7 +196,7 @@ fn join(
     number: u32,
     pair: Pair,
     [from, to]: [NodeId; 2],
-    plan: &FlowPlan,
+    (plan, plan_back): &Ways,
 ) -> Result<(), Error> {
     let endpoints = Endpoints::of_connection(number);
     let route = |endpoints, destination| Route {
@@ -203,9 +209,13 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
+    let probes = Probes {
+        there: probe(scenario, plan),
+        back: plan_back.as_ref().map(|plan| Box::new(probe(scenario, plan))),
+    };
     world.hosts.add(|pool| {
         let ends = pair.bind(&plan.flow, Seed(scenario.seed), routes, pool);
-        let mut flow = Measured::new(ends, keys, probe(scenario, plan));
+        let mut flow = Measured::new(ends, keys, probes);
         if scenario.measure.series.contains(&Series::Decisions) {
             flow.keep_decisions();
         }
@@ -291,7 +301,7 @@ fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
 }
 
 /// All that watches the run.
-fn watch(scenario: &Scenario, options: &RunOptions, flows: &[FlowPlan]) -> Result<Watch, Error> {
+fn watch(scenario: &Scenario, options: &RunOptions, flows: &[Ways]) -> Result<Watch, Error> {
     let mut watch = Watch::default();
     watch.air = air(scenario, options)?;
     let Some(folder) = &options.captures else { return Ok(watch) };
@@ -329,7 +339,7 @@ fn air(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Air>, Error> {
     Ok(all)
 }
 
-fn places(scenario: &Scenario, point: &str, flows: &[FlowPlan]) -> Vec<Place> {
+fn places(scenario: &Scenario, point: &str, flows: &[Ways]) -> Vec<Place> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);
         if point == name {
@@ -339,8 +349,8 @@ fn places(scenario: &Scenario, point: &str, flows: &[FlowPlan]) -> Vec<Place> {
             return vec![Place::Exit(direction)];
         }
     }
-    let senders = flows.iter().enumerate().filter(|(_, plan)| plan.flow.from == point);
-    let receivers = flows.iter().enumerate().filter(|(_, plan)| plan.flow.to == point);
+    let senders = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.from == point);
+    let receivers = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.to == point);
     let ports = senders.map(|(flow, _)| 2 * flow).chain(receivers.map(|(flow, _)| 2 * flow + 1));
     ports.map(|port| Place::Port(PortId(port as u32))).collect()
 }

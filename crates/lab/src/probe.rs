@@ -75,7 +75,21 @@ impl PacketKind {
     }
 }
 
-/// One flow's measurements in the open window: windows and flights in octets, times in nanoseconds.
+/// What is measured of a flow: of its data, and of what the application at its other end writes back, if it does.
+#[derive(Clone, Debug)]
+pub(crate) struct Probes {
+    pub(crate) there: FlowProbe,
+    pub(crate) back: Option<Box<FlowProbe>>,
+}
+
+impl Probes {
+    /// Each direction that is measured.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
+        [Some(&self.there), self.back.as_deref()].into_iter().flatten()
+    }
+}
+
+/// One direction's measurements in the open window: windows and flights in octets, times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbe {
     mss: f64,
@@ -182,13 +196,19 @@ impl FlowProbe {
         self.application_delay.written(now, sender.written);
     }
 
-    /// The sender has taken an acknowledgment.
+    /// The sender has taken an acknowledgment without data.
     #[inline]
     pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &Packet, sender: &Vitals) {
         self.acks_delivered += 1;
         self.ack_bytes += packet.wire_len().get();
         self.feedback_age.add(now.since(packet.born()).as_nanos() as f64);
         self.bursts.arrival(now);
+        self.acknowledged(now, sender);
+    }
+
+    /// The sender has taken a packet that acknowledges, alone or beside data of the other direction.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
             self.cwnd.set(now, cwnd as f64);
         }

@@ -10,11 +10,12 @@ mod series;
 pub use metric::{Better, Description};
 
 use crate::build::{Plan, World};
+use crate::flows::Flow;
 use crate::scenario::Scenario;
 use crate::table::Table;
 use acklab_base::Instant;
 use acklab_path::Counters;
-use flows::FlowResult;
+use flows::{Ends, FlowResult};
 
 /// What the columns of the tables of metrics are, in their order.
 #[must_use]
@@ -38,14 +39,13 @@ pub(crate) fn tables(
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
-    let tallies: Vec<_> = world.hosts.all.iter_mut().map(|flow| flow.close(until)).collect();
+    let ends: Vec<Ends> = world.hosts.all.iter_mut().flat_map(|flow| ends(flow, until)).collect();
     let flows: Vec<FlowResult<'_>> = world
         .hosts
-        .all
-        .iter()
+        .directions()
         .zip(&plan.flows)
-        .zip(tallies)
-        .map(|((flow, plan), tallies)| FlowResult::new(flow, plan, tallies, &world.taps, from, until))
+        .zip(ends)
+        .map(|((probe, plan), ends)| FlowResult::new(probe, plan, ends, &world.taps, from, until))
         .collect();
     let links: Vec<links::LinkResult<'_>> = world
         .links()
@@ -76,6 +76,15 @@ pub(crate) fn tables(
     }
     tables.extend(series::tables(world, plan, scenario));
     tables
+}
+
+/// What the ends of a flow have counted up to `until`, once for each direction that is measured.
+fn ends(flow: &mut Flow, until: Instant) -> impl Iterator<Item = Ends> {
+    let [from, to] = flow.close(until);
+    let [there, back] = flow.keys;
+    let way_back =
+        flow.probes.back.as_ref().map(|_| Ends { sender: to.clone(), receiver: from.clone(), keys: [back, there] });
+    [Some(Ends { sender: from, receiver: to, keys: flow.keys }), way_back].into_iter().flatten()
 }
 
 /// How many ACKs were sent for which reason.

@@ -1,9 +1,9 @@
 //! An endpoint where it joins the network: what it sends gets a header, and what it does is measured.
 
 use crate::packet::{Packet, Pool, Route, Shelf};
-use crate::probe::FlowProbe;
+use crate::probe::{FlowProbe, Probes};
 use acklab_app::{Reader, Writer};
-use acklab_base::{Endpoint, Instant, Reading};
+use acklab_base::{Datagram, Endpoint, Event, Instant, Reading};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -14,6 +14,29 @@ pub(crate) enum End {
     Sender,
     /// The one that takes them.
     Receiver,
+    /// Of a flow with data both ways, which is measured both ways: the one that opens it.
+    Opener,
+    /// And the one that is opened.
+    Answerer,
+}
+
+impl End {
+    /// What is measured of the data that this end sends.
+    #[inline]
+    fn sends(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.back) {
+            (Self::Answerer, Some(back)) => back,
+            _ => &mut probes.there,
+        }
+    }
+
+    /// And of those that it takes.
+    fn takes(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.back) {
+            (Self::Opener, Some(back)) => back,
+            _ => &mut probes.there,
+        }
+    }
 }
 
 /// What an application does at one end.
@@ -23,6 +46,8 @@ pub(crate) enum Application {
     Writer(Writer),
     /// It reads.
     Reader(Reader),
+    /// It does both.
+    Both(Writer, Reader),
     /// Whatever arrives is read at once.
     None,
 }
@@ -33,6 +58,10 @@ impl Application {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
             Self::Reader(reader) => reader.run(now, endpoint.port()),
+            Self::Both(writer, reader) => {
+                reader.run(now, endpoint.port());
+                writer.run(now, endpoint.port());
+            }
             Self::None => {}
         }
     }
@@ -42,6 +71,7 @@ impl Application {
         match self {
             Self::Writer(writer) => writer.deadline(),
             Self::Reader(reader) => reader.deadline(),
+            Self::Both(writer, reader) => Instant::earliest(writer.deadline(), reader.deadline()),
             Self::None => None,
         }
     }
@@ -50,13 +80,13 @@ impl Application {
 /// An endpoint whose transport is not known here.
 pub(crate) trait Socket: Send {
     /// A packet has come.
-    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probe: &mut FlowProbe);
+    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
     /// Its deadline has come.
-    fn wake(&mut self, now: Instant, probe: &mut FlowProbe);
+    fn wake(&mut self, now: Instant, probes: &mut Probes);
 
     /// What leaves it next.
-    fn depart(&mut self, now: Instant, pool: &mut Pool, probe: &mut FlowProbe) -> Departure<Packet>;
+    fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
     /// What it has counted.
     fn tally(&self) -> Tally;
@@ -137,8 +167,47 @@ where
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    fn note_events(&mut self, now: Instant, probe: &mut FlowProbe) {
+    /// A packet has come of which each part belongs to a direction of its own: data to that of the peer, an acknowledgment to that of
+    /// this end.
+    fn accept_both_ways(&mut self, now: Instant, packet: &Packet, pdu: &E::Datagram, probes: &mut Probes)
+    where
+        E::Datagram: Clone,
+    {
+        let content = self.endpoint.content(pdu);
+        let before = self.endpoint.vitals().received;
+        self.endpoint.accept(now, pdu.clone());
+        self.application.run(now, &mut self.endpoint);
+        let vitals = self.endpoint.vitals();
+        if content.payload > 0 {
+            let fresh = vitals.received - before;
+            let taken = self.end.takes(probes);
+            taken.data_arrived(now, packet.born(), fresh, &vitals, || self.endpoint.offset(pdu));
+        }
+        let sent = self.end.sends(probes);
+        match content.acknowledges {
+            true if packet.is_pure_ack() => sent.ack_arrived(now, packet, &vitals),
+            true => sent.acknowledged(now, &vitals),
+            false => sent.wrote(now, &vitals),
+        }
+        self.note_events(now, probes);
+    }
+
+    /// This end has been woken, and its application may have written and read.
+    fn note_wake(&mut self, now: Instant, probes: &mut Probes) {
+        let vitals = self.endpoint.vitals();
+        self.end.takes(probes).read(now, &vitals);
+        let sent = self.end.sends(probes);
+        sent.wrote(now, &vitals);
+        self.note_events(now, probes);
+    }
+
+    /// What an ACK policy decides concerns the data that this end takes, all else those that it sends.
+    fn note_events(&mut self, now: Instant, probes: &mut Probes) {
         while let Some(event) = self.endpoint.take_event() {
+            let probe = match event {
+                Event::AckDecided { .. } => self.end.takes(probes),
+                _ => self.end.sends(probes),
+            };
             probe.happened(now, event);
         }
     }
@@ -149,11 +218,12 @@ where
     E: Endpoint + Send,
     E::Datagram: Pdu + Clone,
 {
-    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probe: &mut FlowProbe) {
+    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
         let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
         let content = self.endpoint.content(pdu);
         match self.end {
             End::Sender => {
+                let probe = &mut probes.there;
                 self.endpoint.accept(now, pdu.clone());
                 self.application.run(now, &mut self.endpoint);
                 let vitals = self.endpoint.vitals();
@@ -162,9 +232,10 @@ where
                 } else {
                     probe.wrote(now, &vitals);
                 }
-                self.note_events(now, probe);
+                self.note_events(now, probes);
             }
             End::Receiver => {
+                let probe = &mut probes.there;
                 let before = self.endpoint.vitals().received;
                 self.endpoint.accept(now, pdu.clone());
                 self.application.run(now, &mut self.endpoint);
@@ -173,27 +244,31 @@ where
                     let fresh = vitals.received - before;
                     probe.data_arrived(now, packet.born(), fresh, &vitals, || self.endpoint.offset(pdu));
                 }
-                self.note_events(now, probe);
+                self.note_events(now, probes);
             }
+            End::Opener | End::Answerer => self.accept_both_ways(now, &packet, pdu, probes),
         }
         pool.take_back(self.shelf, packet);
     }
 
-    fn wake(&mut self, now: Instant, probe: &mut FlowProbe) {
+    fn wake(&mut self, now: Instant, probes: &mut Probes) {
         self.application.run(now, &mut self.endpoint);
         self.endpoint.wake(now);
+        let probe = &mut probes.there;
         match (self.end, &self.application) {
             (End::Sender, _) => probe.wrote(now, &self.endpoint.vitals()),
             (End::Receiver, Application::Reader(_)) => probe.read(now, &self.endpoint.vitals()),
             (End::Receiver, _) => {}
+            (End::Opener | End::Answerer, _) => return self.note_wake(now, probes),
         }
-        self.note_events(now, probe);
+        self.note_events(now, probes);
     }
 
-    fn depart(&mut self, now: Instant, pool: &mut Pool, probe: &mut FlowProbe) -> Departure<Packet> {
+    fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
         let Some(pdu) = polled else { return Departure::None(self.deadline()) };
-        if self.end == End::Sender {
+        if self.end != End::Receiver {
+            let probe = self.end.sends(probes);
             let payload = self.endpoint.content(&pdu).payload;
             if payload > 0 {
                 probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());

@@ -65,9 +65,18 @@ impl Endpoints {
         R: Endpoint<Datagram = S::Datagram> + Send + 'static,
         S::Datagram: Pdu + Clone,
     {
+        Self::of(protocol, [End::Sender, End::Receiver], sender, receiver, payload, header)
+    }
+
+    fn of<S, R>(protocol: u8, ends: [End; 2], sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
+    where
+        S: Endpoint + Send + 'static,
+        R: Endpoint<Datagram = S::Datagram> + Send + 'static,
+        S::Datagram: Pdu + Clone,
+    {
         let bind = move |[writes, reads]: [Application; 2], [there, back]: [Route; 2], pool: &mut Pool| {
-            let sender = Bound::new(sender, writes, there, End::Sender, pool);
-            let receiver = Bound::new(receiver, reads, back, End::Receiver, pool);
+            let sender = Bound::new(sender, writes, there, ends[0], pool);
+            let receiver = Bound::new(receiver, reads, back, ends[1], pool);
             [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
         };
         Self { protocol, payload: payload.get(), header: header.get(), labels: Labels::default(), bind: Box::new(bind) }
@@ -94,11 +103,19 @@ impl Endpoints {
     /// Both, with the applications of this flow and the headers of what they send.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
         let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
-        let chance = seed.stream(&format!("flow/{}/source", flow.name));
-        let writes = Application::Writer(Writer::new(flow.traffic, start, stop, chance));
-        let reads =
-            if flow.reading.is_at_once() { Application::None } else { Application::Reader(Reader::new(flow.reading)) };
-        (self.bind)([writes, reads], routes, pool)
+        let writer = |traffic, name: &str| {
+            let chance = seed.stream(&format!("flow/{name}/source"));
+            Writer::new(traffic, start, stop, chance)
+        };
+        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
+        let at_from = Application::Writer(writer(flow.traffic, &flow.name));
+        let at_to = match (flow.way_back(), reader) {
+            (Some(back), Some(reader)) => Application::Both(writer(back.traffic, &back.name), reader),
+            (Some(back), None) => Application::Writer(writer(back.traffic, &back.name)),
+            (None, Some(reader)) => Application::Reader(reader),
+            (None, None) => Application::None,
+        };
+        (self.bind)([at_from, at_to], routes, pool)
     }
 
     fn called(mut self, labels: Labels) -> Self {
@@ -142,17 +159,30 @@ fn tcp(
 ) -> Result<Endpoints, Error> {
     let config = settings.config();
     let (congestion, ack) = (&config.congestion, config.ack);
-    let controller = strategies
-        .controller(congestion, &config.controller_start(seed, &flow.name))
-        .ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))?;
-    let policy = strategies
-        .policy(ack, &config.policy_start(seed, &flow.name))
-        .ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))?;
+    let controller = |name: &str| {
+        let made = strategies.controller(congestion, &config.controller_start(seed, name));
+        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))
+    };
+    let policy = |name: &str| {
+        let made = strategies.policy(ack, &config.policy_start(seed, name));
+        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))
+    };
+    let name = &flow.name;
+    let there = controller(name)?;
+    let acks = policy(name)?;
     let reading = if flow.reading.is_at_once() { receiver::Reading::AtOnce } else { receiver::Reading::OnDemand };
-    let sender = tcp::Sender::new(config, controller, seed, &flow.name);
-    let receiver = tcp::Receiver::new(config, policy, seed, &flow.name).with_reading(reading);
-    let header = IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS);
-    Ok(Endpoints::new(TCP, sender, receiver, config.mss, Bytes(header)).called(Labels {
+    let header = Bytes(IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS));
+    let endpoints = if let Some(back) = flow.way_back() {
+        let opener = tcp::Connection::active(config, there, policy(&back.name)?, seed, name);
+        let answerer = tcp::Connection::passive(config, controller(&back.name)?, acks, seed, name);
+        let ends = [End::Opener, End::Answerer];
+        Endpoints::of(TCP, ends, opener, answerer.with_reading(reading), config.mss, header)
+    } else {
+        let sender = tcp::Sender::new(config, there, seed, name);
+        let receiver = tcp::Receiver::new(config, acks, seed, name).with_reading(reading);
+        Endpoints::new(TCP, sender, receiver, config.mss, header)
+    };
+    Ok(endpoints.called(Labels {
         preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         recovery: Some(config.recovery.name().to_owned()),

@@ -3,14 +3,20 @@
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use crate::build::FlowPlan;
-use crate::flows::Flow;
 use crate::probe::FlowProbe;
 use crate::socket::Tally;
 use crate::watch::Watch;
-use acklab_base::Instant;
+use acklab_base::{FlowKey, Instant};
 use acklab_base::endpoint::counter;
 
-/// One flow's window.
+/// What the two ends of a direction have counted, and the keys of its data and of its acknowledgments.
+pub(super) struct Ends {
+    pub(super) sender: Tally,
+    pub(super) receiver: Tally,
+    pub(super) keys: [FlowKey; 2],
+}
+
+/// One direction's window.
 pub(super) struct FlowResult<'a> {
     plan: &'a FlowPlan,
     pub(super) probe: &'a FlowProbe,
@@ -26,14 +32,13 @@ pub(super) struct FlowResult<'a> {
 
 impl<'a> FlowResult<'a> {
     pub(super) fn new(
-        flow: &'a Flow,
+        probe: &'a FlowProbe,
         plan: &'a FlowPlan,
-        [sender, receiver]: [Tally; 2],
+        Ends { sender, receiver, keys }: Ends,
         watch: &Watch,
         from: Instant,
         until: Instant,
     ) -> Self {
-        let probe = &flow.probe;
         let start = Instant::ZERO + plan.flow.start;
         let stop = plan.flow.stop.map_or(until, |stop| Instant::ZERO + stop);
         let last = probe.completed.unwrap_or(stop).min(stop).min(until);
@@ -42,8 +47,8 @@ impl<'a> FlowResult<'a> {
             probe,
             sender,
             receiver,
-            drops: watch.drops(flow.keys[0]),
-            ack_drops: watch.drops(flow.keys[1]),
+            drops: watch.drops(keys[0]),
+            ack_drops: watch.drops(keys[1]),
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             active: last.since(start.max(from)).as_secs_f64(),

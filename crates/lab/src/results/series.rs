@@ -1,6 +1,7 @@
 //! What was recorded over time, for those who asked.
 
 use crate::build::{Plan, World};
+use crate::flows::Flow;
 use crate::probe::Decision;
 use crate::scenario::{Scenario, Series};
 use crate::table::Table;
@@ -24,8 +25,8 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
 
 fn operating_points(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
         })
     };
     Table::new("operating_point")
@@ -39,8 +40,8 @@ fn operating_points(world: &World, plan: &Plan) -> Table {
 
 fn throughput(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
         })
     };
     Table::new("throughput")
@@ -71,10 +72,9 @@ fn packets(world: &World, plan: &Plan) -> Table {
     let rows = || {
         world
             .hosts
-            .all
-            .iter()
+            .directions()
             .zip(&plan.flows)
-            .flat_map(|(ends, plan)| ends.probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
+            .flat_map(|(probe, plan)| probe.records.packets.iter().flatten().map(move |packet| (plan, packet)))
     };
     Table::new("packets")
         .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
@@ -85,8 +85,8 @@ fn packets(world: &World, plan: &Plan) -> Table {
 
 fn events(world: &World, plan: &Plan) -> Table {
     let rows = || {
-        world.hosts.all.iter().zip(&plan.flows).flat_map(|(ends, plan)| {
-            ends.probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
+        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+            probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
         })
     };
     Table::new("events")
@@ -98,9 +98,9 @@ fn events(world: &World, plan: &Plan) -> Table {
 
 fn decisions(world: &World, plan: &Plan) -> Table {
     let mut rows: Vec<(&str, Instant, &Decision, Option<String>)> = Vec::new();
-    for (flow, plan) in world.hosts.all.iter().zip(&plan.flows) {
-        let reasons = flow.reasons();
-        for (at, decision) in flow.probe.records.decisions.iter().flatten() {
+    let directions = world.hosts.all.iter().flat_map(Flow::directions_with_reasons);
+    for ((probe, reasons), plan) in directions.zip(&plan.flows) {
+        for (at, decision) in probe.records.decisions.iter().flatten() {
             let reason = match decision.when {
                 AckTime::Hold => None,
                 AckTime::Now | AckTime::In(_) => reasons.get(decision.reason).cloned(),

@@ -35,6 +35,10 @@ pub struct Flow {
     /// What the application wants sent.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
+    /// What the application at `to` writes back over the same connection, if it does; only over TCP. It is measured as a flow of its
+    /// own, called `<name>_back`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<Traffic>,
     /// How the application at `to` reads what arrives.
     #[serde(default, skip_serializing_if = "Reading::is_at_once")]
     pub reading: Reading,
@@ -92,6 +96,11 @@ fn is_best_effort(category: &Category) -> bool {
     *category == Category::BestEffort
 }
 
+/// What the other direction of the flow called `name` is called.
+pub(super) fn back_name(name: &str) -> String {
+    format!("{name}_back")
+}
+
 const fn one() -> u32 {
     1
 }
@@ -113,6 +122,18 @@ impl Flow {
             Transport::Tcp(settings) => Some(settings.preset),
             Transport::Udp(_) | Transport::Custom(_) => None,
         }
+    }
+
+    /// The direction from `to` to `from`, as a flow by itself, if the application at `to` writes.
+    pub(crate) fn way_back(&self) -> Option<Self> {
+        Some(Self {
+            name: back_name(&self.name),
+            from: self.to.clone(),
+            to: self.from.clone(),
+            traffic: self.back?,
+            back: None,
+            ..self.clone()
+        })
     }
 
     /// The strategies that it names and that are not built in: the key of each, and its name.

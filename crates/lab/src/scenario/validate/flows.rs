@@ -4,6 +4,7 @@ use super::links;
 use super::network::Network;
 use super::{name, not_too_long, some_of};
 use crate::scenario::refuse::{Problem, suggestion};
+use crate::scenario::flow::back_name;
 use crate::scenario::{Flow, Scenario, Transport};
 use acklab_app::{Reading, Traffic};
 use acklab_base::{Bytes, Duration, Rate};
@@ -35,6 +36,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
+        back(&at("back"), flow)?;
         reading(&at("reading"), flow)?;
         transport(&format!("flow.{index}"), flow)?;
     }
@@ -47,7 +49,8 @@ fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut before = 0;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let copies = flow.count as usize * scenario.ends(flow).len();
-        for copy in flow.copy_names(before, copies) {
+        let ways_back = flow.back.iter().flat_map(|_| flow.copy_names(before, copies).map(|name| back_name(&name)));
+        for copy in flow.copy_names(before, copies).chain(ways_back) {
             if let Some(owner) = owners.get(&copy) {
                 let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
                 return Err(Problem::says(format!("flow.{index}.name"), expected));
@@ -148,6 +151,16 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
         }
         Traffic::Fixed { .. } => Ok(()),
     }
+}
+
+fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let Some(traffic) = &flow.back else { return Ok(()) };
+    if !matches!(flow.transport, Transport::Tcp(_)) {
+        let name = flow.transport.name();
+        let reason = format!("only over TCP can both ends write; {name} carries data one way: expected another flow for the way back");
+        return Err(Problem::says(path, reason));
+    }
+    application(path, traffic)
 }
 
 fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
