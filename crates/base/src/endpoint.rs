@@ -7,6 +7,15 @@ use crate::{Duration, Event, Instant, Machine, Port};
 ///
 /// Probes, tables, series and captures know this contract and no transport by name.
 pub trait Endpoint: Machine {
+    /// As [`accept`](Machine::accept), of a datagram that stays with the caller. An endpoint whose datagrams are large takes what it needs
+    /// of this one and spares the copy.
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Self::Datagram)
+    where
+        Self::Datagram: Clone,
+    {
+        self.accept(now, datagram.clone());
+    }
+
     /// Its state now. Asked after each datagram, so it should cost no more than reading a few fields.
     fn vitals(&self) -> Vitals;
 

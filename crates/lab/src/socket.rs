@@ -175,7 +175,7 @@ where
     {
         let content = self.endpoint.content(pdu);
         let before = self.endpoint.vitals().received;
-        self.endpoint.accept(now, pdu.clone());
+        self.endpoint.accept_borrowed(now, pdu);
         self.application.run(now, &mut self.endpoint);
         let vitals = self.endpoint.vitals();
         if content.payload > 0 {
@@ -224,7 +224,7 @@ where
         match self.end {
             End::Sender => {
                 let probe = &mut probes.there;
-                self.endpoint.accept(now, pdu.clone());
+                self.endpoint.accept_borrowed(now, pdu);
                 self.application.run(now, &mut self.endpoint);
                 let vitals = self.endpoint.vitals();
                 if content.acknowledges {
@@ -237,7 +237,7 @@ where
             End::Receiver => {
                 let probe = &mut probes.there;
                 let before = self.endpoint.vitals().received;
-                self.endpoint.accept(now, pdu.clone());
+                self.endpoint.accept_borrowed(now, pdu);
                 self.application.run(now, &mut self.endpoint);
                 if content.payload > 0 {
                     let vitals = self.endpoint.vitals();

@@ -108,7 +108,6 @@ impl Machine for Connection {
     type Datagram = Segment;
 
     fn accept(&mut self, now: Instant, segment: Segment) {
-        self.last = Way::In;
         self.input(now, &segment);
     }
 

@@ -330,14 +330,21 @@ impl Receiver {
     }
 }
 
+impl Receiver {
+    #[inline]
+    fn input(&mut self, now: Instant, segment: &Segment) {
+        match self.agreed {
+            None => self.open(segment),
+            Some(agreed) => self.take(now, segment, agreed),
+        }
+    }
+}
+
 impl Machine for Receiver {
     type Datagram = Segment;
 
     fn accept(&mut self, now: Instant, segment: Segment) {
-        match self.agreed {
-            None => self.open(&segment),
-            Some(agreed) => self.take(now, &segment, agreed),
-        }
+        self.input(now, &segment);
     }
 
     fn wake(&mut self, now: Instant) {

@@ -1,12 +1,13 @@
 //! What an arriving segment does.
 
 use super::super::sender::Phase;
-use super::Connection;
+use super::{Connection, Way};
 use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
     pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+        self.last = Way::In;
         match self.sending.phase() {
             Phase::Established | Phase::Finished if segment.flags.contains(Flags::SYN) => {
                 self.repeat_answer(now, segment);

@@ -6,6 +6,11 @@ use acklab_wire::tcp::Segment;
 
 impl Endpoint for Connection {
     #[inline]
+    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) {
+        self.input(now, segment);
+    }
+
+    #[inline]
     fn vitals(&self) -> Vitals {
         let receiving = self.receiving.vitals();
         Vitals { received: receiving.received, read: receiving.read, ..self.sending.vitals() }
@@ -43,7 +48,11 @@ impl Endpoint for Connection {
 
     #[inline]
     fn take_event(&mut self) -> Option<Event> {
-        self.sending.take_event()
+        self.sending.take_event().or_else(|| self.receiving.take_event())
+    }
+
+    fn tell_decisions(&mut self) {
+        self.receiving.tell_decisions();
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -8,6 +8,11 @@ use acklab_wire::tcp::{Flags, Segment};
 
 impl Endpoint for Receiver {
     #[inline]
+    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) {
+        self.input(now, segment);
+    }
+
+    #[inline]
     fn vitals(&self) -> Vitals {
         Vitals { received: self.received(), read: Some(self.delivered()), ..Vitals::default() }
     }

@@ -2,10 +2,15 @@
 
 use super::Sender;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Event, Port, Reading, Vitals};
+use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Endpoint for Sender {
+    #[inline]
+    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) {
+        self.input(now, segment);
+    }
+
     #[inline]
     fn vitals(&self) -> Vitals {
         let (window, rtt) = (self.window(), self.rtt());
