@@ -559,12 +559,7 @@ fn what_is_missing() {
             "gate",
             "link.0.reverse.gate: the key `quota` is missing; expected quota = 10, for example",
         ),
-        (
-            "policy = \"delayed\", ",
-            "",
-            "ack = {",
-            &*no_policy,
-        ),
+        ("policy = \"delayed\", ", "", "ack = {", &*no_policy),
         (
             ", size = \"3MB\"",
             "",

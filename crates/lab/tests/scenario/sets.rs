@@ -115,10 +115,7 @@ fn sets_are_refused_with_themselves_as_the_place() {
         controllers()
     );
     for (set, message) in [
-        (
-            "flow.0.congestion=cubik",
-            &*no_such_controller,
-        ),
+        ("flow.0.congestion=cubik", &*no_such_controller),
         ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (
             "link.btl.forward.rate=16",
