@@ -1,5 +1,7 @@
 //! Strategies that are not built in: the example, and what is said of names that a run does not know.
 
+#[path = "common/names.rs"]
+mod names;
 #[path = "../examples/own_strategy.rs"]
 mod own_strategy;
 
@@ -7,6 +9,7 @@ use acklab_base::{Duration, Instant};
 use acklab_lab::scenario::{Scenario, load, load_for};
 use acklab_lab::{Error, Results, RunOptions, Strategies, run};
 use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+use names::controllers;
 
 const SCENARIO: &str = r#"
 duration = "3s"
@@ -134,10 +137,12 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
 #[test]
 fn what_is_no_name_is_refused_without_a_run() {
     let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
-    let table = "expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { algorithm = \"custom\", name = \"mine\" }";
+    let controllers = controllers();
+    let table =
+        format!("expected one of {controllers}, or a table such as {{ algorithm = \"custom\", name = \"mine\" }}");
     assert_eq!(refused("flow.0.congestion=mine"), format!("found \"mine\", {table}"));
     assert_eq!(refused("flow.0.congestion=3"), format!("found 3, {table}"));
-    let algorithm = "the key `algorithm` is missing; expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", \"custom\"";
+    let algorithm = format!("the key `algorithm` is missing; expected one of {controllers}, \"custom\"");
     assert_eq!(refused("flow.0.congestion={ costum = \"mine\" }"), algorithm);
     assert_eq!(refused("flow.0.congestion={ custom = 3 }"), "found 3, expected text in quotes");
     assert_eq!(refused("flow.0.congestion={}"), algorithm);

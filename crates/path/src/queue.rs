@@ -2,7 +2,7 @@
 //!
 //! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
 //!
-//! One discipline is one file here, with its settings and its [`Discipline`], and one line of `registry.rs`.
+//! One discipline is one file here, with its settings and its `Discipline`, and one line of `registry.rs`.
 
 pub mod ack_filter;
 mod buffer;

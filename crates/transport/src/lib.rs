@@ -13,7 +13,7 @@
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
 //!
-//! A mechanism is apart from a policy: a new ACK policy or controller is one file and one arm of an enum.
+//! A mechanism is apart from a policy: a new ACK policy or controller is one file and one line of registration.
 
 pub mod ack;
 pub mod cc;

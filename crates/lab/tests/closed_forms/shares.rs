@@ -13,6 +13,7 @@
 //!   al., IMC 2019, whose model leaves it 1/2 + 1/(2X) + 4N/q of a queue of X bandwidth-delay products or q packets).
 
 use crate::bench::{SHARED, jain, run};
+use acklab_transport::cc;
 
 const LOSS_BASED: [&str; 2] = ["newreno", "cubic"];
 
@@ -59,9 +60,9 @@ fn equal_flows_share_equally_where_they_promise_it() {
 #[test]
 #[ignore = "long: make closed-forms"]
 fn shares_in_other_queues() {
-    for congestion in ["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace", "dctcp"] {
+    for controller in cc::Config::built_in() {
         for (flows, queue) in [(2, 67), (2, 268), (10, 67), (10, 268)] {
-            let index = equal_flows(congestion, flows, queue, 1);
+            let index = equal_flows(controller.name(), flows, queue, 1);
             assert!(index >= 1.0 / f64::from(flows), "{index}");
         }
     }

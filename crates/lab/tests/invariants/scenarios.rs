@@ -1,6 +1,7 @@
 //! Random scenarios, as text: what fails can be read, kept and run by hand.
 
-use acklab_transport::ack;
+use acklab_path::queue;
+use acklab_transport::{ack, cc};
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -112,8 +113,12 @@ fn queue() -> impl Strategy<Value = String> {
         2 => (9040u64..80_000).prop_map(|octets| format!(", limit = \"{octets}B\"")),
     ];
     let keeps = select(vec!["news", "duplicates", "nothing"]);
+    // Each discipline as it is, and below with settings.
+    let built_in: Vec<String> =
+        queue::Config::built_in().map(|discipline| format!("\"{}\"", discipline.name())).collect();
     let kind = prop_oneof![
         4 => Just("\"fifo\"".to_owned()),
+        1 => select(built_in),
         2 => (0u64..30).prop_map(|above| format!("\"fifo\", mark_above = \"{above}packets\"")),
         2 => (keeps, select(vec!["in-place", "tail"]))
             .prop_map(|(keeps, place)| format!("\"ack-filter\", keeps = \"{keeps}\", place = \"{place}\"")),
@@ -211,12 +216,15 @@ fn stack() -> impl Strategy<Value = Stack> {
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
+    // Those that count marks ask for ECN by themselves: `marks` has them.
+    let controllers: Vec<cc::Config> = cc::Config::built_in().filter(|controller| !controller.counts_marks()).collect();
     let congestion = (
-        select(vec!["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace"]),
+        select(controllers),
         select(vec!["reference", "linux", "ns3"]),
         select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart"]),
     );
-    let congestion = congestion.prop_map(|(name, dialect, slow_start)| {
+    let congestion = congestion.prop_map(|(controller, dialect, slow_start)| {
+        let name = controller.name();
         format!("congestion = \"{name}\"\ncongestion_dialect = \"{dialect}\"\nslow_start = \"{slow_start}\"")
     });
     let choice = |key: &'static str, words: Vec<&'static str>| {

@@ -1,6 +1,8 @@
 //! The scenario language, as a person meets it.
 
 mod constants;
+#[path = "../common/names.rs"]
+mod names;
 mod refusals;
 mod round_trip;
 mod schema;

@@ -1,7 +1,9 @@
 //! Every way to be refused: what is said, and of which place.
 
+use super::names::quoted;
 use super::{FULL, NAME, edited, read};
 use acklab_lab::scenario::load;
+use acklab_transport::ack;
 
 /// What is replaced, with what, and what is said. The place that is underlined stands between `«` and `»`.
 type Case<'a> = (&'a str, &'a str, &'a str);
@@ -541,6 +543,9 @@ fn times() {
 /// What is missing has no place of its own: that of the table is shown.
 #[test]
 fn what_is_missing() {
+    let built_in: Vec<ack::Config> = ack::Config::built_in().collect();
+    let policies = quoted(built_in.iter().map(ack::Config::name));
+    let no_policy = format!("flow.0.ack: the key `policy` is missing; expected one of {policies}, \"custom\"");
     let cases = [
         (
             "preset = \"linux\"\n",
@@ -554,12 +559,7 @@ fn what_is_missing() {
             "gate",
             "link.0.reverse.gate: the key `quota` is missing; expected quota = 10, for example",
         ),
-        (
-            "policy = \"delayed\", ",
-            "",
-            "ack = {",
-            "flow.0.ack: the key `policy` is missing; expected one of \"per-packet\", \"delayed\", \"linux\", \"byte-counting\", \"daass\", \"chrome\", \"quic\", \"ack-frequency\", \"tack\", \"ack-congestion-control\", \"custom\"",
-        ),
+        ("policy = \"delayed\", ", "", "ack = {", &*no_policy),
         (
             ", size = \"3MB\"",
             "",

@@ -1,5 +1,6 @@
 //! Values from outside.
 
+use super::names::controllers;
 use super::{FULL, NAME, edited, read, settings};
 use acklab_app::Traffic;
 use acklab_base::units::{Limit, Segments};
@@ -112,11 +113,12 @@ fn a_seed_takes_the_place_of_the_scenarios_own() {
 
 #[test]
 fn sets_are_refused_with_themselves_as_the_place() {
+    let no_such_controller = format!(
+        "found \"cubik\", expected one of {}, or a table such as {{ algorithm = \"custom\", name = \"mine\" }}; did you mean `cubic`?",
+        controllers()
+    );
     for (set, message) in [
-        (
-            "flow.0.congestion=cubik",
-            "found \"cubik\", expected one of \"newreno\", \"reno\", \"cubic\", \"vegas\", \"bbr\", \"bbr3\", \"dctcp\", \"copa\", \"pcc-allegro\", \"pcc-vivace\", or a table such as { algorithm = \"custom\", name = \"mine\" }; did you mean `cubic`?",
-        ),
+        ("flow.0.congestion=cubik", &*no_such_controller),
         ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
         (
             "link.btl.forward.rate=16",

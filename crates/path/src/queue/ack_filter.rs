@@ -1,7 +1,7 @@
 //! An older ACK goes when a newer one of its flow comes.
 //!
 //! What the older one alone says is lost with it, so filters differ in which older one goes, and in where the newer one then waits:
-//! that is their [`Rule`]. [`newest`] and [`cake`] are disciplines.
+//! that is their `Rule`. [`newest`] and [`cake`] are disciplines.
 
 pub mod cake;
 mod chain;

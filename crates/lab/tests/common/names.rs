@@ -1,0 +1,21 @@
+//! Names of what is built in, as messages list them.
+
+#![allow(unreachable_pub, reason = "others pass it on")]
+
+use acklab_transport::cc;
+
+/// Each in quotes, with commas between them.
+pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// The built-in controllers, each with its other names behind it.
+pub fn controllers() -> String {
+    let schema = schemars::schema_for!(cc::Config).to_value();
+    let kinds = schema["oneOf"].as_array().into_iter().flatten();
+    let names = kinds.flat_map(|kind| {
+        let aliases = kind["x-acklab-aliases"].as_array().into_iter().flatten();
+        std::iter::once(&kind["properties"]["algorithm"]["const"]).chain(aliases)
+    });
+    quoted(names.filter_map(|name| name.as_str()).filter(|name| *name != "custom"))
+}
