@@ -17,20 +17,16 @@ impl Held<'_> {
     /// The first octet from `offset` on that has not arrived.
     #[must_use]
     pub fn first_missing_from(&self, offset: u64) -> u64 {
-        let mut missing = offset.max(self.next);
-        for range in self.beyond {
-            if missing < range.start {
-                break;
-            }
-            missing = missing.max(range.end);
-        }
-        missing
+        let missing = offset.max(self.next);
+        let after = self.beyond.partition_point(|range| range.end <= missing);
+        self.beyond.get(after).filter(|range| range.start <= missing).map_or(missing, |range| range.end)
     }
 
     /// Is `start..end` held by itself, touching nothing else?
     #[must_use]
     pub fn is_isolated(&self, start: u64, end: u64) -> bool {
-        self.beyond.iter().any(|range| range.start == start && range.end == end)
+        let place = self.beyond.partition_point(|range| range.start < start);
+        self.beyond.get(place).is_some_and(|range| *range == (start..end))
     }
 }
 

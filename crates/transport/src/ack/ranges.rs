@@ -6,12 +6,50 @@ use std::ops::Range;
 /// As many ranges as a SACK option can report (RFC 2018, §3).
 const REPORTED: usize = 4;
 
+/// Ranges beyond gaps: disjoint, not touching, in order. Those that leave at the front are passed over and removed in bulk, so that
+/// filling one of thousands of gaps does not move all the others.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    ranges: Vec<Range<u64>>,
+    /// How many at the front have left.
+    left: usize,
+}
+
+impl Beyond {
+    #[inline]
+    fn as_slice(&self) -> &[Range<u64>] {
+        &self.ranges[self.left..]
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.left == self.ranges.len()
+    }
+
+    #[inline]
+    fn last_mut(&mut self) -> Option<&mut Range<u64>> {
+        self.ranges[self.left..].last_mut()
+    }
+
+    fn leave(&mut self, count: usize) {
+        self.left += count;
+        if 2 * self.left >= self.ranges.len() {
+            self.ranges.drain(..self.left);
+            self.left = 0;
+        }
+    }
+
+    fn replace(&mut self, places: Range<usize>, by: Range<u64>) {
+        self.ranges.splice(self.left + places.start..self.left + places.end, std::iter::once(by));
+    }
+}
+
 /// What has arrived: everything below `next`, and ranges beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     next: u64,
-    /// Disjoint, not touching, in order, all above `next`.
-    beyond: Vec<Range<u64>>,
+    /// All above `next`.
+    beyond: Beyond,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
     /// How many numbers have arrived, each counted once.
@@ -34,7 +72,7 @@ impl Ranges {
     /// The end of the highest range: one more than the largest number that has arrived.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.beyond.last().map_or(self.next, |last| last.end)
+        self.beyond().last().map_or(self.next, |last| last.end)
     }
 
     /// The ranges beyond gaps that changed last, newest first, at most four.
@@ -45,28 +83,29 @@ impl Ranges {
 
     /// What lies beyond gaps, in order.
     #[must_use]
+    #[inline]
     pub fn beyond(&self) -> &[Range<u64>] {
-        &self.beyond
+        self.beyond.as_slice()
     }
 
     /// What a policy may ask of this set. `reports_ranges`: ACKs report what lies beyond gaps.
     #[must_use]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
-        Held { next: self.next, beyond: &self.beyond, sack: reports_ranges }
+        Held { next: self.next, beyond: self.beyond(), sack: reports_ranges }
     }
 
     /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1). What was
     /// [abandoned](Self::abandon_below) counts as arrived.
     pub fn acked(&self) -> impl Iterator<Item = Range<u64>> {
         let in_order = (self.next > 0).then_some(0..self.next);
-        self.beyond.iter().rev().cloned().chain(in_order)
+        self.beyond().iter().rev().cloned().chain(in_order)
     }
 
     /// What is missing below the largest number that has arrived, the lowest gap first: TACK's list of unacked ranges (Li et al.,
     /// SIGCOMM 2020, §5.1).
     pub fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
-        let starts = std::iter::once(self.next).chain(self.beyond.iter().map(|range| range.end));
-        starts.zip(&self.beyond).map(|(start, range)| start..range.start)
+        let starts = std::iter::once(self.next).chain(self.beyond().iter().map(|range| range.end));
+        starts.zip(self.beyond()).map(|(start, range)| start..range.start)
     }
 
     /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver would otherwise keep the gap of each
@@ -75,11 +114,12 @@ impl Ranges {
         if number <= self.next {
             return;
         }
-        let below = self.beyond.partition_point(|range| range.end < number);
-        self.beyond.drain(..below);
+        let below = self.beyond().partition_point(|range| range.end < number);
+        self.beyond.leave(below);
         self.next = number;
-        if self.beyond.first().is_some_and(|first| first.start <= number) {
-            self.next = self.beyond.remove(0).end;
+        if let Some(first) = self.beyond().first().filter(|first| first.start <= number) {
+            self.next = first.end;
+            self.beyond.leave(1);
         }
         let next = self.next;
         self.recent.retain(|range| range.start > next);
@@ -94,8 +134,9 @@ impl Ranges {
         if self.beyond.is_empty() {
             return None;
         }
-        let held = &self.beyond[self.beyond.partition_point(|held| held.end <= range.start)..];
-        held.first()
+        let held = self.beyond();
+        let first = held.partition_point(|held| held.end <= range.start);
+        held.get(first)
             .filter(|held| held.start < range.end)
             .map(|held| held.start.max(range.start)..held.end.min(range.end))
     }
@@ -124,11 +165,14 @@ impl Ranges {
         if self.beyond.is_empty() {
             return Arrival::InOrder;
         }
-        let joined = self.beyond.iter().take_while(|range| range.start <= self.next).count();
-        if let Some(last) = self.beyond[..joined].last() {
-            self.next = self.next.max(last.end);
+        let joined = self.beyond().iter().take_while(|held| held.start <= range.end).count();
+        let (mut joins, mut end) = (0, range.end);
+        for held in &self.beyond()[..joined] {
+            joins += held.end - held.start;
+            end = end.max(held.end);
         }
-        let joins = self.beyond.drain(..joined).map(|range| range.end - range.start).sum::<u64>();
+        self.next = end;
+        self.beyond.leave(joined);
         // What it joins has counted before, whether the range overlaps it or only touches it.
         self.received += self.next - range.end;
         self.received -= joins;
@@ -138,9 +182,18 @@ impl Ranges {
     }
 
     fn insert_beyond(&mut self, range: Range<u64>) -> Arrival {
-        let first = self.beyond.partition_point(|held| held.end < range.start);
-        let last = self.beyond.partition_point(|held| held.start <= range.end);
-        let touched = &self.beyond[first..last];
+        // What continues the newest range is the usual case behind a gap.
+        if let Some(last) = self.beyond.last_mut().filter(|last| last.end == range.start)
+            && let Some(newest) = self.recent.first_mut().filter(|newest| newest.end == range.start)
+        {
+            (last.end, newest.end) = (range.end, range.end);
+            self.received += range.end - range.start;
+            return Arrival::OutOfOrder;
+        }
+        let held = self.beyond();
+        let first = held.partition_point(|held| held.end < range.start);
+        let last = first + held[first..].partition_point(|held| held.start <= range.end);
+        let touched = &held[first..last];
         if touched.iter().any(|held| held.start <= range.start && range.end <= held.end) {
             return Arrival::Duplicate;
         }
@@ -148,7 +201,7 @@ impl Ranges {
         let end = touched.last().map_or(range.end, |held| held.end.max(range.end));
         let merged: u64 = touched.iter().map(|held| held.end - held.start).sum();
         self.received += end - start - merged;
-        self.beyond.splice(first..last, std::iter::once(start..end));
+        self.beyond.replace(first..last, start..end);
         self.recent.retain(|held| held.end < start || held.start > end);
         self.recent.insert(0, start..end);
         self.recent.truncate(REPORTED);
