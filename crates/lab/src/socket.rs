@@ -266,15 +266,16 @@ where
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
-        let Some(pdu) = polled else { return Departure::None(self.deadline()) };
+        // Borrowed: a segment is large, and moving it out would copy it.
+        let Some(pdu) = &polled else { return Departure::None(self.deadline()) };
         if self.end != End::Receiver {
             let probe = self.end.sends(probes);
-            let payload = self.endpoint.content(&pdu).payload;
+            let payload = self.endpoint.content(pdu).payload;
             if payload > 0 {
-                probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
+                probe.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
             }
         }
-        let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
+        let packet = pool.packet(self.shelf, pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 

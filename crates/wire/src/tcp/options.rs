@@ -163,10 +163,25 @@ impl Options {
     /// Octets on the wire, padded to a multiple of four: as stacks lay them out, or without padding in between where they fit in no
     /// other way.
     #[must_use]
+    #[inline]
     pub fn wire_len(&self) -> u64 {
         if self.has_nothing_but_timestamps() {
             return if self.timestamps.is_some() { 12 } else { 0 };
         }
+        self.wire_len_of_many()
+    }
+
+    /// As in most segments.
+    #[inline]
+    const fn has_nothing_but_timestamps(&self) -> bool {
+        self.sack.is_empty()
+            && self.accurate_ecn.is_none()
+            && self.ack_ratio.is_none()
+            && !(self.mss.is_some() || self.window_scale.is_some())
+            && !(self.sack_permitted || self.ack_congestion_control)
+    }
+
+    fn wire_len_of_many(&self) -> u64 {
         let aligned = self.aligned_len();
         if aligned <= Self::ROOM {
             return aligned;
@@ -194,15 +209,6 @@ impl Options {
     }
 
     /// One after the other, with padding at the end.
-    /// As in most segments.
-    const fn has_nothing_but_timestamps(&self) -> bool {
-        self.sack.is_empty()
-            && self.accurate_ecn.is_none()
-            && self.ack_ratio.is_none()
-            && !(self.mss.is_some() || self.window_scale.is_some())
-            && !(self.sack_permitted || self.ack_congestion_control)
-    }
-
     fn dense_len(&self) -> u64 {
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.as_slice().len() as u64 };

@@ -132,6 +132,7 @@ impl Segment {
 
     /// Octets of the IPv4 packet that carries it, headers included.
     #[must_use]
+    #[inline]
     pub fn wire_len(&self) -> Bytes {
         Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
     }
@@ -163,6 +164,7 @@ impl Segment {
 
     /// Is it a pure ACK: without payload, and without SYN, FIN, RST and URG?
     #[must_use]
+    #[inline]
     pub fn is_pure_ack(&self) -> bool {
         let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
         self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business)
@@ -174,6 +176,7 @@ impl Pdu for Segment {
         IpNumber::TCP.0
     }
 
+    #[inline]
     fn wire_len(&self) -> Bytes {
         self.wire_len()
     }
@@ -190,6 +193,7 @@ impl Pdu for Segment {
         self.ack_header()
     }
 
+    #[inline]
     fn is_pure_ack(&self) -> bool {
         self.is_pure_ack()
     }
