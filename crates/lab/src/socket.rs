@@ -22,7 +22,6 @@ pub(crate) enum End {
 
 impl End {
     /// What is measured of the data that this end sends.
-    #[inline]
     fn sends(self, probes: &mut Probes) -> &mut FlowProbe {
         match (self, &mut probes.back) {
             (Self::Answerer, Some(back)) => back,
@@ -166,6 +165,7 @@ where
 
     /// A packet has come of which each part belongs to a direction of its own: data to that of the peer, an acknowledgment to that of
     /// this end.
+    #[inline(never)]
     fn accept_both_ways(&mut self, now: Instant, packet: &Packet, pdu: &E::Datagram, probes: &mut Probes)
     where
         E::Datagram: Clone,
@@ -187,6 +187,16 @@ where
             false => sent.wrote(now, &vitals),
         }
         self.note_events(now, sent);
+    }
+
+    /// A packet with data leaves one end of a flow that has them both ways.
+    #[inline(never)]
+    fn note_departure(&self, now: Instant, pdu: &E::Datagram, probes: &mut Probes) {
+        let payload = self.endpoint.content(pdu).payload;
+        if payload > 0 {
+            let sent = self.end.sends(probes);
+            sent.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
+        }
     }
 
     /// This end has been woken, and its application may have written and read.
@@ -259,12 +269,16 @@ where
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
         let Some(pdu) = polled else { return Departure::None(self.deadline()) };
-        if self.end != End::Receiver {
-            let probe = self.end.sends(probes);
-            let payload = self.endpoint.content(&pdu).payload;
-            if payload > 0 {
-                probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
+        match self.end {
+            End::Sender => {
+                let payload = self.endpoint.content(&pdu).payload;
+                if payload > 0 {
+                    let probe = &mut probes.there;
+                    probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
+                }
             }
+            End::Receiver => {}
+            End::Opener | End::Answerer => self.note_departure(now, &pdu, probes),
         }
         let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
