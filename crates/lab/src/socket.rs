@@ -43,10 +43,8 @@ impl End {
 pub(crate) enum Application {
     /// It writes.
     Writer(Writer),
-    /// It reads.
-    Reader(Reader),
-    /// It does both.
-    Both(Writer, Reader),
+    /// It reads at a pace of its own, and may write as well.
+    Reader(Box<(Reader, Option<Writer>)>),
     /// Whatever arrives is read at once.
     None,
 }
@@ -56,10 +54,12 @@ impl Application {
     fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
-            Self::Reader(reader) => reader.run(now, endpoint.port()),
-            Self::Both(writer, reader) => {
+            Self::Reader(both) => {
+                let (reader, writer) = &mut **both;
                 reader.run(now, endpoint.port());
-                writer.run(now, endpoint.port());
+                if let Some(writer) = writer {
+                    writer.run(now, endpoint.port());
+                }
             }
             Self::None => {}
         }
@@ -69,8 +69,10 @@ impl Application {
     fn deadline(&self) -> Option<Instant> {
         match self {
             Self::Writer(writer) => writer.deadline(),
-            Self::Reader(reader) => reader.deadline(),
-            Self::Both(writer, reader) => Instant::earliest(writer.deadline(), reader.deadline()),
+            Self::Reader(both) => {
+                let (reader, writer) = &**both;
+                Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
+            }
             Self::None => None,
         }
     }
@@ -269,16 +271,14 @@ where
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
         let Some(pdu) = polled else { return Departure::None(self.deadline()) };
-        match self.end {
-            End::Sender => {
-                let payload = self.endpoint.content(&pdu).payload;
-                if payload > 0 {
-                    let probe = &mut probes.there;
-                    probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
-                }
+        if self.end == End::Sender {
+            let payload = self.endpoint.content(&pdu).payload;
+            if payload > 0 {
+                let probe = &mut probes.there;
+                probe.data_departs(now, self.endpoint.offset(&pdu), payload, &self.endpoint.vitals());
             }
-            End::Receiver => {}
-            End::Opener | End::Answerer => self.note_departure(now, &pdu, probes),
+        } else if self.end != End::Receiver {
+            self.note_departure(now, &pdu, probes);
         }
         let packet = pool.packet(self.shelf, &pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }

@@ -109,10 +109,10 @@ impl Endpoints {
         };
         let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
         let at_from = Application::Writer(writer(flow.traffic, &flow.name));
-        let at_to = match (flow.way_back(), reader) {
-            (Some(back), Some(reader)) => Application::Both(writer(back.traffic, &back.name), reader),
-            (Some(back), None) => Application::Writer(writer(back.traffic, &back.name)),
-            (None, Some(reader)) => Application::Reader(reader),
+        let writes_back = flow.way_back().map(|back| writer(back.traffic, &back.name));
+        let at_to = match (reader, writes_back) {
+            (Some(reader), writes_back) => Application::Reader(Box::new((reader, writes_back))),
+            (None, Some(writes_back)) => Application::Writer(writes_back),
             (None, None) => Application::None,
         };
         (self.bind)([at_from, at_to], routes, pool)
