@@ -134,19 +134,19 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
             let made =
-                made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
+                made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, &strategies.transport_names()))?;
             let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
             Ok(made.map_err(refused)?.called(labels))
         }
     }
 }
 
-fn missing(flow: &Flow, key: CustomKey, name: &str, known: Vec<&str>) -> Error {
+fn missing(flow: &Flow, key: CustomKey, name: &str, known: &[&str]) -> Error {
     Error::NoStrategy {
         flow: flow.name.clone(),
         key: key.path(),
         name: name.to_owned(),
-        expected: strategies::expected(&known),
+        expected: strategies::expected(known),
     }
 }
 
@@ -161,11 +161,11 @@ fn tcp(
     let (congestion, ack) = (&config.congestion, config.ack);
     let controller = |name: &str| {
         let made = strategies.controller(congestion, &config.controller_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))
+        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), &strategies.controller_names()))
     };
     let policy = |name: &str| {
         let made = strategies.policy(ack, &config.policy_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))
+        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), &strategies.policy_names()))
     };
     let name = &flow.name;
     let there = controller(name)?;
