@@ -209,13 +209,9 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    let probes = Probes {
-        there: probe(scenario, plan),
-        back: plan_back.as_ref().map(|plan| Box::new(probe(scenario, plan))),
-    };
-    world.hosts.add(|pool| {
-        Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probes)
-    });
+    let probes =
+        Probes { there: probe(scenario, plan), back: plan_back.as_ref().map(|plan| Box::new(probe(scenario, plan))) };
+    world.hosts.add(|pool| Measured::new(pair.bind(&plan.flow, Seed(scenario.seed), routes, pool), keys, probes));
     Ok(())
 }
 
