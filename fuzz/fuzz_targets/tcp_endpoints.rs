@@ -15,4 +15,5 @@ mod property;
 
 fuzz_target!(|octets: &[u8]| {
     property::endpoints_keep_their_promises(octets);
+    property::connections_keep_their_promises(octets);
 });

@@ -209,10 +209,8 @@ fn join(
     // What arrives at an end has the key of what the other sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    let probes = Probes {
-        there: probe(scenario, plan),
-        back: plan_back.as_ref().map(|plan| Box::new(probe(scenario, plan))),
-    };
+    let probes =
+        Probes { there: probe(scenario, plan), back: plan_back.as_ref().map(|plan| Box::new(probe(scenario, plan))) };
     world.hosts.add(|pool| {
         let ends = pair.bind(&plan.flow, Seed(scenario.seed), routes, pool);
         let mut flow = Measured::new(ends, keys, probes);

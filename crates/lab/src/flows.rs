@@ -30,7 +30,8 @@ impl Flow {
 
     /// By direction, what is measured, and the names of the reasons for which the end that takes its data acknowledges.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
-        let reasons = |end: &Box<dyn Socket>| end.tally().acknowledgments.into_iter().map(|(reason, _)| reason).collect();
+        let reasons =
+            |end: &Box<dyn Socket>| end.tally().acknowledgments.into_iter().map(|(reason, _)| reason).collect();
         self.probes.directions().zip(self.ends.iter().rev().map(reasons))
     }
 

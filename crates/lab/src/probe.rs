@@ -207,7 +207,7 @@ impl FlowProbe {
     }
 
     /// The sender has taken a packet that acknowledges, alone or beside data of the other direction.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
             self.cwnd.set(now, cwnd as f64);

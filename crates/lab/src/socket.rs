@@ -22,7 +22,6 @@ pub(crate) enum End {
 
 impl End {
     /// What is measured of the data that this end sends.
-    #[inline]
     fn sends(self, probes: &mut Probes) -> &mut FlowProbe {
         match (self, &mut probes.back) {
             (Self::Answerer, Some(back)) => back,
@@ -44,10 +43,8 @@ impl End {
 pub(crate) enum Application {
     /// It writes.
     Writer(Writer),
-    /// It reads.
-    Reader(Reader),
-    /// It does both.
-    Both(Writer, Reader),
+    /// It reads at a pace of its own, and may write as well.
+    Reader(Box<(Reader, Option<Writer>)>),
     /// Whatever arrives is read at once.
     None,
 }
@@ -57,10 +54,12 @@ impl Application {
     fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
-            Self::Reader(reader) => reader.run(now, endpoint.port()),
-            Self::Both(writer, reader) => {
+            Self::Reader(both) => {
+                let (reader, writer) = &mut **both;
                 reader.run(now, endpoint.port());
-                writer.run(now, endpoint.port());
+                if let Some(writer) = writer {
+                    writer.run(now, endpoint.port());
+                }
             }
             Self::None => {}
         }
@@ -70,8 +69,10 @@ impl Application {
     fn deadline(&self) -> Option<Instant> {
         match self {
             Self::Writer(writer) => writer.deadline(),
-            Self::Reader(reader) => reader.deadline(),
-            Self::Both(writer, reader) => Instant::earliest(writer.deadline(), reader.deadline()),
+            Self::Reader(both) => {
+                let (reader, writer) = &**both;
+                Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
+            }
             Self::None => None,
         }
     }
@@ -169,6 +170,7 @@ where
 
     /// A packet has come of which each part belongs to a direction of its own: data to that of the peer, an acknowledgment to that of
     /// this end.
+    #[inline(never)]
     fn accept_both_ways(&mut self, now: Instant, packet: &Packet, pdu: &E::Datagram, probes: &mut Probes)
     where
         E::Datagram: Clone,
@@ -190,6 +192,16 @@ where
             false => sent.wrote(now, &vitals),
         }
         self.note_events(now, probes);
+    }
+
+    /// A packet with data leaves one end of a flow that has them both ways.
+    #[inline(never)]
+    fn note_departure(&self, now: Instant, pdu: &E::Datagram, probes: &mut Probes) {
+        let payload = self.endpoint.content(pdu).payload;
+        if payload > 0 {
+            let sent = self.end.sends(probes);
+            sent.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
+        }
     }
 
     /// This end has been woken, and its application may have written and read.
@@ -268,12 +280,14 @@ where
         let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
         // Borrowed: a segment is large, and moving it out would copy it.
         let Some(pdu) = &polled else { return Departure::None(self.deadline()) };
-        if self.end != End::Receiver {
-            let probe = self.end.sends(probes);
+        if self.end == End::Sender {
             let payload = self.endpoint.content(pdu).payload;
             if payload > 0 {
+                let probe = &mut probes.there;
                 probe.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
             }
+        } else if self.end != End::Receiver {
+            self.note_departure(now, pdu, probes);
         }
         let packet = pool.packet(self.shelf, pdu, &self.route, self.endpoint.told(now));
         if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }

@@ -109,10 +109,10 @@ impl Endpoints {
         };
         let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
         let at_from = Application::Writer(writer(flow.traffic, &flow.name));
-        let at_to = match (flow.way_back(), reader) {
-            (Some(back), Some(reader)) => Application::Both(writer(back.traffic, &back.name), reader),
-            (Some(back), None) => Application::Writer(writer(back.traffic, &back.name)),
-            (None, Some(reader)) => Application::Reader(reader),
+        let writes_back = flow.way_back().map(|back| writer(back.traffic, &back.name));
+        let at_to = match (reader, writes_back) {
+            (Some(reader), writes_back) => Application::Reader(Box::new((reader, writes_back))),
+            (None, Some(writes_back)) => Application::Writer(writes_back),
             (None, None) => Application::None,
         };
         (self.bind)([at_from, at_to], routes, pool)
@@ -134,19 +134,19 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
             let made =
-                made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, strategies.transport_names()))?;
+                made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, &strategies.transport_names()))?;
             let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
             Ok(made.map_err(refused)?.called(labels))
         }
     }
 }
 
-fn missing(flow: &Flow, key: CustomKey, name: &str, known: Vec<&str>) -> Error {
+fn missing(flow: &Flow, key: CustomKey, name: &str, known: &[&str]) -> Error {
     Error::NoStrategy {
         flow: flow.name.clone(),
         key: key.key(),
         name: name.to_owned(),
-        expected: strategies::expected(&known),
+        expected: strategies::expected(known),
     }
 }
 
@@ -161,11 +161,11 @@ fn tcp(
     let (congestion, ack) = (&config.congestion, config.ack);
     let controller = |name: &str| {
         let made = strategies.controller(congestion, &config.controller_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), strategies.controller_names()))
+        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), &strategies.controller_names()))
     };
     let policy = |name: &str| {
         let made = strategies.policy(ack, &config.policy_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), strategies.policy_names()))
+        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), &strategies.policy_names()))
     };
     let name = &flow.name;
     let there = controller(name)?;

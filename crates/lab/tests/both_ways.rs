@@ -6,7 +6,7 @@ mod tables;
 use acklab_lab::scenario::load;
 use tables::Tables;
 
-/// A full segment is 1448 octets of payload in 1500. The queue holds three bandwidth-delay products, so that a loss empties it never.
+/// A full segment is 1448 octets of payload in 1500.
 const SCENARIO: &str = r#"
 duration = "20s"
 seed = 7
@@ -51,32 +51,43 @@ fn a_row_for_each_direction() {
     assert_eq!(tables.counts("network", "flows"), [2]);
 }
 
-/// With data to ride on, ACKs take nothing from the data of their direction: each direction carries its payload at the rate of the link,
-/// less the headers. ACKs that leave by themselves, while something is missing, take what little is absent.
+/// Windows that hold more than the path, in queues that hold more than the windows, and no clusters of data: those would meet ACKs that
+/// come in clusters, and leave gaps (Zhang, Shenker and Clark, "Observations on the dynamics of a congestion control algorithm: the effects
+/// of two-way traffic", SIGCOMM 1991).
+const FULL: [&str; 4] = [
+    "link.btl.forward.queue.limit=400packets",
+    "link.btl.reverse.queue.limit=400packets",
+    "flow.0.receive_buffer=64kB",
+    "flow.0.pacing=always",
+];
+
+/// With data to ride on, acknowledgments take nothing from the data of their direction: each carries payload at the rate of the link, less
+/// the headers, and no ACK leaves by itself.
 #[test]
 fn each_direction_fills_the_link() {
     for preset in ["linux", "rfc", "ns3"] {
-        let tables = tables(&[&format!("flow.0.preset={preset}")]);
+        let preset = format!("flow.0.preset={preset}");
+        let tables = tables(&[&[preset.as_str()], &FULL[..]].concat());
         for (row, throughput) in tables.numbers("flows", "mean_throughput_l4").into_iter().enumerate() {
             let share = throughput / (10.0 * PAYLOAD);
-            assert!((0.95..=1.000_1).contains(&share), "{preset}: direction {row} has {share} of what the link carries");
+            assert!((0.999..=1.001).contains(&share), "{preset}: direction {row} has {share} of what the link carries");
         }
+        assert_eq!(tables.counts("flows", "total_acks_sent_l4"), [0, 0], "{preset}");
+        assert_eq!(tables.texts("acks", "flow"), ["talk", "talk_back"]);
+        assert_eq!(tables.texts("acks", "reason"), ["piggyback", "piggyback"]);
     }
 }
 
-/// Data one way beside data the other way would need an ACK for two segments at least; riding needs almost none.
+/// A window that does not fill the path is sent once a round trip: that of the path, and of one segment on the link each way.
 #[test]
-fn acknowledgments_ride_on_data() {
-    let tables = tables(&["flow.0.congestion=vegas"]);
-    let (data, acks) =
-        (tables.counts("flows", "total_data_packets_l4"), tables.counts("flows", "total_acks_sent_l4"));
+fn each_direction_has_a_window_a_round_trip() {
+    let tables = tables(&["flow.0.receive_buffer=13032B", "flow.0.window_scaling=false"]);
+    let (window, throughput) = (13_032.0 * 8.0 / 1e6, tables.numbers("flows", "mean_throughput_l4"));
+    let round_trip = tables.numbers("flows", "mean_srtt_l4");
     for row in 0..2 {
-        assert!(acks[row] * 20 < data[row], "{} ACKs by themselves for {} packets", acks[row], data[row]);
-    }
-    let reasons: Vec<(String, String)> =
-        tables.texts("acks", "flow").into_iter().zip(tables.texts("acks", "reason")).collect();
-    for flow in ["talk", "talk_back"] {
-        assert!(reasons.contains(&(flow.to_owned(), "piggyback".to_owned())), "{reasons:?}");
+        assert!((0.020..0.026).contains(&(round_trip[row] / 1e3)), "{round_trip:?}");
+        let expected = window / (round_trip[row] / 1e3);
+        assert!((throughput[row] / expected - 1.0).abs() < 0.05, "{throughput:?}, expected {expected}");
     }
 }
 
@@ -99,10 +110,8 @@ fn a_request_and_its_answer_complete() {
 /// The application at `b` reads at 2 Mbps and writes as fast as it may: one window is shut, and the other is not.
 #[test]
 fn a_slow_reader_holds_back_one_direction_alone() {
-    let sets = [
-        "flow.0.receive_buffer=64kB",
-        "flow.0.reading={ model = \"constant\", rate = \"2Mbps\", read = \"1448B\" }",
-    ];
+    let sets =
+        ["flow.0.receive_buffer=64kB", "flow.0.reading={ model = \"constant\", rate = \"2Mbps\", read = \"1448B\" }"];
     let throughput = tables(&sets).numbers("flows", "mean_throughput_l4");
     assert!((1.95..2.05).contains(&throughput[0]), "{throughput:?}");
     assert!(throughput[1] > 0.9 * 10.0 * PAYLOAD, "{throughput:?}");
@@ -127,7 +136,10 @@ fn only_tcp_carries_data_both_ways() {
 #[test]
 fn the_name_of_the_way_back_is_taken() {
     let sets = ["duration=6s".to_owned()];
-    let text = SCENARIO.replace("[measure]", "[[flow]]\nname = \"talk_back\"\nfrom = \"a\"\nto = \"b\"\n\n[measure]");
+    let text = SCENARIO.replace(
+        "[measure]",
+        "[[flow]]\nname = \"talk_back\"\nfrom = \"a\"\nto = \"b\"\npreset = \"linux\"\n\n[measure]",
+    );
     let refusal = load(&text, "both_ways", &sets, None).unwrap_err().to_string();
     assert!(refusal.contains("two flows would be called `talk_back`"), "{refusal}");
 }

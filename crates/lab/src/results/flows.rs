@@ -6,8 +6,8 @@ use crate::build::FlowPlan;
 use crate::probe::FlowProbe;
 use crate::socket::Tally;
 use crate::watch::Watch;
-use acklab_base::{FlowKey, Instant};
 use acklab_base::endpoint::counter;
+use acklab_base::{FlowKey, Instant};
 
 /// What the two ends of a direction have counted, and the keys of its data and of its acknowledgments.
 pub(super) struct Ends {

@@ -24,11 +24,12 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
 }
 
 fn operating_points(world: &World, plan: &Plan) -> Table {
-    let rows = || {
-        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
-            probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
-        })
-    };
+    let rows =
+        || {
+            world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+                probe.records.operating_points.iter().flatten().map(move |point| (plan, point))
+            })
+        };
     Table::new("operating_point")
         .text("flow", rows().map(|(plan, _)| plan.flow.name.clone()))
         .number("time", "s", rows().map(|(_, point)| point.at.as_secs_f64()))
@@ -84,11 +85,12 @@ fn packets(world: &World, plan: &Plan) -> Table {
 }
 
 fn events(world: &World, plan: &Plan) -> Table {
-    let rows = || {
-        world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
-            probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
-        })
-    };
+    let rows =
+        || {
+            world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
+                probe.records.events.iter().flatten().map(move |(at, event)| (plan, *at, event))
+            })
+        };
     Table::new("events")
         .text("flow", rows().map(|(plan, ..)| plan.flow.name.clone()))
         .number("time", "s", rows().map(|(_, at, _)| Instant::as_secs_f64(at)))

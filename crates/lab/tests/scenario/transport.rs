@@ -142,7 +142,7 @@ fn messages_speak_of_what_was_written() {
         (&tcp("count = 3"), ":12:49 flow.0.transport.count: unknown key"),
         (
             "transport = \"udp\"\nmss = \"1B\"",
-            ":13:1 flow.0.mss: only TCP has such a setting, and this flow is over UDP; expected keys among name, from, to, transport, category, traffic, reading, start, stop, count, spacing",
+            ":13:1 flow.0.mss: only TCP has such a setting, and this flow is over UDP; expected keys among name, from, to, transport, category, traffic, back, reading, start, stop, count, spacing",
         ),
         (
             "transport = { protocol = \"udp\", mss = \"1B\" }",

@@ -113,6 +113,9 @@ impl Machine for Connection {
 
     fn wake(&mut self, now: Instant) {
         self.sending.wake(now);
+        if self.sending.take_syn_ack_timeout() {
+            self.receiving.repeat_syn_ack();
+        }
         self.receiving.wake(now);
     }
 

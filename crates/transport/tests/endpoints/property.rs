@@ -1,6 +1,7 @@
 //! What two endpoints promise, whatever the network does to what is between them. The tests of this crate and the fuzz target
 //! `tcp_endpoints` share it.
 
+mod both_ways;
 #[path = "../common/driven.rs"]
 mod driven;
 mod forgery;
@@ -9,6 +10,7 @@ mod octets;
 mod setting;
 
 use acklab_base::{Duration, Ecn};
+pub(crate) use both_ways::connections_keep_their_promises;
 use forgery::{forge_ack, forge_data};
 use network::{Network, Way};
 use octets::Octets;

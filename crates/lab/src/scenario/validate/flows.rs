@@ -3,8 +3,8 @@
 use super::links;
 use super::network::Network;
 use super::{name, not_too_long, some_of};
-use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::flow::back_name;
+use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
 use acklab_app::{Reading, Traffic};
 use acklab_base::{Bytes, Duration, Rate};
@@ -157,7 +157,9 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(traffic) = &flow.back else { return Ok(()) };
     if !matches!(flow.transport, Transport::Tcp(_)) {
         let name = flow.transport.name();
-        let reason = format!("only over TCP can both ends write; {name} carries data one way: expected another flow for the way back");
+        let reason = format!(
+            "only over TCP can both ends write; {name} carries data one way: expected another flow for the way back"
+        );
         return Err(Problem::says(path, reason));
     }
     application(path, traffic)

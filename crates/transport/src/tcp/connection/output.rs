@@ -31,7 +31,9 @@ impl Connection {
     /// The SYN-ACK, or an ACK that carries nothing else.
     fn acknowledgment(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = self.receiving.poll(now)?;
-        if !segment.flags.contains(Flags::SYN) {
+        if segment.flags.contains(Flags::SYN) {
+            self.sending.note_syn_ack(now);
+        } else {
             // RFC 9293, §3.10.7.4: <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>.
             segment.seq = self.sending.next_seq();
         }

@@ -25,6 +25,11 @@ impl Receiver {
         self.measure_handshake(now);
     }
 
+    /// The SYN-ACK is to be sent again.
+    pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
+        self.syn_ack_due = true;
+    }
+
     /// When the SYN-ACK was sent, if only once.
     pub(in crate::tcp) const fn syn_ack_sent_at(&self) -> Option<Instant> {
         self.syn_sent_at

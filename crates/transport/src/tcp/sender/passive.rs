@@ -36,8 +36,21 @@ impl Sender {
         if is_synchronized {
             self.connection.phase = Phase::Established;
             self.begin(now, segment, sent_at);
+            self.timing.rto.stop();
         }
         is_synchronized
+    }
+
+    /// The SYN-ACK leaves now, and is sent again if it is not acknowledged in time (RFC 9293, §3.8.1).
+    pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant) {
+        if self.connection.phase == Phase::SynReceived {
+            self.timing.start(now);
+        }
+    }
+
+    /// Returns `true` once each time that the SYN-ACK has not been acknowledged in time.
+    pub(in crate::tcp) fn take_syn_ack_timeout(&mut self) -> bool {
+        self.connection.phase == Phase::SynReceived && std::mem::take(&mut self.connection.syn_due)
     }
 
     /// Is the next segment the ACK of the peer's SYN-ACK?

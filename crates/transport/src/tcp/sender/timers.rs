@@ -17,7 +17,7 @@ impl Sender {
             self.send_tail_probe();
         } else if let Some(backoff) = self.timing.rto.expire(now) {
             match self.connection.phase {
-                Phase::SynSent => {
+                Phase::SynSent | Phase::SynReceived => {
                     self.connection.syn_due = true;
                     self.events.push_back(Event::SynTimeout);
                 }
