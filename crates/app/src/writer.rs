@@ -15,13 +15,22 @@ pub struct Writer {
     start: Option<Instant>,
     /// When it stops writing, until it has.
     stop: Option<Instant>,
-    /// It has seen its port open.
-    has_begun: bool,
-    /// It writes no more.
-    is_closed: bool,
+    /// The earliest of these and of the next write of its schedule.
+    due: Option<Instant>,
+    phase: Phase,
     /// Octets that it has wished to write so far, and those that were taken.
     wanted: u64,
     written: u64,
+}
+
+/// How far it has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It has not seen its port open.
+    Waits,
+    Writes,
+    /// It writes no more.
+    Closed,
 }
 
 impl Writer {
@@ -38,8 +47,8 @@ impl Writer {
             schedule: Schedule::of(traffic, chance),
             start: Some(start),
             stop,
-            has_begun: false,
-            is_closed: false,
+            due: Instant::earliest(Some(start), stop),
+            phase: Phase::Waits,
             wanted: 0,
             written: 0,
         }
@@ -48,18 +57,23 @@ impl Writer {
     /// Does what is due and what the port allows now.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
+        let is_due = self.due.is_some_and(|due| due <= now);
         match port {
+            Port::Stream(port) if !is_due && self.phase == Phase::Writes => return self.fill(now, port),
             Port::Stream(port) => self.run_stream(now, port),
-            Port::Datagram(port) => self.run_datagrams(now, port),
+            Port::Datagram(port) if is_due => self.run_datagrams(now, port),
+            Port::Datagram(_) => return,
             Port::None => self.end(),
         }
+        let next = self.schedule.as_ref().and_then(Schedule::next);
+        self.due = Instant::earliest(Instant::earliest(self.start, self.stop), next);
     }
 
     /// When it next does something by itself.
     #[must_use]
-    pub fn deadline(&self) -> Option<Instant> {
-        let next = self.schedule.as_ref().and_then(Schedule::next);
-        Instant::earliest(Instant::earliest(self.start, self.stop), next)
+    #[inline]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.due
     }
 
     fn run_stream(&mut self, now: Instant, port: &mut dyn StreamPort) {
@@ -73,16 +87,19 @@ impl Writer {
             self.end();
             return port.truncate(now);
         }
-        if self.is_closed {
-            return;
-        }
-        if !self.has_begun {
-            if !port.is_open() {
-                return;
-            }
-            self.begin(now);
+        match self.phase {
+            Phase::Closed => return,
+            Phase::Waits if !port.is_open() => return,
+            Phase::Waits => self.begin(now),
+            Phase::Writes => {}
         }
         self.note_due(now);
+        self.fill(now, port);
+    }
+
+    /// Writes what there is room for.
+    #[inline]
+    fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if self.wanted > self.written {
             self.written += port.write(now, self.wanted - self.written);
         }
@@ -111,7 +128,7 @@ impl Writer {
     }
 
     fn begin(&mut self, now: Instant) {
-        self.has_begun = true;
+        self.phase = Phase::Writes;
         self.wanted = self.total;
         if let Some(schedule) = &mut self.schedule {
             schedule.begin(now);
@@ -127,7 +144,7 @@ impl Writer {
     }
 
     fn end(&mut self) {
-        (self.is_closed, self.start) = (true, None);
+        (self.phase, self.start) = (Phase::Closed, None);
         if let Some(schedule) = &mut self.schedule {
             schedule.end();
         }

@@ -10,8 +10,8 @@ use crate::FlowKey;
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
     entries: Vec<(FlowKey, T)>,
-    /// Indices into `entries`, or [`EMPTY`]; a power of two of them, at most half of them taken.
-    places: Vec<u32>,
+    /// Keys with their indices in `entries`, or [`EMPTY`]; a power of two of them, at most half of them taken.
+    places: Vec<(FlowKey, u32)>,
 }
 
 const EMPTY: u32 = u32::MAX;
@@ -73,8 +73,8 @@ impl<T> FlowTable<T> {
         let mut place = flow.0 as usize & mask;
         loop {
             match self.places[place] {
-                EMPTY => return None,
-                index if self.entries[index as usize].0 == flow => return Some(index as usize),
+                (key, index) if key == flow && index != EMPTY => return Some(index as usize),
+                (_, EMPTY) => return None,
                 _ => place = (place + 1) & mask,
             }
         }
@@ -84,7 +84,7 @@ impl<T> FlowTable<T> {
         let index = self.entries.len();
         self.entries.push((flow, value));
         if 2 * self.entries.len() > self.places.len() {
-            self.places = vec![EMPTY; (4 * self.entries.len()).next_power_of_two()];
+            self.places = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
             (0..=index).for_each(|index| self.place(index));
         } else {
             self.place(index);
@@ -94,11 +94,12 @@ impl<T> FlowTable<T> {
 
     fn place(&mut self, index: usize) {
         let mask = self.places.len() - 1;
-        let mut place = self.entries[index].0.0 as usize & mask;
-        while self.places[place] != EMPTY {
+        let flow = self.entries[index].0;
+        let mut place = flow.0 as usize & mask;
+        while self.places[place].1 != EMPTY {
             place = (place + 1) & mask;
         }
-        self.places[place] = index as u32;
+        self.places[place] = (flow, index as u32);
     }
 }
 

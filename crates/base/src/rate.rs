@@ -66,6 +66,7 @@ struct Division {
 impl Serializer {
     /// How long `size` takes at `rate`, straight after the packet before it.
     #[must_use]
+    #[inline]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {
         if self.last.size != size.0 || self.last.rate != rate.0 {
             let dividend = size.0 * 8 * 1_000_000_000;

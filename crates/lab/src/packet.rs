@@ -12,7 +12,7 @@ use std::any::{Any, TypeId};
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
 
-/// What a packet holds.
+/// What a packet holds. All that a hop reads are these 64 octets.
 #[derive(Debug)]
 struct Body {
     header: Header,
@@ -23,7 +23,7 @@ struct Body {
 #[derive(Clone, Copy, Debug)]
 struct Header {
     route: Route,
-    wire_len: Bytes,
+    wire_len: u32,
     is_pure_ack: bool,
     born: Instant,
 }
@@ -59,6 +59,8 @@ impl<P: Pdu + Clone> Carried for P {
         Box::new(self.clone())
     }
 }
+
+const _: () = assert!(size_of::<Body>() <= 64);
 
 impl Clone for Body {
     fn clone(&self) -> Self {
@@ -105,14 +107,14 @@ impl Packet {
 impl Header {
     #[inline]
     fn of<P: Pdu>(pdu: &P, route: Route, born: Instant) -> Self {
-        Self { route, wire_len: pdu.wire_len(), is_pure_ack: pdu.is_pure_ack(), born }
+        Self { route, wire_len: pdu.wire_len().get() as u32, is_pure_ack: pdu.is_pure_ack(), born }
     }
 }
 
 impl Datagram for Packet {
     #[inline]
     fn wire_len(&self) -> Bytes {
-        self.0.header.wire_len
+        Bytes(u64::from(self.0.header.wire_len))
     }
 
     #[inline]

@@ -54,8 +54,14 @@ impl Arrivals {
     }
 
     /// When a packet arrives that has left the server at `sent`.
+    #[inline]
     pub(crate) fn arrival(&mut self, sent: Instant) -> Instant {
-        let mut arrival = sent + self.delay;
+        let arrival = sent + self.delay;
+        if self.jitter.is_none() && self.reorder.is_none() { arrival } else { self.vary(arrival) }
+    }
+
+    fn vary(&mut self, arrival: Instant) -> Instant {
+        let mut arrival = arrival;
         if let Some((config, stream)) = &mut self.jitter {
             arrival += match *config {
                 Config::Uniform { spread } => Duration::from_nanos(stream.below(spread.as_nanos().saturating_add(1))),

@@ -124,6 +124,7 @@ struct Channel<D> {
 }
 
 impl<D: Datagram + Clone> Channel<D> {
+    #[inline]
     fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
             return tally.loses(sent, packet.wire_len());
@@ -135,6 +136,7 @@ impl<D: Datagram + Clone> Channel<D> {
         self.carry(sent, packet);
     }
 
+    #[inline]
     fn carry(&mut self, sent: Instant, packet: D) {
         let arrival = self.arrivals.arrival(sent);
         if self.can_overtake {
@@ -212,6 +214,7 @@ impl<D: Datagram + Clone> Link<D> {
     ///
     /// What comes out of a FIFO is settled when a packet goes in. Where a link is the only one to feed the next, its packets may so be
     /// handed on at once, with the instant of their arrival. Nothing, if the queue is no FIFO, or packets may overtake each other or arrive twice.
+    #[inline]
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
         if self.channel.can_overtake || self.channel.duplicate.is_some() || !matches!(self.queue, Queue::Settled(_)) {
             return None;
@@ -227,6 +230,7 @@ impl<D: Datagram + Clone> Link<D> {
     }
 
     /// Send a packet that came to the head at `ready` and begins at `start`.
+    #[inline]
     fn serve(&mut self, ready: Instant, start: Instant, packet: D) {
         if let Some(gate) = &mut self.gate {
             gate.pass(gate.slot_for(ready));
@@ -303,6 +307,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         }
     }
 
+    #[inline]
     fn deadline(&self) -> Option<Instant> {
         let arrival = self.channel.flying.front().map(|(at, _)| *at);
         // A packet that has yet to begin arrives after those on the wire, unless they may be overtaken.
@@ -313,6 +318,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         arrival.into_iter().chain(departure).min()
     }
 
+    #[inline]
     fn poll(&mut self, now: Instant) -> Option<D> {
         if self.channel.flying.front()?.0 > now {
             return None;

@@ -29,6 +29,7 @@ impl Server {
     }
 
     /// When a packet of `size` is out that begins at `start`. `was_busy`: the packet before it ended just there.
+    #[inline]
     pub(crate) fn finish(&mut self, start: Instant, size: Bytes, was_busy: bool) -> Instant {
         match self {
             Self::Unlimited => start,

@@ -73,16 +73,19 @@ pub(crate) enum CustomKey {
 
 impl CustomKey {
     /// The keys that lead from a flow to the name.
-    pub(crate) fn path(self) -> String {
-        format!("transport.{}", self.key())
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::Policy => "transport.ack.name",
+            Self::Controller => "transport.congestion.name",
+            Self::Transport => "transport.name",
+        }
     }
 
-    /// The keys that lead from its table of the transport to the name.
-    pub(crate) const fn key(self) -> &'static str {
+    /// The same in the shorthand of a flow over TCP.
+    pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::Policy => "ack.name",
-            Self::Controller => "congestion.name",
-            Self::Transport => "name",
+            Self::Policy | Self::Controller => self.path().trim_start_matches("transport."),
+            Self::Transport => self.path(),
         }
     }
 }
