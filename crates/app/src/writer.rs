@@ -59,10 +59,18 @@ impl Writer {
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let is_due = self.due.is_some_and(|due| due <= now);
         match port {
-            Port::Stream(port) if !is_due && self.phase == Phase::Writes => return self.fill(now, port),
+            Port::Stream(port) if !is_due && self.phase == Phase::Writes => self.fill(now, port),
+            Port::Datagram(_) if !is_due => {}
+            port => self.act(now, port),
+        }
+    }
+
+    /// Does what is due, or begins or ends.
+    #[inline(never)]
+    fn act(&mut self, now: Instant, port: Port<'_>) {
+        match port {
             Port::Stream(port) => self.run_stream(now, port),
-            Port::Datagram(port) if is_due => self.run_datagrams(now, port),
-            Port::Datagram(_) => return,
+            Port::Datagram(port) => self.run_datagrams(now, port),
             Port::None => self.end(),
         }
         let next = self.schedule.as_ref().and_then(Schedule::next);

@@ -30,9 +30,11 @@ impl Flow {
 
     /// By direction, what is measured, and the names of the reasons for which the end that takes its data acknowledges.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
-        let reasons =
-            |end: &Box<dyn Socket>| end.tally().acknowledgments.into_iter().map(|(reason, _)| reason).collect();
-        self.probes.directions().zip(self.ends.iter().rev().map(reasons))
+        let reasons = self.ends.iter().rev().map(|end| {
+            let acknowledgments = end.tally().acknowledgments.into_iter();
+            acknowledgments.map(|(reason, _)| reason).collect()
+        });
+        self.probes.directions().zip(reasons)
     }
 
     /// Begin to measure.

@@ -214,14 +214,20 @@ where
     }
 
     /// What an ACK policy decides concerns the data that this end takes, all else those that it sends.
+    #[inline]
     fn note_events(&mut self, now: Instant, probes: &mut Probes) {
         while let Some(event) = self.endpoint.take_event() {
-            let probe = match event {
-                Event::AckDecided { .. } => self.end.takes(probes),
-                _ => self.end.sends(probes),
-            };
-            probe.happened(now, event);
+            self.note_event(now, event, probes);
         }
+    }
+
+    #[inline(never)]
+    fn note_event(&self, now: Instant, event: Event, probes: &mut Probes) {
+        let probe = match event {
+            Event::AckDecided { .. } => self.end.takes(probes),
+            _ => self.end.sends(probes),
+        };
+        probe.happened(now, event);
     }
 }
 
