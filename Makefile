@@ -3,6 +3,7 @@
 # make lint   formatters, linters, types
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
+# make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network, and compressed ACKs, ten million of each; with nightly Rust and cargo-fuzz also what libFuzzer finds in forty minutes
 # make closed-forms  controllers and contention against formulas of the literature, at length
@@ -17,7 +18,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile validate closed-forms fuzz figure clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -69,6 +70,9 @@ bench:
 
 profile:
 	./scripts/profile.sh
+
+digests:
+	@cargo run --package acklab-lab --profile quick --quiet --example digests < crates/lab/examples/digests.tsv
 
 validate:
 	$(MAKE) -C validation/ns3 run

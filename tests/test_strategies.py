@@ -282,6 +282,7 @@ class Watched(NewReno):
     def on_ack(self, window, ack):
         super().on_ack(window, ack)
         assert ack.acked_to <= ack.sent_to
+        assert (ack.una, ack.nxt) == (ack.acked_to, ack.sent_to)
         assert ack.departure >= ack.now
         assert ack.has_sack
         assert ack.newest_rtt is None or ack.min_rtt <= ack.newest_rtt

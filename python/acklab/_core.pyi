@@ -210,6 +210,12 @@ class Ack:
     def sent_to(self) -> int:
         """The position up to which all was sent: snd.nxt as a stream offset, for TCP. A round trip that begins here is over once `acked_to` reaches it."""
     @property
+    def una(self) -> int:
+        """`acked_to`, by its name in TCP (RFC 9293, §3.3.1)."""
+    @property
+    def nxt(self) -> int:
+        """`sent_to`, by its name in TCP (RFC 9293, §3.3.1)."""
+    @property
     def rtt(self) -> int | None:
         """Its round-trip time, if it gave one."""
     @property

@@ -94,6 +94,16 @@ impl Ack {
     }
 
     #[getter]
+    const fn una(&self) -> u64 {
+        self.acked_to()
+    }
+
+    #[getter]
+    const fn nxt(&self) -> u64 {
+        self.sent_to()
+    }
+
+    #[getter]
     fn rtt(&self) -> Option<u64> {
         self.0.rtt.map(Duration::as_nanos)
     }

@@ -43,18 +43,7 @@ pub enum RttClock {
 pub enum Dialect {
     /// The RFC's.
     Rfc,
-    /// ns-3.37's, which differs in these points, all of which move its results:
-    ///
-    /// 1. A retransmission that SACK acknowledges stays in flight until it is acknowledged cumulatively (`TcpTxBuffer::Update`
-    ///    leaves `m_retrans` alone).
-    /// 2. A partial ACK sends a segment whatever the window says, unless the head was sent again already (`ProcessAck`).
-    /// 3. An ACK that is partial and brings SACK news counts its delivery twice in PRR (`DupAck` and then `ProcessAck`).
-    /// 4. An ACK with SACK news outside recovery neither grows the window nor restarts the timer (`ProcessAck`, `CA_DISORDER`).
-    /// 5. The ACK that ends a fast recovery also grows the window; one that ends the recovery of a timeout grows it only by what
-    ///    lies beyond the recovery point.
-    /// 6. Each timeout lowers the threshold, also a repeated one.
-    /// 7. An ACK that advances and brings SACK news does not end the count of duplicates (`ProcessAck`).
-    /// 8. A recovery begins with a retransmission even if all that is lost is out again (`EnterRecovery` calls `DoRetransmit`).
+    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) says rule by rule where it departs, and by which of its functions.
     Ns3,
 }
 
