@@ -98,5 +98,5 @@ fn a_transport_that_the_run_is_not_given_is_named() {
     assert!(refused.contains("flow.0.transport.name") && refused.contains("\"mine\""), "{refused}");
     let scenario = load(text, "x.toml", &[], None).unwrap();
     let error = run(&scenario, &RunOptions::default(), || true).unwrap_err().to_string();
-    assert!(error.starts_with("flow \"flow_1\": name: found \"mine\""), "{error}");
+    assert!(error.starts_with("flow \"flow_1\": transport.name: found \"mine\""), "{error}");
 }
