@@ -30,12 +30,6 @@ impl Hop {
     }
 }
 
-/// A way back.
-#[must_use]
-pub fn reversed(way: &[Hop]) -> Vec<Hop> {
-    way.iter().rev().map(|hop| hop.reversed()).collect()
-}
-
 /// Nodes, the hops that lead from each, and routes.
 ///
 /// A route is a tree towards its destination: from every node the way of the fewest hops, and of equal ones that whose first hop was

@@ -134,17 +134,6 @@ impl Receiver {
         Counters { acks: *self.acknowledger.counts(), ..self.counters }
     }
 
-    /// When it acknowledges, and why it did.
-    #[must_use]
-    pub const fn acknowledger(&self) -> &Acknowledger {
-        &self.acknowledger
-    }
-
-    /// The same, to keep and drain its decisions.
-    pub const fn acknowledger_mut(&mut self) -> &mut Acknowledger {
-        &mut self.acknowledger
-    }
-
     /// The name of a reason among [its counts](Counters::acks).
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {

@@ -2,9 +2,10 @@
 
 use super::Receiver;
 use crate::ack::Reason;
+use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::Segment;
 
 impl Endpoint for Receiver {
     #[inline]
@@ -19,7 +20,7 @@ impl Endpoint for Receiver {
 
     #[inline]
     fn content(&self, segment: &Segment) -> Content {
-        Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }
+        content_of(segment)
     }
 
     #[inline]

@@ -1,9 +1,10 @@
 //! What the sender tells of itself.
 
 use super::Sender;
+use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::Segment;
 
 impl Endpoint for Sender {
     #[inline]
@@ -30,7 +31,7 @@ impl Endpoint for Sender {
 
     #[inline]
     fn content(&self, segment: &Segment) -> Content {
-        Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }
+        content_of(segment)
     }
 
     #[inline]
