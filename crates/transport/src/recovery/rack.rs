@@ -43,7 +43,7 @@ pub struct Rack {
     /// `RACK.dsack_round`: the window widens once a round trip.
     widened_until: Option<u64>,
     /// When what is not yet lost will be.
-    pub patience: Alarm,
+    pub reordering_timer: Alarm,
 }
 
 impl Default for Rack {
@@ -55,7 +55,7 @@ impl Default for Rack {
             steps: 1,
             wide_for: 0,
             widened_until: None,
-            patience: Alarm::default(),
+            reordering_timer: Alarm::default(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl Rack {
         self.newest = self.newest.max(Some(newest));
     }
 
-    /// The receiver reports a duplicate: something was judged too early (§6.2, step 4).
+    /// The receiver reports a duplicate: something was examined too early (§6.2, step 4).
     pub fn on_dsack(&mut self, una: u64, nxt: u64) {
         if self.widened_until.is_none_or(|until| una >= until) {
             self.widened_until = Some(nxt);
@@ -85,7 +85,7 @@ impl Rack {
         }
     }
 
-    /// The reordering window (§6.2, step 4). Without signs of reordering, three segments or a running recovery end all patience.
+    /// The reordering window (§6.2, step 4). Without signs of reordering, three segments or a running recovery end all reordering_timer.
     #[must_use]
     pub fn window(
         &self,
@@ -115,7 +115,7 @@ impl Rack {
 
     /// Look again after `wait`, if there is something to wait for.
     pub fn wait(&mut self, now: Instant, wait: Option<Duration>, slack: Duration) {
-        self.patience.set(wait.map(|wait| now + wait + slack));
+        self.reordering_timer.set(wait.map(|wait| now + wait + slack));
     }
 }
 
@@ -147,11 +147,11 @@ impl TailLossProbe {
         slack: Duration,
         timeout: Option<Instant>,
     ) {
-        let patience = match srtt {
+        let reordering_timer = match srtt {
             None => PROBE_WITHOUT_RTT,
             Some(srtt) => srtt * 2 + if lone { WORST_DELAYED_ACK } else { slack },
         };
-        let deadline = now + patience;
+        let deadline = now + reordering_timer;
         self.timeout.set(Some(timeout.map_or(deadline, |timeout| deadline.min(timeout))));
     }
 }

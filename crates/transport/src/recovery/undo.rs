@@ -51,13 +51,13 @@ impl Undo {
 
     /// Did D-SACK report each retransmission as needless?
     #[must_use]
-    pub const fn is_refuted(&self) -> bool {
+    pub const fn is_refuted_by_dsack(&self) -> bool {
         self.before.is_some() && self.retransmitted && self.unexplained == 0
     }
 
     /// Does an ACK that echoes `echo` answer what left before the first retransmission?
     #[must_use]
-    pub fn is_overtaken(&self, echo: Option<u32>) -> bool {
+    pub fn is_refuted_by_echo(&self, echo: Option<u32>) -> bool {
         let is_before = |echo: u32, first: u32| (echo.wrapping_sub(first) as i32) < 0;
         self.before.is_some() && echo.zip(self.first_timestamp).is_some_and(|(echo, first)| is_before(echo, first))
     }
@@ -77,19 +77,19 @@ mod tests {
     #[test]
     fn each_retransmission_must_be_reported() {
         let mut undo = Undo::default();
-        assert!(!undo.is_refuted());
+        assert!(!undo.is_refuted_by_dsack());
         undo.begin(BEFORE, false);
-        assert!(!undo.is_refuted(), "nothing was sent again yet");
+        assert!(!undo.is_refuted_by_dsack(), "nothing was sent again yet");
         undo.on_retransmission(None);
         undo.on_retransmission(None);
         undo.on_dsack(&(900..1000), 1);
-        assert!(!undo.is_refuted(), "that one left before the reduction");
+        assert!(!undo.is_refuted_by_dsack(), "that one left before the reduction");
         undo.on_dsack(&(1000..1100), 1);
-        assert!(!undo.is_refuted());
+        assert!(!undo.is_refuted_by_dsack());
         undo.on_dsack(&(1100..1200), 1);
-        assert!(undo.is_refuted());
+        assert!(undo.is_refuted_by_dsack());
         assert_eq!(undo.take(), Some(BEFORE));
-        assert!(!undo.is_refuted());
+        assert!(!undo.is_refuted_by_dsack());
     }
 
     #[test]
@@ -98,9 +98,9 @@ mod tests {
         undo.begin(BEFORE, false);
         undo.on_retransmission(Some(3));
         undo.on_retransmission(Some(9));
-        assert!(undo.is_overtaken(Some(u32::MAX)), "timestamps wrap");
-        assert!(undo.is_overtaken(Some(2)));
-        assert!(!undo.is_overtaken(Some(3)), "within a tick one cannot tell");
-        assert!(!undo.is_overtaken(None));
+        assert!(undo.is_refuted_by_echo(Some(u32::MAX)), "timestamps wrap");
+        assert!(undo.is_refuted_by_echo(Some(2)));
+        assert!(!undo.is_refuted_by_echo(Some(3)), "within a tick one cannot tell");
+        assert!(!undo.is_refuted_by_echo(None));
     }
 }

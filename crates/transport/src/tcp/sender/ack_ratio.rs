@@ -2,7 +2,7 @@
 //!
 //! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that another was lost, unless that
 //!   one comes late (§4.4): it counts as lost when three others have come meanwhile, as with data (§5.4). While segments are
-//!   missing, and during a recovery, ACKs are not judged (§4.4, §4.4.1).
+//!   missing, and during a recovery, ACKs are not examined (§4.4, §4.4.1).
 //! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² − R)) windows without; it stays
 //!   between 2, the least that a sender may insist on, and cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window
 //!   (§4.5.1), but for that bound; so after a timeout it is 2.

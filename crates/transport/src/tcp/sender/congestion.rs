@@ -1,7 +1,7 @@
 //! The window, its controller, and where congestion control stands.
 
 use super::super::config::Config;
-use super::react::News;
+use super::summary::AckSummary;
 use crate::cc::{Acked, CongestionControl, Controller, FlightMeasure, Growth, Signal, Window};
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::{self, Progress, Prr};
@@ -82,20 +82,20 @@ impl Congestion {
         now: Instant,
         config: &Config,
         board: &Scoreboard,
-        news: &News,
+        summary: &AckSummary,
         signal: Signal,
     ) {
         let recover_fs = match config.prr_basis {
             prr::Basis::FlightSize => board.flight_size(),
-            prr::Basis::Pipe => (board.flight_size() + news.delivered).saturating_sub(board.sacked()),
+            prr::Basis::Pipe => (board.flight_size() + summary.delivered).saturating_sub(board.sacked()),
             prr::Basis::Window => self.window.cwnd,
         };
-        self.lower_threshold(now, self.flight_to_reduce(config, board, news.advance.bytes), signal);
+        self.lower_threshold(now, self.flight_to_reduce(config, board, summary.advance.bytes), signal);
         self.prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
     }
 
     /// The window on an ACK of a recovery. `deliveries` tells how often PRR counts what it delivers.
-    pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, news: &News, deliveries: u32) {
+    pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
         if self.controller.governs_window() {
             return;
         }
@@ -104,11 +104,11 @@ impl Congestion {
             return;
         }
         let progress = Progress {
-            delivered: news.delivered,
+            delivered: summary.delivered,
             pipe,
             ssthresh: self.window.ssthresh,
-            is_safe: news.advance.bytes > 0 && news.lost == 0,
-            retransmission_acked: news.advance.retransmission_acked,
+            is_safe: summary.advance.bytes > 0 && summary.lost == 0,
+            retransmission_acked: summary.advance.retransmission_acked,
         };
         for _ in 0..deliveries {
             self.window.cwnd = self.prr.on_ack(progress);
@@ -131,11 +131,11 @@ impl Congestion {
 
     /// Was the reduction for nothing, as D-SACK or the timestamp `echo` of an ACK of what was missing shows?
     pub(super) fn is_refuted(&self, echo: Option<u32>) -> bool {
-        self.undo.is_refuted() || self.undo.is_overtaken(echo)
+        self.undo.is_refuted_by_dsack() || self.undo.is_refuted_by_echo(echo)
     }
 
     /// Window and threshold are again what they were before the last reduction. Returns whether there was one to undo.
-    pub(super) fn restore(&mut self, now: Instant) -> bool {
+    pub(super) fn undo_reduction(&mut self, now: Instant) -> bool {
         let Some(before) = self.undo.take() else { return false };
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.max(before.cwnd);

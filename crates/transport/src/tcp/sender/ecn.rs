@@ -2,7 +2,7 @@
 
 use super::super::ecn::{Config, FIRST_COUNT, reflect};
 use super::Sender;
-use super::react::News;
+use super::summary::AckSummary;
 use crate::cc::Signal;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
@@ -156,12 +156,12 @@ impl Sender {
     /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2). Returns the octets by which it may
     /// grow, of `growth`.
     #[inline]
-    pub(super) fn react_to_marks(&mut self, now: Instant, news: &News, growth: u64) -> u64 {
+    pub(super) fn react_to_marks(&mut self, now: Instant, summary: &AckSummary, growth: u64) -> u64 {
         let is_reducing = self.congestion.state.reduces();
-        if !news.echoed.is_congested || is_reducing || self.marks.is_settled(self.board.una()) {
+        if !summary.echoed.is_congested || is_reducing || self.marks.is_settled(self.board.una()) {
             return growth;
         }
-        self.enter_reduced(now, news, Signal::Mark);
+        self.enter_reduced(now, summary, Signal::Mark);
         self.counters.mark_reductions += 1;
         0
     }

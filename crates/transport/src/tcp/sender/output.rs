@@ -55,8 +55,8 @@ impl Sender {
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };
         (self.transmission.window_limited, self.transmission.paced_until) = (false, Alarm::NEVER);
-        if let Some(segment) = self.board.next_pending() {
-            return self.retransmit(now, segment, room);
+        if let Some(segment) = self.board.next_lost() {
+            return self.retransmit_if_room(now, segment, room);
         }
         let may_send_new = self.congestion.state != CongestionState::Disorder || self.config.limited_transmit;
         if may_send_new && let Some(octets) = self.new_data() {
@@ -72,7 +72,7 @@ impl Sender {
             }
             self.transmission.forced = false;
             let start = self.note_new(now, octets);
-            self.schedule_probe(now);
+            self.arm_probe_timeout(now);
             return Some(self.data(now, start..start + octets, true));
         }
         self.next_without_new(now, forced, room)
@@ -83,16 +83,16 @@ impl Sender {
         // RFC 6675, §4, NextSeg rule 3: nothing new to send, so what may yet turn out lost.
         if self.congestion.state == CongestionState::Recovery
             && self.connection.has_sack
-            && !self.judges_by_time()
-            && let Some(segment) = self.board.next_unjudged()
+            && !self.detects_by_time()
+            && let Some(segment) = self.board.next_unsacked()
         {
-            return self.retransmit(now, segment, room);
+            return self.retransmit_if_room(now, segment, room);
         }
         if forced
             && self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead
             && let Some(head) = self.board.head()
         {
-            return self.retransmit(now, head, room);
+            return self.retransmit_if_room(now, head, room);
         }
         self.transmission.forced = false;
         self.note_application_limit(room);
@@ -165,18 +165,18 @@ impl Sender {
         start
     }
 
-    fn retransmit(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
+    fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
         let octets = segment.end - segment.start;
         if room < octets || self.transmission.is_paced(now) {
             return None;
         }
         self.transmission.forced = false;
-        Some(self.resend(now, segment))
+        Some(self.retransmit(now, segment))
     }
 
-    pub(super) fn resend(&mut self, now: Instant, segment: Range<u64>) -> Segment {
+    pub(super) fn retransmit(&mut self, now: Instant, segment: Range<u64>) -> Segment {
         let stamp = self.stamp(now, segment.end - segment.start);
-        self.board.resend(now, segment.start, stamp);
+        self.board.retransmit(now, segment.start, stamp);
         self.counters.retransmissions += 1;
         if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
             self.timing.rearm(now);
