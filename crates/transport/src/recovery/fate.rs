@@ -1,26 +1,26 @@
-//! What became of each transmission that is not [lost](super::scoreboard::Loss), for controllers that judge a rate by what was
-//! sent at it.
+//! The outcome of each transmission that is not [lost](super::scoreboard::Loss), for controllers that rate a sending rate by the outcome
+//! of what was sent at it.
 
 use acklab_base::Instant;
 
-/// What is known of a transmission.
+/// How a transmission ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was acknowledged, cumulatively or selectively.
     Delivered {
-        /// It had been reported lost before, which was wrong.
+        /// It had wrongly been reported lost before.
         was_lost: bool,
     },
-    /// Its octets left again before anything was known; whose an acknowledgment is can then not be told.
+    /// Its octets were retransmitted before it was acknowledged or lost, so their acknowledgment is ambiguous.
     Replaced,
 }
 
-/// A transmission and its outcome. Each transmission has one or is lost; only a loss that was none is both.
+/// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fate {
     /// When it left.
     pub sent_at: Instant,
-    /// What became of it.
+    /// How it ended.
     pub outcome: Outcome,
 }
 

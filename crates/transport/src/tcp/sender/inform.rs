@@ -1,4 +1,4 @@
-//! What the controller is told: of each ACK, of each transmission, of each loss.
+//! Reports each ACK, transmission and loss to the controller.
 
 use super::Sender;
 use super::summary::AckSummary;
@@ -8,7 +8,7 @@ use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Instant, Rate};
 
 impl Sender {
-    /// The window may grow by `growth` octets if it limits sending.
+    /// Reports an ACK. The window may grow by `growth` octets if it limits sending.
     pub(super) fn tell_controller(&mut self, now: Instant, summary: &AckSummary, rtt: Option<Duration>, growth: u64) {
         let acked = self.congestion.count(self.config.growth, growth, summary.delivered);
         let lost = self.report_losses(now);
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// Tells the controller of each transmission that was marked lost, and returns their octets.
+    /// Reports each transmission that was marked lost, and returns their octets.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
         if self.board.has_losses() { self.drain_losses(now) } else { 0 }
@@ -82,7 +82,7 @@ impl Sender {
         sum
     }
 
-    /// So many octets up to `end` have left.
+    /// Reports that `octets` up to `end` have left.
     pub(super) fn tell_departure(&mut self, now: Instant, octets: u64, end: u64, is_retransmission: bool) {
         let sent = cc::Sent {
             now,

@@ -1,4 +1,4 @@
-//! What an ACK does.
+//! An ACK arrives.
 
 use super::super::config::RttClock;
 use super::peer_window::PeerWindow;
@@ -89,12 +89,12 @@ impl Sender {
         }
     }
 
-    /// Takes over the peer's window, and tells whether it moved.
+    /// Adopts the peer's window. Returns `true` if its right edge moved.
     #[inline]
     fn note_window(&mut self, ack: u64, field: u16) -> bool {
         let moved = self.peer_window.update(ack, field);
         if moved.forward && self.board.is_empty() {
-            // The window had been too small to send, and no longer is: the timer had been probing it.
+            // The window was too small to send, and the timer was probing it.
             self.timing.rto.stop();
         }
         moved.at_all
@@ -156,7 +156,7 @@ impl Sender {
         (first.start < first.end && (first.end <= ack || offsets(1).is_some_and(is_within))).then_some(first)
     }
 
-    /// Retransmissions were not needed: the reordering window widens, and the reduction may be undone.
+    /// A D-SACK reports a spurious retransmission: the reordering window widens, and the reduction may be undone.
     fn note_needless(&mut self, duplicate: &Range<u64>) {
         self.loss.rack.on_dsack(self.board.una(), self.board.nxt());
         let segments = (duplicate.end - duplicate.start).div_ceil(self.congestion.window.mss);

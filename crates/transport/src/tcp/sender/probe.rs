@@ -1,4 +1,4 @@
-//! Probes: of the tail of a flight that nothing acknowledges, and of a window that is shut.
+//! Tail loss probes (RFC 8985, §7) and zero-window probes (RFC 9293, §3.8.6.1).
 
 use super::summary::AckSummary;
 use super::{Phase, Sender};
@@ -22,7 +22,7 @@ impl Sender {
         self.loss.probe.schedule(now, srtt, lone, self.config.timer_slack, timeout);
     }
 
-    /// §7.3: new data if there is some, else the last segment once more; either whatever the congestion window says.
+    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion window.
     pub(super) fn schedule_tail_probe(&mut self) {
         self.transmission.tail_probe_due = !self.board.is_empty();
     }
@@ -46,8 +46,8 @@ impl Sender {
         Some(segment)
     }
 
-    /// §7.4: what the ACK says of the probe that is out. If it has repaired a loss that nothing else has shown, congestion control
-    /// must hear of it.
+    /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that nothing else has shown, the window is
+    /// reduced.
     #[inline]
     pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// Is there something to send that the peer's window holds back, and nothing outstanding whose ACK could open it?
+    /// Returns `true` if the peer's window prevents sending and nothing is outstanding whose ACK could open it.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
@@ -73,8 +73,8 @@ impl Sender {
             && self.new_data().is_none()
     }
 
-    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): what little the window allows, as §3.8.6.2.1 wants once patience is over;
-    /// if it allows nothing, a segment without data from before the window, which the peer must answer with an ACK that shows its window.
+    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows, as §3.8.6.2.1 requires after its timeout;
+    /// if it allows none, a segment without data from before the window, to which the peer must respond with an ACK that shows its window.
     pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return None;
