@@ -24,7 +24,9 @@ constants! {
 impl Settings for Config {
     type Controller = Dctcp;
 
-    const COUNTS_MARKS: bool = true;
+    fn counts_marks(&self) -> bool {
+        true
+    }
 
     fn controller(&self, start: &Start) -> Dctcp {
         Dctcp::new(self, start)
