@@ -1,7 +1,7 @@
 //! The built-in controllers, each named once.
 //!
-//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the list at the end of this file, from
-//! which [`Config`], [`Controller`] and all that enumerates controllers are made.
+//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the list in this file, from which
+//! [`Config`] and [`Controller`] are made.
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
@@ -15,9 +15,9 @@ use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// What a scenario says of a built-in controller: its constants, which are the published ones by default.
+/// The settings of a built-in controller: its constants, which are the published ones by default.
 pub trait Settings: Constants + Copy + Default {
-    /// What moves the window.
+    /// The controller itself.
     type Controller: CongestionControl;
 
     /// Must the receiver report how much was marked?
@@ -25,7 +25,7 @@ pub trait Settings: Constants + Copy + Default {
         false
     }
 
-    /// The controller with these constants, for one connection.
+    /// Creates the controller with these constants for one connection.
     fn controller(&self, start: &Start) -> Self::Controller;
 }
 

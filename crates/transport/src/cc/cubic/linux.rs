@@ -1,14 +1,14 @@
-//! CUBIC as Linux's `tcp_cubic.c` computes it, which differs from RFC 9438 in these points:
+//! CUBIC as Linux's `tcp_cubic.c` computes it. It differs from RFC 9438 in these points:
 //!
-//! 1. Whole segments: the curve becomes `cnt`, so many acknowledged segments for one of growth, from 2 up. Growth a round trip is
-//!    therefore a whole part of the window (`bictcp_update`).
-//! 2. Time in jiffies; the curve is looked at once a jiffy, and not for a 32nd of a second while the window stands still.
-//! 3. The curve is read one *shortest* round-trip time ahead, not one smoothed.
-//! 4. Before the first loss, and after a timeout, a segment for each 20 acknowledged at least.
-//! 5. The Reno-friendly window keeps its α after it has reached the window before the loss, and grows whole segments.
-//! 6. β is 717/1024, taken of the window.
-//! 7. An epoch is shifted by idleness alone, from the last transmission on (`cubictcp_cwnd_event`).
-//! 8. A reduction that is taken back does not bring back the curve.
+//! 1. Whole segments: the curve is converted to `cnt`, the number of acknowledged segments for one segment of growth, at least 2. Growth in
+//!    a round trip is therefore the window divided by a whole number (`bictcp_update`).
+//! 2. Time is in jiffies. The curve is evaluated at most once a jiffy, and at most once in a 32nd of a second while the window is unchanged.
+//! 3. The curve is evaluated one *minimum* round-trip time ahead, not one smoothed round-trip time.
+//! 4. Before the first loss, and after a timeout, the window grows by at least one segment for each 20 acknowledged.
+//! 5. The Reno-friendly window keeps its α after it has reached the window before the loss, and grows by whole segments.
+//! 6. β is 717/1024 and multiplies the window.
+//! 7. Only an idle period shifts the epoch, by the time since the last transmission (`cubictcp_cwnd_event`).
+//! 8. An undo restores the window, not the curve.
 
 use super::super::{Ack, Sent, Window};
 use super::Config;
@@ -21,9 +21,9 @@ const HZ: u64 = 250;
 const BICTCP_HZ: u32 = 10;
 /// `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u64 = 1024;
-/// `bictcp_update`: acknowledged segments for one of growth while no loss is known.
+/// `bictcp_update`: at most this many acknowledged segments for one segment of growth while no loss is known.
 const UNKNOWN_COUNT: u64 = 20;
-/// `bictcp_update`: how many windows must be acknowledged for a segment of growth where the curve is below the window.
+/// `bictcp_update`: windows that must be acknowledged for one segment of growth where the curve is below the window.
 const FLAT_COUNT: u64 = 100;
 /// `bictcp_update`: the fastest growth, half the window a round trip.
 const MIN_COUNT: u64 = 2;
@@ -102,7 +102,7 @@ impl Linux {
         }
     }
 
-    /// `cubictcp_acked`: right after a recovery, for a second, delays are those of a queue that has not yet drained.
+    /// `cubictcp_acked`: discards the samples of the first second after a recovery, when the queue has not drained yet.
     pub(super) fn sample(&mut self, ack: &Ack) {
         let is_fresh = self.epoch_start.is_some_and(|start| jiffies(ack.now) - start < HZ);
         if let Some(rtt) = ack.newest_rtt.filter(|_| !is_fresh) {
@@ -116,7 +116,7 @@ impl Linux {
         window.cwnd += self.additive_increase(acked) * window.mss;
     }
 
-    /// `tcp_cong_avoid_ai`: credit from a time of slower growth is worth one segment, not many at once.
+    /// `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not for many at once.
     fn additive_increase(&mut self, acked: u64) -> u64 {
         let mut grown = 0;
         if self.credit >= self.count {
@@ -148,7 +148,7 @@ impl Linux {
 
     fn begin_epoch(&mut self, cwnd: u64, now: u64, acked: u64) -> u64 {
         (self.epoch_start, self.ack_count, self.friendly_cwnd) = (Some(now), acked, cwnd);
-        // cubic_root is within 0.2 % of the root; this is the root.
+        // The kernel's cubic_root is within 0.2 % of the root; this is exact.
         let distance = ((1_u64 << 40) / self.parameters.cube_rtt_scale) * self.last_max.saturating_sub(cwnd);
         self.k = libm::cbrt(distance as f64) as u64;
         self.origin = self.last_max.max(cwnd);
@@ -190,7 +190,7 @@ impl Linux {
         (cwnd * beta / BETA_SCALE).max(2) * window.mss
     }
 
-    /// `cubictcp_state`: a timeout forgets everything. `tcp_init_cwnd_reduction` and `tcp_enter_loss` forget the credit.
+    /// `cubictcp_state`: a timeout resets the state. `tcp_init_cwnd_reduction` and `tcp_enter_loss` clear the credit.
     pub(super) fn on_state(&mut self, state: CongestionState) {
         if state == CongestionState::Loss {
             *self = Self { last_sent: self.last_sent, ..Self::with(self.parameters) };
