@@ -12,9 +12,9 @@ use etherparse::TcpHeaderSlice;
 pub(super) fn header_of(carried: &[u8], length: usize) -> Option<AckHeader> {
     let tcp = TcpHeaderSlice::from_slice(carried).ok()?;
     let options = read_options(tcp.options(), flags_of(&tcp));
-    let says_more = options.is_err() || has_others(tcp.options());
+    let has_other_content = options.is_err() || has_others(tcp.options());
     // The ECN field of the IP header is no part of what is asked for.
     let segment = segment_of(&tcp, Ecn::NotEct, options.unwrap_or_else(|_| Options::default()), length);
     let header = segment.ack_header()?;
-    Some(AckHeader { says_more: header.says_more || says_more, ..header })
+    Some(AckHeader { has_other_content: header.has_other_content || has_other_content, ..header })
 }
