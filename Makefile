@@ -93,8 +93,8 @@ fuzz:
 	cargo +nightly fuzz run rohc_decompress fuzz/corpus/rohc_decompress -- -max_len=4096 -max_total_time=600
 
 closed-forms:
-	cargo test --package acklab-lab --test closed_forms --quiet -- --include-ignored --nocapture
-	cargo test --package acklab-wifi --test bianchi --quiet -- --include-ignored --nocapture
+	cargo test --package acklab-lab --test integration --quiet closed_forms -- --include-ignored --nocapture
+	cargo test --package acklab-wifi --test integration --quiet bianchi -- --include-ignored --nocapture
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py
