@@ -37,7 +37,7 @@ def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
     return airtime.group_by("cell", "use", maintain_order=True).agg(pl.col("time", "share").sum())
 
 
-def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
+def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
     """The mean of independent values with Student's t interval.
 
     mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are taken to be
