@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shutil
 
 import pytest
 
@@ -9,6 +11,7 @@ from acklab.errors import RunError, StoreError, UsageError
 from acklab.runner import run
 from acklab.studies import Bench, Study, discover, find, run_study
 from acklab.studies.metric import Metric
+from acklab.studies.modules import load_module
 from acklab.verdict import Finding, judge, tolerated
 
 CLAIMS = """
@@ -137,25 +140,91 @@ def test_a_failing_study_py_is_named_with_its_line(fake, study, tmp_path):
         run_study(study, tmp_path / "out", quiet=True)
 
 
-def test_a_study_imports_what_lies_beside_it_and_in_another(fake, study, tmp_path):
-    other = study.folder.parent / "other"
-    other.mkdir()
-    (other / "numbers.py").write_text("FOUR, FIVE = 4.0, 5.0\n")
-    (study.folder / "beside.py").write_text("from ..other.numbers import FOUR\n\nSIX = FOUR + 2\n")
-    imports = "from ..other import numbers\nfrom .beside import SIX\n\n"
-    (study.folder / "study.py").write_text(imports + MEASURES.replace("[4.0, 5.0, 6.0]", "[numbers.FOUR, numbers.FIVE, SIX]"))
+def test_a_study_imports_what_lies_beside_it(fake, study, tmp_path):
+    (study.folder / "beside.py").write_text("SIX = 6.0\n")
+    (study.folder / "study.py").write_text("from .beside import SIX\n\n" + MEASURES.replace("6.0]", "SIX]"))
     (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
     assert run_study(find("test"), tmp_path / "out", quiet=True).findings[-1].measured == 5.0
+    assert load_module(study) is load_module(find("test"))
+
+
+def test_studies_of_one_name_in_two_folders_are_two_modules(study, tmp_path):
+    (study.folder / "study.py").write_text("WHICH = 1\n")
+    other = tmp_path / "elsewhere" / "test"
+    shutil.copytree(study.folder, other)
+    (other / "study.py").write_text("WHICH = 2\n")
+    assert (load_module(study).WHICH, load_module(Study.read(other)).WHICH) == (1, 2)
+
+
+def test_a_study_imports_no_other_study():
+    folder = discover()[0].folder.parent
+    for path in folder.glob("*/*.py"):
+        imported = re.findall(r"^\s*(?:from|import)\s+(\S+)", path.read_text(), re.M)
+        assert not [name for name in imported if name.startswith(("..", "studies"))], path
+
+
+TABLE = """
+[[claim]]
+source = "a page"
+scenario = "{row}.toml"
+[claim.columns]
+throughput = { title = "throughput of {row}", unit = "Mbps", tolerance = "3%", metric = "flows.mean_throughput_l4" }
+drops = { title = "drops", tolerance = "20%", metric = "links[btl_forward].total_qdisc_drops_l2" }
+[claim.rows]
+one = { group = "One", throughput = 14.05, drops = 74 }
+two = { group = "Two", throughput = 15 }
+[claim.cells."one.drops"]
+tolerance = "5%"
+"""
+
+
+def test_a_table_stands_for_a_claim_in_each_cell(study):
+    (study.folder / "claims.toml").write_text(CLAIMS + TABLE)
+    *_, first, drops, second = find("test").file.claim
+    assert [first.id, drops.id, second.id] == ["one.throughput", "one.drops", "two.throughput"]
+    assert (first.title, first.scenario, first.group, first.published) == ("throughput of one", "one.toml", "One", 14.05)
+    assert (drops.tolerance, first.tolerance) == ("5%", "3%")
+    assert (second.scenario, second.published) == ("two.toml", 15)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "place"),
     [
-        ('source = "a page"\nunit', 'sauce = "a page"\nunit', r"claim\.0\.sauce"),
-        ('tolerance = "3%"', 'tolerance = "3 percent"', r"claim\.0\.tolerance"),
-        ("flows.mean_throughput_l4", "throughput", r"claim\.0\.metric"),
+        ("drops = 74", 'drops = "many"', r"claim\.one\.drops\.published"),
+        ("throughput = 15 ", "throughput = 15, losses = 74 ", r"claim\.two\.throughput\.losses"),
+        ('"one.drops"]', '"two.drops"]', r"claim\.cells: found two\.drops"),
+        ('one = { group = "One", throughput = 14.05, drops = 74 }', "one = 14.05", r"claim\.rows: expected fields by name"),
+    ],
+)
+def test_tables_are_read_strictly(tmp_path, before, after, place):
+    assert before in TABLE
+    (tmp_path / "claims.toml").write_text(CLAIMS + TABLE.replace(before, after, 1))
+    with pytest.raises(StoreError, match=place):
+        Study.read(tmp_path)
+
+
+def test_generated_traces_are_written_once_and_are_a_function_of_their_values(study, tmp_path):
+    trace = '[traces]\n"service.trace" = { model = "poisson", rate = 1.2, seconds = 20, seed = 3 }\n'
+    (study.folder / "claims.toml").write_text(CLAIMS.replace("[[claim]]", trace + "[[claim]]", 1))
+    path = study.folder / "service.trace"
+    Bench(find("test"), tmp_path / "out")
+    times = [int(line) for line in path.read_text().splitlines()]
+    assert times == sorted(times)
+    # 20 s at 1.2 Mbps are 1995 opportunities of 1504 octets on average, with a standard deviation of 45.
+    assert abs(len(times) - 1995) < 4 * 45
+    before = path.stat().st_mtime_ns
+    Bench(find("test"), tmp_path / "out")
+    assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ('source = "a page"\nunit', 'sauce = "a page"\nunit', r"claim\.throughput\.sauce"),
+        ('tolerance = "3%"', 'tolerance = "3 percent"', r"claim\.throughput\.tolerance"),
+        ("flows.mean_throughput_l4", "throughput", r"claim\.throughput\.metric"),
         ('id = "drops"', 'id = "throughput"', "more than once"),
-        ("higher_than = 10", "lower_than = 1, higher_than = 10", r"claim\.1\.direction"),
+        ("higher_than = 10", "lower_than = 1, higher_than = 10", r"claim\.drops\.direction"),
         ("seeds = 4", "seeds = ", "expected TOML"),
     ],
 )

@@ -6,6 +6,7 @@ Values that are missing or not a number are left out.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,29 @@ class Interval:
     count: int
     """How many values it is the mean of."""
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> "Interval":
+        """A row of what `intervals` gives."""
+        mean, low, high = (math.nan if row[name] is None else float(row[name]) for name in ("mean", "low", "high"))
+        return cls(mean, low, high, int(row.get("count", 0)))
+
+    @property
+    def row(self) -> tuple[float | None, float | None, float | None]:
+        """Mean, low and high as a frame has them: None for what is not a number."""
+        mean, low, high = (None if math.isnan(number) else number for number in (self.mean, self.low, self.high))
+        return mean, low, high
+
     @property
     def half_width(self) -> float:
         """Half of the width of the interval."""
         return (self.high - self.low) / 2
+
+    def text(self, decimals: int = 2, *, signed: bool = False) -> str:
+        """The mean and half of the width, as they stand in tables: 1.50 ± 0.25; a dash where there is no number."""
+        if math.isnan(self.mean):
+            return "–"
+        half = "" if math.isnan(self.low) else f" ± {self.half_width:.{decimals}f}"
+        return f"{self.mean:{'+' if signed else ''}.{decimals}f}{half}"
 
 
 def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
@@ -63,8 +83,7 @@ def intervals(frame: pl.DataFrame, by: Sequence[str], value: str, confidence: fl
     rows = []
     for key, group in frame.group_by(list(by), maintain_order=True):
         interval = mean_interval(group[value].to_list(), confidence)
-        numbers = (interval.mean, interval.low, interval.high)
-        rows.append((*key, *(None if math.isnan(number) else number for number in numbers), interval.count))
+        rows.append((*key, *interval.row, interval.count))
     schema = {name: frame.schema[name] for name in by}
     return pl.DataFrame(
         rows,

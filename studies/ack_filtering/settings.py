@@ -16,7 +16,7 @@ from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY
 from .claimed import numbers
-from .runs import BASE, COMMAND, FEW, MANY, MOST, Runs, collect, command, summary, sweep_arms
+from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, sweep_arms
 
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
@@ -24,7 +24,7 @@ SEEDS = 2
 """At most: it is many runs."""
 
 
-def survey(bench: Bench, base: Runs) -> Section:
+def survey(bench: Bench, base: Values) -> Section:
     """Every claim under every setting."""
     settings = bench.variants(QUICK if bench.quick else FILE)
     seeds = min(SEEDS, bench.seeds)
@@ -41,7 +41,7 @@ def survey(bench: Bench, base: Runs) -> Section:
     claims = bench.study.file.claim
     titles = {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()}
     verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
-    commands = [COMMAND, *map(command, results)]
+    commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
         "What the paper does not say",
         f"Each column changes one setting of the base and runs everything again ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "

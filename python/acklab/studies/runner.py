@@ -1,13 +1,10 @@
 """Reruns a study and writes down what came out."""
 
-import importlib.util
 import math
-import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import cast
 
 from acklab import core, store
@@ -16,16 +13,15 @@ from acklab.report.document import Document, Section
 from acklab.result import Result
 from acklab.statistics import mean_interval
 from acklab.studies.bench import Bench
-from acklab.studies.definition import Claim, Study
+from acklab.studies.claim import Claim
+from acklab.studies.definition import Study
 from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
+from acklab.studies.modules import load_module
 from acklab.sweeps import Point
 from acklab.verdict import Finding
 
 _Key = tuple[str, tuple[str, ...]]
-
-_PACKAGE = "acklab_studies"
-"""Under which the modules of studies are imported."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +85,7 @@ def _runs(bench: Bench, claim: Claim) -> list[_Key]:
 
 
 def _key(bench: Bench, scenario: str, variants: Sequence[str], sets: Sequence[str]) -> _Key:
-    laid = [variant for text in variants for variant in bench.variants(text).chosen.values()]
-    return scenario, (*(change for variant in laid for change in variant.set), *sets)
+    return scenario, (*bench.sets(variants), *sets)
 
 
 def _finding(
@@ -140,29 +135,6 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None =
         note=claim.note,
         group=claim.group,
     )
-
-
-def load_module(study: Study) -> ModuleType | None:
-    """The `study.py` of a study, if it has one.
-
-    It imports what lies beside it as from a package, `from .other import …`, and what lies in another study by `from ..name import other`.
-    """
-    path = study.folder / "study.py"
-    if not path.is_file():
-        return None
-    for loaded in [key for key in sys.modules if key.partition(".")[0] == _PACKAGE]:
-        del sys.modules[loaded]
-    package = ModuleType(_PACKAGE)
-    package.__path__ = [str(study.folder.parent)]
-    sys.modules[_PACKAGE] = package
-    name = f"{_PACKAGE}.{study.name}"
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(study.folder)])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _sections(bench: Bench) -> Sequence[Section]:
