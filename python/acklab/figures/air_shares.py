@@ -22,7 +22,7 @@ _USES = (
 
 def air_shares(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
     """A bar for each name: shares of the time on the air by use, as the table `airtime` calls uses."""
-    names = list(reversed(shares))
+    names = list(shares)[::-1]
     figure = go.Figure()
     for use, title, ink in _USES:
         parts = [100 * shares[name].get(use, 0.0) for name in names]
