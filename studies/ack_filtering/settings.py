@@ -10,7 +10,7 @@ from acklab.figures.comparison import VERDICT_COLOURS
 from acklab.figures.theme import finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, Measure
 from acklab.studies.definition import Claim
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
@@ -40,7 +40,9 @@ def survey(bench: Bench, base: Values) -> Section:
         found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
     claims = bench.study.file.claim
     titles = {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()}
-    verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
+    verdicts = {
+        name: [claim.verdict(Measure(values[claim.id], []).interval) for claim in claims] for name, values in found.items()
+    }
     commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
         "What the paper does not say",

@@ -51,7 +51,7 @@ def _improvements(found: Measured, suffix: str) -> dict[str, Measure]:
     pairs = _pairs(found)
     fast = [pair for pair in pairs if RATES[pair[1].place.mcs] > FAST]
     at_rate = {rate: improvement(old, new) for rate, old, new in _lossless(found)}
-    rise = [float(slow > ninety) for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
+    rise = [slow - ninety for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
     return {
         f"improvement{suffix}": Measure(_mean_improvement(pairs), [COMMAND]),
         f"above_90{suffix}": Measure(_mean_improvement(fast), [COMMAND]),

@@ -84,6 +84,12 @@ class Study:
         ids = [claim.id for claim in study.file.claim]
         if twice := sorted({name for name in ids if ids.count(name) > 1}):
             raise StoreError(f"{path}: found the id {', '.join(twice)} more than once")
+        own_verdict = {claim.id for claim in study.file.claim if not claim.same_as}
+        for claim in study.file.claim:
+            if claim.same_as and claim.same_as not in own_verdict:
+                raise StoreError(
+                    f"{path}: claim.{claim.id}.same_as: found {claim.same_as!r}, expected a claim with a verdict of its own"
+                )
         return study
 
 

@@ -3,7 +3,7 @@
 import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +11,7 @@ from acklab import core, store
 from acklab.errors import AcklabError, RunError, UsageError
 from acklab.report.document import Document, Section
 from acklab.result import Result
-from acklab.statistics import mean_interval
+from acklab.statistics import Interval, mean_interval
 from acklab.studies.bench import Bench
 from acklab.studies.claim import Claim
 from acklab.studies.definition import Study
@@ -70,7 +70,14 @@ def _judge_claims(bench: Bench) -> list[Finding]:
             read[key] = [point.result(bench.folder) for point in points[key]]
         return [metric.of(result) for result in read[key]]
 
-    return [_finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures) for claim in claims]
+    findings = {
+        claim.id: _finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures)
+        for claim in claims
+    }
+    same = {claim.id: claim.same_as for claim in claims if claim.same_as}
+    return [
+        replace(finding, verdict=findings[same[name]].verdict) if name in same else finding for name, finding in findings.items()
+    ]
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
@@ -102,21 +109,20 @@ def _finding(
         below = measure(others[0], metric)
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
         commands.append(points[others[0]][0].command)
-    limit = None
+    beyond = None
     if claim.direction is not None and isinstance(claim.direction.bound, str):
-        limit = mean_interval(measure(others[0], metric)).mean
-    return _judged(bench, claim, Measure(values, commands), limit)
+        beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=True)])
+    return _judged(bench, claim, Measure(values, commands), mean_interval(values), beyond)
 
 
 def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Finding:
     name = claim.measured_by_study or ""
     if name not in measures:
         raise UsageError(f"{bench.study.name}: found no measure {name!r} of study.py, it has {', '.join(measures) or 'none'}")
-    return _judged(bench, claim, measures[name])
+    return _judged(bench, claim, measures[name], measures[name].interval)
 
 
-def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None = None) -> Finding:
-    interval = mean_interval(measured.values)
+def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, beyond: Interval | None = None) -> Finding:
     return Finding(
         id=f"{bench.study.name}.{claim.id}",
         title=claim.title,
@@ -127,13 +133,15 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None =
         low=interval.low,
         high=interval.high,
         tolerance=claim.tolerance,
-        verdict=claim.verdict(interval.mean, limit),
+        verdict=claim.verdict(interval, beyond),
         as_written=measured.values[0],
         seeds=interval.count,
         metric=claim.metric,
         command="\n".join(measured.commands),
         note=claim.note,
         group=claim.group,
+        no_effect=claim.effect_from,
+        fitted=claim.fitted,
     )
 
 
