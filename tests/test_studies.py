@@ -77,7 +77,8 @@ def test_a_study_is_run_over_its_seeds_and_judged(fake, study, tmp_path):
 def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
     (study.folder / "kinds.toml").write_text('[slow]\nset = ["flow.0.congestion=cubic"]\n')
     head, first, _ = CLAIMS.split("[[claim]]")
-    ratio = f"{head}[[claim]]{first.replace('14.05', '1').replace('"3%"', '"0.03"')}"
+    first = first.replace("14.05", "1").replace('"3%"', '"0.03"')
+    ratio = f"{head}[[claim]]{first}"
     ratio += 'variants = ["kinds.toml:slow"]\nset = ["flow.0.mss=1000B"]\nrelative_to = { variants = [] }\n'
     (study.folder / "claims.toml").write_text(ratio)
     (finding,) = run_study(find("test"), tmp_path / "out", quiet=True).findings
