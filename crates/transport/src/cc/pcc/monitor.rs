@@ -132,7 +132,7 @@ impl Monitor {
 
     /// The packet that left `rtt` before `now` was the newest that an ACK acknowledged.
     pub(super) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let sent_at = Instant::from_nanos(now.as_nanos() - rtt.as_nanos());
+        let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
         if let Some(interval) = self.interval_of(sent_at) {
             interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
         }
