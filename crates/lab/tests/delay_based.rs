@@ -228,9 +228,9 @@ fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
             let jitter = "link.0.forward.jitter={ distribution = \"uniform\", spread = \"2ms\" }";
             run(MODEST, "pcc-vivace", &[jitter, &format!("flow.0.ack={ack}"), &format!("seed={seed}")]).throughput[0]
         };
-        (1..=3).map(of).sum::<f64>() / 3.0
+        (1..=5).map(of).sum::<f64>() / 5.0
     };
     let (each, few) =
         (mean("{ policy = \"per-packet\" }"), mean("{ policy = \"delayed\", segments = 16, timer = \"40ms\" }"));
-    assert!(each > 0.92 * MODEST_CAPACITY && few < 0.8 * each, "{each} {few}");
+    assert!(each > 0.92 * MODEST_CAPACITY && few < 0.85 * each, "{each} {few}");
 }
