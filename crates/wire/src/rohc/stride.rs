@@ -11,12 +11,12 @@ const REACH: u32 = 12;
 /// Finds the step: the greatest common divisor of the advances of late. With the usual delayed ACKs that is the maximum
 /// segment size, or twice that.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Estimate {
+pub(super) struct StrideEstimator {
     step: u16,
     run: u8,
 }
 
-impl Estimate {
+impl StrideEstimator {
     /// The stride to use for an ACK that goes `advance` octets beyond the last one, where `current` is in use.
     pub(super) fn next(&mut self, current: u16, advance: u32) -> u16 {
         let Ok(advance) = u16::try_from(advance) else { return current };
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn strides(advances: &[u32]) -> Vec<u16> {
-        let (mut estimate, mut current) = (Estimate::default(), 0);
+        let (mut estimate, mut current) = (StrideEstimator::default(), 0);
         let mut next = |advance: &u32| {
             current = estimate.next(current, *advance);
             current

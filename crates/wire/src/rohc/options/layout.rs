@@ -1,0 +1,81 @@
+//! The options of an uncompressed header.
+
+use super::index;
+use crate::rohc::ack::FIXED_HEADERS;
+use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT};
+use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
+
+/// The largest number of items, which the field `m` of a list has four bits for (RFC 6846, §6.3.3).
+pub(super) const MOST: usize = 15;
+
+/// An option of a header.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'a> {
+    /// The index that the compressor here assigns to the kind.
+    pub(super) index: u8,
+    /// Kind, length and contents.
+    pub(super) octets: &'a [u8],
+}
+
+/// Iterates over the options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
+pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
+    let mut octets = &headers[FIXED_HEADERS..];
+    std::iter::from_fn(move || {
+        let (&kind, tail) = octets.split_first()?;
+        let (index, len) = match kind {
+            KIND_NOOP => (index::NOP, 1),
+            KIND_TIMESTAMP => (index::TIMESTAMPS, tail[0]),
+            KIND_SELECTIVE_ACK => (index::SACK, tail[0]),
+            kind if kind == KIND_ACCURATE_ECN[0] => (index::GENERIC, tail[0]),
+            kind if kind == KIND_ACCURATE_ECN[1] => (index::GENERIC + 1, tail[0]),
+            KIND_EXPERIMENT => (index::GENERIC + 2, tail[0]),
+            _ => return Some(None),
+        };
+        let (item, rest) = octets.split_at(usize::from(len));
+        octets = rest;
+        Some(Some(Item { index, octets: item }))
+    })
+}
+
+/// The structure of the options of a header: their indices in order.
+///
+/// A compressor uses its own indices, and compares the lengths of generic options as well, because the irregular chain cannot change
+/// them. A decompressor uses the indices of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in crate::rohc) struct List {
+    indices: [u8; MOST],
+    len: u8,
+    generic_lens: [u8; 3],
+}
+
+impl List {
+    /// The options in these headers. Returns `None` if one of them has no index.
+    #[inline]
+    pub(in crate::rohc) fn of(headers: &[u8]) -> Option<Self> {
+        let mut list = Self::default();
+        for item in items(headers) {
+            let Item { index, octets } = item?;
+            list.push(index)?;
+            if index >= index::GENERIC {
+                list.generic_lens[usize::from(index - index::GENERIC)] = octets.len() as u8;
+            }
+        }
+        Some(list)
+    }
+
+    /// Appends an index. Returns `None` if the list is full.
+    pub(super) fn push(&mut self, index: u8) -> Option<()> {
+        *self.indices.get_mut(usize::from(self.len))? = index;
+        self.len += 1;
+        Some(())
+    }
+
+    /// The number of options.
+    pub(in crate::rohc) const fn len(&self) -> u8 {
+        self.len
+    }
+
+    pub(super) fn indices(&self) -> &[u8] {
+        &self.indices[..usize::from(self.len)]
+    }
+}
