@@ -37,6 +37,8 @@ pub(crate) struct Driver<D> {
     first_unknown: u16,
     /// ACKs of other flows that were cleared, with their numbers: the newest of each.
     aside: Vec<(u16, D)>,
+    /// Packets that are kept no more, whose memory serves the next that are rebuilt.
+    spare: Vec<D>,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +90,7 @@ impl<D: Packet> Driver<D> {
             is_latched: false,
             first_unknown: 0,
             aside: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -237,15 +240,24 @@ impl<D: Packet> Driver<D> {
         self.compressor.discard(endpoints);
     }
 
+    /// Returns the packet that the peer rebuilds from `ack`, which it decompressed under this number, or `None` if no ACK is kept
+    /// under it.
+    pub(crate) fn rebuild(&mut self, msn: u16, ack: &Ack) -> Option<D> {
+        let spare = self.spare.pop();
+        self.kept(msn).map(|kept| kept.with_ack(ack, spare))
+    }
+
     /// The packet that was compressed under this number.
-    pub(crate) fn kept(&self, msn: u16) -> Option<&D> {
+    fn kept(&self, msn: u16) -> Option<&D> {
         let place = msn.wrapping_sub(self.kept.front()?.msn);
         self.kept.get(usize::from(place)).map(|kept| &kept.packet)
     }
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        self.kept.drain(..count);
+        let room = usize::from(MOST_UNKNOWN) - self.spare.len();
+        let confirmed = self.kept.drain(..count).map(|kept| kept.packet);
+        self.spare.extend(confirmed.take(room));
         self.exposed = self.exposed.saturating_sub(count);
         self.last_answer.carried = self.last_answer.carried.saturating_sub(count);
     }

@@ -60,7 +60,7 @@ impl acklab_wifi::Packet for Packet {
         None
     }
 
-    fn with_ack(&self, _: &Ack) -> Self {
+    fn with_ack(&self, _: &Ack, _: Option<Self>) -> Self {
         unreachable!("nothing here is an ACK")
     }
 }

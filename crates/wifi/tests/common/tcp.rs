@@ -71,7 +71,7 @@ impl acklab_wifi::Packet for Packet {
         self.is_pure_ack().then(|| Ack::of(self.segment, self.endpoints()))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ..*self }
     }
 }
