@@ -22,6 +22,14 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// Replaces the state by that of an uncompressed ACK. The item table keeps the items of earlier headers.
+    pub(super) fn refresh(&mut self, state: State) {
+        self.table.store(&self.state.list, &self.state.ack.segment.options);
+        self.table.assign_uncompressed(&state.list, &state.ack);
+        self.state = state;
+        self.is_damaged = false;
+    }
+
     /// The item table, with the items of the last header.
     pub(super) fn item_table(&self) -> ItemTable {
         let mut table = self.table;

@@ -95,7 +95,7 @@ impl Compressor {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
         }
-        let Some(list) = ack.headers().ok().and_then(|headers| List::of(&headers)) else { return };
+        let Some(list) = List::of_ack(ack) else { return };
         let state = State::of_uncompressed(*ack, list, self.msn.wrapping_sub(1));
         let cid = *self.cids.entry(ack.endpoints).or_insert_with(|| Cid::of(ack.endpoints));
         match self.contexts.get_mut(cid) {
@@ -204,7 +204,7 @@ impl Compressor {
     #[must_use]
     pub fn takes(&mut self, ack: &Ack) -> bool {
         let has_context = self.context_of(ack.endpoints).is_some_and(|context| !context.is_lost);
-        has_context && ack.segment.is_pure_ack() && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
+        has_context && ack.segment.is_pure_ack() && List::of_ack(ack).is_some()
     }
 
     /// Reuses the numbers from `msn` on. The ACKs with these numbers have not been sent, and will not be.

@@ -45,20 +45,15 @@ impl Decompressor {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
         }
-        let Ok(headers) = ack.headers() else { return };
-        let Some(list) = List::of(&headers) else { return };
+        let Some(list) = List::of_ack(ack) else { return };
+        let state = State::of_uncompressed(*ack, list, 0);
         let cid = *self.cids.entry(ack.endpoints).or_insert_with(|| Cid::of(ack.endpoints));
-        let known = self.contexts.get(cid);
-        if known.is_some_and(|known| known.state.ack.endpoints != ack.endpoints) {
-            return;
-        }
-        let mut table = known.map_or_else(ItemTable::default, Context::item_table);
-        table.store_uncompressed(&headers);
-        let context = Context { state: State::of_uncompressed(*ack, list, 0), table, is_damaged: false };
         match self.contexts.get_mut(cid) {
-            Some(known) => *known = context,
+            Some(known) if known.state.ack.endpoints != ack.endpoints => {}
+            Some(known) => known.refresh(state),
             None => {
-                self.contexts.set(cid, context);
+                let context = Context { state, table: ItemTable::default(), is_damaged: false };
+                self.contexts.set(cid, context).refresh(state);
             }
         }
     }

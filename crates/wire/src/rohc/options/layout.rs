@@ -1,6 +1,7 @@
 //! The options of an uncompressed header.
 
 use super::index;
+use crate::rohc::Ack;
 use crate::rohc::ack::FIXED_HEADERS;
 use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT};
 use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
@@ -49,6 +50,23 @@ pub(in crate::rohc) struct List {
 }
 
 impl List {
+    /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a header.
+    #[inline]
+    pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
+        let options = &ack.segment.options;
+        if options.has_nothing_but_timestamps() {
+            return Some(if options.timestamps.is_some() { Self::TIMESTAMPS } else { Self::default() });
+        }
+        Self::of(&ack.headers().ok()?)
+    }
+
+    /// Timestamps behind two NOPs, as most stacks send them.
+    const TIMESTAMPS: Self = {
+        let mut list = Self { indices: [index::NOP; MOST], len: 3, generic_lens: [0; 3] };
+        list.indices[2] = index::TIMESTAMPS;
+        list
+    };
+
     /// The options in these headers. Returns `None` if one of them has no index.
     #[inline]
     pub(in crate::rohc) fn of(headers: &[u8]) -> Option<Self> {
@@ -61,6 +79,11 @@ impl List {
             }
         }
         Some(list)
+    }
+
+    /// Is there a generic option in this list of a compressor?
+    pub(super) fn has_generic(&self) -> bool {
+        self.generic_lens != [0; 3]
     }
 
     /// Appends an index. Returns `None` if the list is full.
@@ -77,5 +100,31 @@ impl List {
 
     pub(super) fn indices(&self) -> &[u8] {
         &self.indices[..usize::from(self.len)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Endpoints;
+    use crate::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+
+    #[test]
+    fn the_list_of_an_ack_is_that_of_its_headers() {
+        for timestamps in [None, Some(Timestamps { value: 1, echo: 2 })] {
+            for ack_ratio in [None, Some(2)] {
+                let segment = Segment {
+                    ecn: acklab_base::Ecn::NotEct,
+                    seq: SeqNumber(1),
+                    ack: SeqNumber(1),
+                    flags: Flags::ACK,
+                    window: 1,
+                    options: Options { timestamps, ack_ratio, ..Options::default() },
+                    payload: 0,
+                };
+                let ack = Ack::of(segment, Endpoints::of_connection(0));
+                assert_eq!(List::of_ack(&ack), List::of(&ack.headers().unwrap()), "{segment:?}");
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::generic::Generic;
 use super::index;
 use super::layout::{List, items};
-use crate::rohc::Error;
+use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
 /// The last item of each index. Those of the options in the last header are in that header, and are stored here when a list is received.
@@ -15,9 +15,12 @@ pub(in crate::rohc) struct ItemTable {
 }
 
 impl ItemTable {
-    /// Stores the generic options of an uncompressed header under the indices that the compressor here assigns to them.
-    pub(in crate::rohc) fn store_uncompressed(&mut self, headers: &[u8]) {
-        for item in items(headers).flatten() {
+    /// Assigns the generic options of an uncompressed ACK to the indices that the compressor here uses for them.
+    pub(in crate::rohc) fn assign_uncompressed(&mut self, list: &List, ack: &Ack) {
+        if !list.has_generic() {
+            return;
+        }
+        for item in ack.headers().iter().flat_map(|headers| items(headers)).flatten() {
             if let Some(slot) = self.slot(item.index) {
                 *slot = Generic::of(item.octets);
             }
@@ -25,7 +28,11 @@ impl ItemTable {
     }
 
     /// Stores the items of a header.
+    #[inline]
     pub(in crate::rohc) fn store(&mut self, list: &List, options: &Options) {
+        if list.len() == 0 {
+            return;
+        }
         self.timestamps = options.timestamps.or(self.timestamps);
         if !options.sack.is_empty() {
             self.sack = options.sack;
