@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 /// Headers of a flow from one IR to the next, as no feedback reports a damaged context: the value of librohc (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
-/// Headers without a change of ECN bits after which headers no longer carry them. To switch them off costs about five octets in each
-/// reference, and saves one octet in each later header.
-const ECN_QUIET: u8 = 32;
+/// Octets that it costs in each reference to omit the ECN bits of a header and to carry them again: a `rnd_8` or `co_common` rather than a
+/// `rnd_4` each time. To carry them costs one octet in each header.
+const ECN_SWITCH: u16 = 10;
 
 /// The sending end, one for each peer.
 #[derive(Clone, Debug)]
@@ -36,8 +36,10 @@ struct Context {
     references: References,
     stride: StrideEstimator,
     behavior: BehaviorEstimator,
-    /// Headers since the ECN bits changed.
-    ecn_quiet: u8,
+    /// Headers since the ECN bits changed; the maximum if they never have.
+    ecn_quiet: u16,
+    /// Headers after which ECN bits of zero are omitted.
+    zero_ecn_patience: u16,
     /// IRs still to be sent before the decompressor is assumed to have received one.
     irs_left: u8,
     since_ir: u16,
@@ -51,15 +53,34 @@ impl Context {
             references: References::new(first, config.references),
             stride: StrideEstimator::default(),
             behavior: BehaviorEstimator::default(),
-            ecn_quiet: 0,
+            ecn_quiet: u16::MAX,
+            zero_ecn_patience: 1,
             irs_left: config.references,
             since_ir: 0,
             is_lost: false,
         }
     }
 
+    /// Shall the next header carry the ECN bits, which are `octet`?
+    ///
+    /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
+    /// which costs at most twice as much as the best decision. Bits of zero are omitted at once, because congestion is rare, and later if
+    /// that has not been worth it.
+    fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: Config) -> bool {
+        let switch = ECN_SWITCH * u16::from(config.references);
+        if is_unchanged {
+            self.ecn_quiet = self.ecn_quiet.saturating_add(1);
+            return is_used && self.ecn_quiet < if octet == 0 { self.zero_ecn_patience } else { switch };
+        }
+        if !is_used && self.ecn_quiet < switch {
+            self.zero_ecn_patience = self.zero_ecn_patience.saturating_mul(2);
+        }
+        self.ecn_quiet = 0;
+        true
+    }
+
     /// The state after `ack`. `ip_id_msn` is the number that a sequential IP-ID is relative to.
-    fn next(&mut self, ack: &Ack, list: List, msn: u16, ip_id_msn: u16) -> State {
+    fn next(&mut self, ack: &Ack, list: List, (msn, ip_id_msn): (u16, u16), config: Config) -> State {
         let last = self.references.newest();
         let ecn_used = last.ecn_used;
         let (before, after) = (last.ack.ip.identification, ack.ip.identification);
@@ -68,13 +89,8 @@ impl Context {
         let ack_stride = self.stride.next(last.ack_stride, advance);
         let mut next = State { ack: *ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
         next.set_ip_id_offset(ip_id_msn);
-        if !self.references.all(|old| old.ecn_octet() == next.ecn_octet()) {
-            self.ecn_quiet = 0;
-            next.ecn_used = true;
-        } else if ecn_used {
-            self.ecn_quiet += 1;
-            next.ecn_used = self.ecn_quiet < ECN_QUIET;
-        }
+        let is_unchanged = self.references.all(|old| old.ecn_octet() == next.ecn_octet());
+        next.ecn_used = self.uses_ecn(ecn_used, next.ecn_octet(), is_unchanged, config);
         next
     }
 }
@@ -141,7 +157,7 @@ impl Compressor {
             }
             Profile::Hack => (self.msn, 0),
         };
-        let next = context.next(ack, list, msn, ip_id_msn);
+        let mut next = context.next(ack, list, (msn, ip_id_msn), self.config);
         match profile {
             Profile::Standard if cid != Cid(0) => out.push(ADD_CID | cid.0),
             Profile::Standard => {}
@@ -153,6 +169,9 @@ impl Compressor {
         if profile == Profile::Standard && is_ir_due {
             context.irs_left = context.irs_left.saturating_sub(1);
             context.since_ir = 0;
+            if next.ack_stride == 0 {
+                next.ack_stride = context.stride.guess();
+            }
             ir::write(&headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);

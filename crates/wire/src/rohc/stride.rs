@@ -35,6 +35,11 @@ impl StrideEstimator {
         if is_better { self.step } else { current }
     }
 
+    /// The stride to send in an IR, where it costs two octets, if two advances agree.
+    pub(super) const fn guess(&self) -> u16 {
+        if self.run < 2 { 0 } else { self.step }
+    }
+
     /// The other end has forgotten the stride, and hears of it again once it has paid to tell.
     pub(super) fn forget(&mut self) {
         self.run = 0;

@@ -9,10 +9,14 @@ use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
 /// The largest number of items, which the field `m` of a list has four bits for (RFC 6846, §6.3.3).
 pub(super) const MOST: usize = 15;
 
+/// The largest number of generic options in an ACK: AccECN and ACK Ratio.
+const GENERIC: usize = 2;
+
 /// An option of a header.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
-    /// The index that the compressor here assigns to the kind.
+    /// The index that the compressor here uses: 7 for the first generic option of a header, which is the only one that fits four bits, and 8
+    /// for the second.
     pub(super) index: u8,
     /// Kind, length and contents.
     pub(super) octets: &'a [u8],
@@ -21,15 +25,15 @@ pub(super) struct Item<'a> {
 /// Iterates over the options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
 pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
     let mut octets = &headers[FIXED_HEADERS..];
+    let mut generic = index::GENERIC..;
     std::iter::from_fn(move || {
         let (&kind, tail) = octets.split_first()?;
         let (index, len) = match kind {
             KIND_NOOP => (index::NOP, 1),
             KIND_TIMESTAMP => (index::TIMESTAMPS, tail[0]),
             KIND_SELECTIVE_ACK => (index::SACK, tail[0]),
-            kind if kind == KIND_ACCURATE_ECN[0] => (index::GENERIC, tail[0]),
-            kind if kind == KIND_ACCURATE_ECN[1] => (index::GENERIC + 1, tail[0]),
-            KIND_EXPERIMENT => (index::GENERIC + 2, tail[0]),
+            KIND_EXPERIMENT => (generic.next()?, tail[0]),
+            kind if KIND_ACCURATE_ECN.contains(&kind) => (generic.next()?, tail[0]),
             _ => return Some(None),
         };
         let (item, rest) = octets.split_at(usize::from(len));
@@ -40,13 +44,13 @@ pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
 
 /// The structure of the options of a header: their indices in order.
 ///
-/// A compressor uses its own indices, and compares the lengths of generic options as well, because the irregular chain cannot change
-/// them. A decompressor uses the indices of the peer.
+/// A compressor uses its own indices, and compares the kinds and lengths of generic options as well, because the irregular chain cannot
+/// change them. A decompressor uses the indices of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in crate::rohc) struct List {
     indices: [u8; MOST],
     len: u8,
-    generic_lens: [u8; 3],
+    generic: [[u8; 2]; GENERIC],
 }
 
 impl List {
@@ -62,7 +66,7 @@ impl List {
 
     /// Timestamps behind two NOPs, as most stacks send them.
     const TIMESTAMPS: Self = {
-        let mut list = Self { indices: [index::NOP; MOST], len: 3, generic_lens: [0; 3] };
+        let mut list = Self { indices: [index::NOP; MOST], len: 3, generic: [[0; 2]; GENERIC] };
         list.indices[2] = index::TIMESTAMPS;
         list
     };
@@ -75,7 +79,7 @@ impl List {
             let Item { index, octets } = item?;
             list.push(index)?;
             if index >= index::GENERIC {
-                list.generic_lens[usize::from(index - index::GENERIC)] = octets.len() as u8;
+                *list.generic.get_mut(usize::from(index - index::GENERIC))? = [octets[0], octets[1]];
             }
         }
         Some(list)
@@ -83,7 +87,7 @@ impl List {
 
     /// Is there a generic option in this list of a compressor?
     pub(super) fn has_generic(&self) -> bool {
-        self.generic_lens != [0; 3]
+        self.generic != [[0; 2]; GENERIC]
     }
 
     /// Appends an index. Returns `None` if the list is full.
