@@ -15,7 +15,7 @@ use super::file::{CaptureFile, Interface};
 use crate::packet::Packet;
 use acklab_base::{Datagram, FlowKey};
 use acklab_wifi::phy::{Band, Format};
-use acklab_wifi::ppdu::{self, Fate, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{self, Outcome, Mpdu, Ppdu};
 use acklab_wire::dot11::{
     AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos,
     Response, Rts, duration_field, encode, encode_with, msdu, radiotap,
@@ -134,7 +134,7 @@ impl AirCapture {
         };
         encode_with(&frame, &ppdu.appended, &mut self.frame);
         let kept = self.frame.len();
-        self.write(ppdu, kept, ppdu.fate != Fate::Received, None)
+        self.write(ppdu, kept, ppdu.outcome != Outcome::Received, None)
     }
 
     /// Hand to the system all that was recorded.
@@ -155,7 +155,7 @@ impl AirCapture {
                 is_last: Some(index + 1 == mpdus.len()),
                 is_single: Some(mpdus.len() == 1),
             });
-            self.write(ppdu, kept, ppdu.fate != Fate::Received || !mpdu.is_received, ampdu)?;
+            self.write(ppdu, kept, ppdu.outcome != Outcome::Received || !mpdu.is_received, ampdu)?;
         }
         self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
         Ok(())
