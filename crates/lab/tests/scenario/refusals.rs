@@ -1,7 +1,7 @@
 //! Every way to be refused: what is said, and of which place.
 
-use super::names::quoted;
 use super::{FULL, NAME, edited, read};
+use crate::common::names::quoted;
 use acklab_lab::scenario::load;
 use acklab_transport::ack;
 

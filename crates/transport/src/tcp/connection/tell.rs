@@ -1,4 +1,4 @@
-//! What a connection tells of itself: its sending half of the data that it sends, its receiving half of those that come.
+//! Vitals, counters and events of a connection: those of data sent from its sending half, those of data received from its receiving half.
 
 use super::{Connection, Way};
 use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};

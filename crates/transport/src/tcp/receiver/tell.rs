@@ -1,4 +1,4 @@
-//! What the receiver tells of itself.
+//! Vitals, counters and events of the receiver.
 
 use super::Receiver;
 use crate::ack::Reason;

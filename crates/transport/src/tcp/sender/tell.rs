@@ -1,4 +1,4 @@
-//! What the sender tells of itself.
+//! Vitals, counters and events of the sender.
 
 use super::Sender;
 use crate::tcp::content_of;
