@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy import special
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
-    half = float(stats.t.ppf((1 + confidence) / 2, count - 1)) * error
+    half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 
 
