@@ -7,7 +7,7 @@ use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
-use acklab_wifi::ppdu::{Fate, Frame, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{Outcome, Frame, Mpdu, Ppdu};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Air {
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame,
             appended: Vec::new(),
-            fate: Fate::Received,
+            outcome: Outcome::Received,
         });
         self.now = self.now + duration + SIFS;
     }
@@ -124,7 +124,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame: data(vec![mpdu(77, &[&acks[0]])]),
             appended: Vec::new(),
-            fate: Fate::Collided,
+            outcome: Outcome::Collided,
         });
     }
     air.now += Duration::from_micros(300);

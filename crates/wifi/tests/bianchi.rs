@@ -10,7 +10,7 @@ const PACKET: u64 = 1_500;
 /// MPDUs of the aggregates here.
 const FRAMES: u64 = 8;
 
-/// A kind of cell, and what the standard says of it.
+/// A kind of cell, with the parameters of the standard.
 struct Case {
     name: &'static str,
     settings: Value,

@@ -60,7 +60,7 @@ fn is_data(ppdu: &Ppdu<Packet>) -> bool {
     matches!(ppdu.frame, Frame::Data(_))
 }
 
-/// Microseconds from the end of the answer before each frame of the station to that frame, over rounds in which it replies at once.
+/// Microseconds from the end of the response frame before each frame of the station to that frame, over rounds in which it replies at once.
 fn reply_gaps(standard: &str, dialect: &str) -> Vec<u64> {
     let mut cell = quiet(standard, dialect);
     for round in 1..=ROUNDS {

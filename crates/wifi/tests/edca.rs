@@ -161,7 +161,7 @@ fn shares(limits: [u64; 2]) -> (Outcome, f64) {
 
 #[test]
 fn airtime_follows_transmission_opportunities() {
-    // Frames of 228 µs with their answers, SIFS between them.
+    // Frames of 228 µs with their response frames, SIFS between them.
     let exchange = contender(0, Category::BestEffort).data.answered;
     let frames = |limit: u64| ((limit * US + 16 * US) / (exchange + 16 * US)).max(1) as f64;
     for limits in [[4_096, 1_024], [3_008, 0], [2_528, 2_528]] {

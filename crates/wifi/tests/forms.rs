@@ -34,7 +34,7 @@ fn over_wire<D: Form>(config: &link::Config, flows: &[Flow]) -> (Trace, [duplex:
     (trace, wire.counts(END))
 }
 
-/// What comes of an exchange in a cell: all that its tables tell.
+/// The results of an exchange in a cell: its deliveries and counters.
 #[derive(Debug, PartialEq)]
 struct InCell {
     trace: Trace,

@@ -1,4 +1,4 @@
-//! What holds in every cell, whatever contends in it.
+//! Properties of every cell, whatever contends in it.
 
 use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
@@ -180,7 +180,7 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What counters say fits together.
+/// Counters are consistent.
 fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
     for counters in &run.counters {
         prop_assert!(counters.first_successes <= counters.first_tries, "{counters:?}");

@@ -1,4 +1,4 @@
-//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, answer.
+//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, response frame.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -226,7 +226,7 @@ fn dsss_goes_ahead_of_ofdm_where_old_stations_listen() {
     takes(of("rts-cts"), PACKET, plain + dsss(20, false, 20) + 10 * US + dsss(20, false, 14) + 10 * US, 1);
 }
 
-/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning to the last answer's end.
+/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning to the last response frame's end.
 fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64) -> (u64, u64) {
     let mpdu = PACKET + QOS_MPDU;
     let (mut spent, mut packets) = (0, 0);

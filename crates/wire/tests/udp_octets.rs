@@ -99,12 +99,12 @@ fn every_fault_has_its_name() {
     };
     let ignored = |change| with(change, Checksums::Ignore);
     assert_eq!(ignored(|octets| octets[9] = 6), ipv4::DecodeError::Protocol { found: 6, expected: 17 }.into());
-    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { there: 23 });
+    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { present: 23 });
     assert_eq!(ignored(|octets| octets[24..26].fill(9)), DecodeError::Length { udp: 0x0909, ip: 1480 });
     assert_eq!(ignored(|octets| octets[32..36].fill(0xff)), DecodeError::Microseconds(u32::MAX));
     let verified = |change| with(change, Checksums::Verify);
     assert_eq!(verified(|octets| octets[1499] = 1), DecodeError::Checksum);
-    assert_eq!(verified(|octets| octets.truncate(44)), ipv4::DecodeError::Cut { total: 1500, there: 44 }.into());
+    assert_eq!(verified(|octets| octets.truncate(44)), ipv4::DecodeError::Cut { total: 1500, present: 44 }.into());
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn symbols_of_four(symbols: u64, has_short_guard: bool) -> u64 {
     nanos.div_ceil(4 * US) * 4 * US
 }
 
-/// The answer to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
+/// The response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
 pub fn answer_rate(mcs: usize) -> usize {
     match mcs {
         0 => 0,

@@ -7,7 +7,7 @@ use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 use acklab_wifi::access::Category;
 use acklab_wire::rohc::Ack;
 
-/// A packet that is nothing but octets of a flow. It knows its place there.
+/// A packet that is nothing but octets of a flow, with its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The place of its flow in the list of flows.
@@ -57,7 +57,7 @@ impl acklab_wifi::Packet for Packet {
         None
     }
 
-    fn with_ack(&self, _: &Ack) -> Self {
+    fn with_ack(&self, _: &Ack, _: Option<Self>) -> Self {
         unreachable!("nothing here is an ACK")
     }
 }

@@ -29,14 +29,14 @@ pub struct Contender {
     pub data: Exchange,
     /// What follows a failure of data until it is answered: the Block ACK request.
     pub request: Option<Exchange>,
-    /// From the end of its own PPDU, when it knows that no answer comes.
+    /// From the end of its own PPDU, when it knows that no response frame comes.
     pub timeout: u64,
 }
 
 /// How long something holds the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// From the beginning of its first PPDU to the end of its last answer.
+    /// From the beginning of its first PPDU to the end of its last response frame.
     pub answered: u64,
     /// Its first PPDU.
     pub collided: u64,

@@ -68,7 +68,7 @@ impl acklab_wifi::Packet for Packet {
         self.is_pure_ack().then(|| Ack::of(self.segment, self.endpoints()))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ..*self }
     }
 }
@@ -79,7 +79,7 @@ pub struct Flow {
     pub from: usize,
     pub to: usize,
     pub joins: Vec<Instant>,
-    /// ACKs tell the time, in units of so many microseconds.
+    /// The unit of the timestamps in ACKs, in microseconds; without it, none.
     pub clock: Option<u64>,
     /// Segments to an ACK.
     pub every: usize,
@@ -97,7 +97,7 @@ pub struct Acks {
     pub data: Vec<(Instant, usize)>,
     pub sent: Vec<(Instant, Packet)>,
     pub arrived: Vec<(Instant, Packet)>,
-    /// Told to be dropped inside the cell.
+    /// Reported as dropped inside the cell.
     pub dropped: u64,
 }
 

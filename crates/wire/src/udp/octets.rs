@@ -13,13 +13,13 @@ use std::net::SocketAddrV4;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 
-/// Why a datagram has no octets.
+/// Why a datagram could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It is longer than a packet may be.
+    /// The packet is too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The test header has no room.
+    /// The payload is shorter than the test header.
     #[error("a payload of {octets} octets has no room for the 16 of the test header")]
     TooShort {
         /// Octets of payload.
@@ -27,39 +27,38 @@ pub enum EncodeError {
     },
 }
 
-/// Why octets are no datagram of test traffic.
+/// Why octets could not be decoded as a datagram of test traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no IPv4 packet that carries UDP.
+    /// The octets are not an IPv4 packet with UDP.
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
-    /// The headers are not all there.
-    #[error("the packet carries {there} octets, where the UDP header and that of the test take 24")]
+    /// The headers are cut off.
+    #[error("the packet carries {present} octets, where the UDP header and that of the test take 24")]
     TooShort {
         /// Octets after the IPv4 header.
-        there: usize,
+        present: usize,
     },
-    /// The length that UDP says is not that which IPv4 says.
+    /// The UDP length differs from that of the IPv4 payload.
     #[error("UDP says {udp} octets, IPv4 {ip}")]
     Length {
-        /// The length field of UDP.
+        /// The UDP length field.
         udp: usize,
-        /// What IPv4 leaves for it.
+        /// The length of the IPv4 payload.
         ip: usize,
     },
     /// The checksum of the datagram is wrong.
     #[error("the UDP checksum is wrong")]
     Checksum,
-    /// The test header says a time that is none.
+    /// The time in the test header is invalid.
     #[error("the test header says {0} microseconds beyond a second")]
     Microseconds(u32),
 }
 
-/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with these `fields`, in place of those in `octets`, whose
-/// memory is used again.
+/// Replaces the contents of `octets` with the IPv4 packet that carries `datagram` between `endpoints`.
 ///
 /// # Errors
-/// If the datagram does not fit a packet, or its test header the payload; `octets` is empty then.
+/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is empty then.
 pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
@@ -85,7 +84,7 @@ pub(super) fn encode(
         checksum: 0,
     };
     udp.copy_from_slice(&header.to_bytes());
-    // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
+    // RFC 768: a checksum of zero is sent as all ones, because zero means "no checksum".
     header.checksum = match ipv4::checksum(IpNumber::UDP, endpoints, &headers, length) {
         0 => u16::MAX,
         sum => sum,
@@ -107,17 +106,17 @@ fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
     octets
 }
 
-/// The datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
+/// Decodes the datagram in the IPv4 packet at the start of `octets`, and its endpoints.
 ///
 /// # Errors
-/// If the octets are not a whole, well-formed datagram of test traffic in IPv4.
+/// If the octets are not a complete, well-formed datagram of test traffic in IPv4.
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDatagram), DecodeError> {
     let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
     let (Ok(udp), Some(test)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
-        return Err(DecodeError::TooShort { there: carried.len() });
+        return Err(DecodeError::TooShort { present: carried.len() });
     };
     let Some(test) = test.first_chunk::<{ TEST_HEADER as usize }>() else {
-        return Err(DecodeError::TooShort { there: carried.len() });
+        return Err(DecodeError::TooShort { present: carried.len() });
     };
     if usize::from(udp.length()) != length {
         return Err(DecodeError::Length { udp: usize::from(udp.length()), ip: length });
@@ -127,8 +126,8 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDat
         destination: SocketAddrV4::new(ip.destination_addr(), udp.destination_port()),
     };
     if checksums == Checksums::Verify {
-        ipv4::all_there(&ip, carried, length)?;
-        // RFC 768: zero says that the sender took none.
+        ipv4::check_complete(&ip, carried, length)?;
+        // RFC 768: zero means that the sender computed no checksum.
         if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
             return Err(DecodeError::Checksum);
         }

@@ -12,7 +12,7 @@ AXES = ("cell", "scheme")
 BASELINE = {"scheme": "every second"}
 
 
-def runs(result: SweepResult, directions: Mapping[str, Direction]) -> pl.DataFrame:
+def summary(result: SweepResult, directions: Mapping[str, Direction]) -> pl.DataFrame:
     """One row a run: what it gained, what it cost, and what goes with it. Columns `cell` and `scheme` name it."""
     by = [result.columns[axis] for axis in AXES]
     key = ["point", *by, "seed"]

@@ -1,4 +1,4 @@
-"""Goodput of a download over TCP by the exchanges of frames that it takes: mean cycles of the model of `wifi_capacity`, one behind the other.
+"""Goodput of a download over TCP by the exchanges of frames that it takes: mean cycles, one behind the other.
 
 With an ACK for every second segment, two PPDUs of data make as many ACKs due as each has segments. A stock station contends for its ACKs
 behind each PPDU of data; with TCP/HACK they make answers to data longer. Nobody contends at the same time, nothing collides and nothing is
@@ -8,10 +8,12 @@ lost, so that each access takes AIFS and half of CWmin on average.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..wifi_capacity.model import UDP, Cell, Cycle, Mbps, cycle
+from acklab.studies.closed_form.cell import UDP, Cell, Cycle
+from acklab.studies.closed_form.exchange import cycle
+from acklab.studies.closed_form.modes import Mbps
 
 COMPRESSED = 4
-"""Octets of a compressed ACK: "about 4 bytes, or even 3 bytes" (section 3.3.2)."""
+"""Octets of a compressed ACK: "about 4 bytes, or even 3 bytes" (Salameh et al., USENIX ATC 2014, section 3.3.2)."""
 
 
 @dataclass(frozen=True)

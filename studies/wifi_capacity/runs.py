@@ -7,10 +7,9 @@ import polars as pl
 
 from acklab.scenario import overrides
 from acklab.statistics import Interval, mean_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, closed_form
 from acklab.sweeps import SweepResult, Variant, load_sweep
 
-from . import model
 from .points import Point, points
 from .space import SPACES, Choice, Space, beyond
 
@@ -24,7 +23,7 @@ class Held:
     """One cell: what the model says of it and, if it was simulated, what came out."""
 
     name: str
-    cycle: model.Cycle
+    cycle: closed_form.Cycle
     simulated: Interval | None
     """Goodput in Mbps over the seeds."""
     air: dict[str, float]
@@ -85,8 +84,8 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 def curves(bench: Bench, result: SweepResult) -> Curves:
     """The points of the curves."""
     chosen, source = list(points(bench.quick)), bench.source(SCENARIO)
-    cells = [model.of_scenario(source.load(overrides(point.set))) for point in chosen]
-    return Curves(chosen, _hold([point.name for point in chosen], cells, result), _command(result))
+    cells = [closed_form.of_scenario(source.load(overrides(point.set))) for point in chosen]
+    return Curves(chosen, _hold([point.name for point in chosen], cells, result), result.rerun)
 
 
 def candidates(bench: Bench, space: Space, result: SweepResult) -> Candidates:
@@ -94,7 +93,7 @@ def candidates(bench: Bench, space: Space, result: SweepResult) -> Candidates:
     choices = list(space.candidates())
     cells = cells_of(bench, space, [(choice,) for choice in choices])
     of = link(bench, space.link)
-    return Candidates(space, of.title, choices, _hold([choice.name for choice in choices], cells, result), _command(result))
+    return Candidates(space, of.title, choices, _hold([choice.name for choice in choices], cells, result), result.rerun)
 
 
 def link(bench: Bench, name: str) -> Variant:
@@ -102,18 +101,18 @@ def link(bench: Bench, name: str) -> Variant:
     return bench.variants(f"links.toml:{name}").chosen[name]
 
 
-def cells_of(bench: Bench, space: Space, chosen: Iterable[Sequence[Choice]]) -> list[model.Cell]:
+def cells_of(bench: Bench, space: Space, chosen: Iterable[Sequence[Choice]]) -> list[closed_form.Cell]:
     """The model's cells of a link with these choices."""
     source, of = bench.source(SCENARIO), link(bench, space.link).set
 
-    def cell(choices: Sequence[Choice]) -> model.Cell:
+    def cell(choices: Sequence[Choice]) -> closed_form.Cell:
         sets = [*of, *(text for choice in choices for text in overrides(choice.set))]
-        return beyond(model.of_scenario(source.load(sets)), choices)
+        return beyond(closed_form.of_scenario(source.load(sets)), choices)
 
     return [cell(choices) for choices in chosen]
 
 
-def _hold(names: Sequence[str], cells: Sequence[model.Cell], result: SweepResult) -> list[Held]:
+def _hold(names: Sequence[str], cells: Sequence[closed_form.Cell], result: SweepResult) -> list[Held]:
     column = result.columns[AXIS]
     flows = result.flows.group_by(column, maintain_order=True).agg(pl.col("mean_throughput_l7"), pl.col("point").first())
     air = result.table("airtime").group_by(column, "use").agg(pl.col("share").sum() / len(result.seeds))
@@ -126,9 +125,5 @@ def _hold(names: Sequence[str], cells: Sequence[model.Cell], result: SweepResult
         row = rows.get(name)
         simulated = None if row is None else mean_interval(row["mean_throughput_l7"])
         command = "" if row is None else result.commands[row["point"]]
-        held.append(Held(name, model.cycle(cell), simulated, shares.get(name, {}), command))
+        held.append(Held(name, closed_form.cycle(cell), simulated, shares.get(name, {}), command))
     return held
-
-
-def _command(result: SweepResult) -> str:
-    return f"{result.command} --out {result.directory}"

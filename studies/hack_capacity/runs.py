@@ -7,11 +7,9 @@ import polars as pl
 
 from acklab.scenario import overrides
 from acklab.statistics import Interval, mean_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, closed_form
 from acklab.sweeps import SweepResult, load_sweep
 
-from ..wifi_capacity import model as wifi
-from . import model
 from .rates import N, Rate, named, rates
 
 STOCK, HACK = "stock", "TCP/HACK"
@@ -124,19 +122,19 @@ def measured(bench: Bench) -> Measured:
             **{titles[name]: pair("changes", name) for name in CHANGES},
         },
         queues={rate: {limit: pair("queues", rate.name, limit) for limit in QUEUES} for rate in (AT_150, AT_600)},
-        commands={group: f"{result.command} --out {result.directory}" for group, result in swept.items()},
+        commands={group: result.rerun for group, result in swept.items()},
     )
 
 
-def analytic(bench: Bench, rate: Rate) -> wifi.Cell:
+def analytic(bench: Bench, rate: Rate) -> closed_form.Cell:
     """The model's cell at a rate, by the standard's rules of access."""
-    return wifi.of_scenario(bench.source(FREE).load(overrides(rate.set)))
+    return closed_form.of_scenario(bench.source(FREE).load(overrides(rate.set)))
 
 
-def ordered(bench: Bench, rate: Rate) -> model.Download:
+def ordered(bench: Bench, rate: Rate) -> closed_form.Download:
     """The model of the stock cell as it is simulated without collisions."""
     scenario = bench.source(FREE).load([*overrides(rate.set), *bench.variants("access.toml").chosen[rate.standard].set])
-    return model.stock(wifi.of_scenario(scenario), wifi.of_scenario(scenario, "station"))
+    return closed_form.stock(closed_form.of_scenario(scenario), closed_form.of_scenario(scenario, "station"))
 
 
 _Sets = list[str]
@@ -158,7 +156,7 @@ def _groups(bench: Bench) -> Mapping[str, tuple[str, Mapping[tuple[object, ...],
         laid = [change for name in (FIGURE_12, *names) for change in settings[name].set]
         return [*overrides(rate.set), f"wifi.0.ap.queue.limit={limit}packets", *laid]
 
-    on_air = {rate: model.stock(analytic(bench, rate)).frames for rate in chosen}
+    on_air = {rate: closed_form.stock(analytic(bench, rate)).frames for rate in chosen}
     limits = {(rate, queue): QUEUE + (on_air[rate] if queue == WAITING else 0) for rate in chosen for queue in (WAITING, IN_ALL)}
     return {
         "free": (

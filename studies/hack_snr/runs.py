@@ -19,8 +19,8 @@ SOME_RATES = (15, 90, 150)
 
 
 @dataclass(frozen=True)
-class Runs:
-    """The runs of a scheme at a place, one a seed."""
+class Downloads:
+    """The downloads of a scheme at a place, one for each seed."""
 
     goodput: Sequence[float]
     """Of the whole download, slow start included [Mbps]."""
@@ -42,10 +42,10 @@ class Best:
 
     snr: int
     place: Place
-    runs: Runs
+    runs: Downloads
 
 
-Measured = Mapping[str, Mapping[Place, Runs]]
+Measured = Mapping[str, Mapping[Place, Downloads]]
 """By scheme."""
 
 
@@ -86,10 +86,10 @@ def measured(result: SweepResult) -> Measured:
     acks = result.table("hack").group_by(by).agg(pl.col("^total_.*$").sum())
     of_hack = {(row[by[0]], row[by[1]]): row for row in acks.to_dicts()}
     known = {place.name: place for place in places(quick=False)}
-    found: dict[str, dict[Place, Runs]] = {}
+    found: dict[str, dict[Place, Downloads]] = {}
     for row in flows.join(senders, on=by, maintain_order="left").to_dicts():
         scheme, place = row[by[0]], row[by[1]]
-        found.setdefault(scheme, {})[known[place]] = Runs(
+        found.setdefault(scheme, {})[known[place]] = Downloads(
             goodput=row["mean_throughput_l7"],
             timeouts=row["total_rtos_l4"],
             retransmissions=row["total_retransmissions_l4"],
@@ -101,13 +101,13 @@ def measured(result: SweepResult) -> Measured:
     return found
 
 
-def at(runs: Mapping[Place, Runs], mcs: int, snr: int) -> tuple[Place, Runs] | None:
+def at(runs: Mapping[Place, Downloads], mcs: int, snr: int) -> tuple[Place, Downloads] | None:
     """The runs of a rate at a ratio; those of the highest one tried stand for all beyond, for nothing was lost there."""
     place = Place(mcs, min(snr, lossless(mcs).snr))
     return (place, runs[place]) if place in runs else None
 
 
-def envelope(runs: Mapping[Place, Runs]) -> list[Best]:
+def envelope(runs: Mapping[Place, Downloads]) -> list[Best]:
     """The best mean goodput at each ratio, and the rate that reaches it."""
     best = []
     for snr in SNRS:
@@ -118,6 +118,6 @@ def envelope(runs: Mapping[Place, Runs]) -> list[Best]:
     return best
 
 
-def improvement(stock: Runs, hack: Runs) -> list[float]:
+def improvement(stock: Downloads, hack: Downloads) -> list[float]:
     """By how much HACK's goodput is above stock's, seed by seed [%]."""
     return [100 * (mine / base - 1) for mine, base in zip(hack.goodput, stock.goodput, strict=True)]
