@@ -4,11 +4,12 @@ from acklab import figures
 from acklab.figures.packets import around_first_retransmission
 from acklab.report import Figure, Section, compare
 from acklab.studies import Bench
+from acklab.sweeps.grid import Axes
 
 EXPERIMENT = "experiment_55.toml"
 SERIES = ("operating_point", "throughput", "packets")
 
-GRID = {
+GRID: Axes = {
     "flow.0.preset": ["linux", "ns3", "rfc"],
     "flow.0.congestion": ["newreno"],
     "link.btl.reverse.gate.quota": [1, 10, 50, 100],
