@@ -9,6 +9,7 @@
 //! | [`pacing`] | when the next segment may leave, if not at once |
 //! | [`recovery`] | what a sender believes lost, and what it does about it |
 //! | [`send_buffer`] | what the application has written |
+//! | [`tack`] | the TACK transport |
 //! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
@@ -22,6 +23,7 @@ pub mod fault;
 pub mod pacing;
 pub mod recovery;
 pub mod send_buffer;
+pub mod tack;
 pub mod tcp;
 pub mod udp;
 mod windowed_max;
