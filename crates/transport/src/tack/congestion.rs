@@ -267,8 +267,7 @@ impl Congestion {
         self.acked_remainder = total % mss;
         let held_back = std::mem::take(&mut self.held_back);
         // In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
-        let is_limited =
-            held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
+        let is_limited = held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
         let mut ack = cc::Ack {
             now: news.now,
             acked: Acked { bytes, segments: total / mss },

@@ -70,14 +70,7 @@ impl Connection {
         Self::new(Side::Answerer, settings, controller, policy, seed, name)
     }
 
-    fn new(
-        side: Side,
-        settings: &Settings,
-        controller: Controller,
-        policy: Policy,
-        seed: Seed,
-        name: &str,
-    ) -> Self {
+    fn new(side: Side, settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let (end, phase) = match side {
             Side::Opener => ("opener", Phase::Idle),
             Side::Answerer => ("answerer", Phase::Listening),

@@ -3,8 +3,8 @@
 //! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
 //! and no rate is zero, infinite or of more than was sent.
 
-use super::connection::Connection;
 use super::congestion::{Change, News};
+use super::connection::Connection;
 use super::lists;
 use super::rate;
 use super::refusal::Refusal;
@@ -37,7 +37,13 @@ struct Measured {
 
 impl Connection {
     /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of this end.
-    pub(super) fn on_tack(&mut self, now: Instant, arrived: Timestamp, number: u64, tack: &Tack) -> Result<(), Refusal> {
+    pub(super) fn on_tack(
+        &mut self,
+        now: Instant,
+        arrived: Timestamp,
+        number: u64,
+        tack: &Tack,
+    ) -> Result<(), Refusal> {
         let Checked { next, rtt, rate } = self.check_tack(arrived, tack)?;
         let sender = &mut self.sender;
         sender.counters.acks += 1;
@@ -114,13 +120,7 @@ impl Connection {
     }
 
     /// Streams and congestion control learn what the board has.
-    fn conclude(
-        &mut self,
-        now: Instant,
-        progress: &Progress,
-        prior_in_flight: u64,
-        Measured { rtt, rate }: Measured,
-    ) {
+    fn conclude(&mut self, now: Instant, progress: &Progress, prior_in_flight: u64, Measured { rtt, rate }: Measured) {
         let sender = &mut self.sender;
         let wants_fates = sender.congestion.wants_fates();
         let delivered = sender.count_delivered(progress.octets);

@@ -110,7 +110,8 @@ impl Connection {
         let Arrival { now, arrived, departed, number } = *arrival;
         match frame {
             Frame::Stream(stream) => {
-                let had_all = stream.is_end && self.streams.get(stream.id).is_some_and(|known| known.incoming.is_finished());
+                let had_all =
+                    stream.is_end && self.streams.get(stream.id).is_some_and(|known| known.incoming.is_finished());
                 self.streams.insert(stream.id, stream.offset, stream.end(), stream.is_end);
                 if stream.is_end && !had_all {
                     self.receiver.acknowledger.demand(now, Reason::Fin);

@@ -48,7 +48,7 @@ impl Lists {
             Self::Rich => usize::MAX,
             // Q + ΔQ with ΔQ = ρρ′bdp/MSS − Q, or ρρ′L − Q, if that is above zero.
             Self::Adaptive { q } => {
-                let expected = libm::ceil(losses.data * losses.acks * losses.packets);
+                let expected = libm::round(losses.data * losses.acks * losses.packets);
                 (q as usize).max(expected as usize)
             }
         }

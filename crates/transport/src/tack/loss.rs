@@ -73,7 +73,6 @@ impl LossDetector {
         &self.counters
     }
 
-
     fn settling_time(&self, rtt_min: Option<Duration>) -> Duration {
         let share = self.share * f64::from(self.steps);
         rtt_min.map_or(Duration::ZERO, |rtt| Duration::from_secs_f64(rtt.as_secs_f64() * share))

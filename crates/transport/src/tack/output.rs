@@ -107,8 +107,7 @@ impl Connection {
         self.output.acks += u64::from(self.side == Side::Answerer);
         self.sender.probe.on_sent();
         let content = Content { piece: None, control: Some(Control::Handshake) };
-        let packet =
-            packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
+        let packet = packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
         let number = self.sender.board.send(packet, Stamp::default());
         if self.side == Side::Answerer {
             self.receiver.acknowledger.count(Reason::Handshake);
@@ -204,8 +203,7 @@ impl Connection {
         let is_again = content.piece.is_some_and(|piece| piece.is_again);
         let in_flight = sender.in_flight() + octets;
         let stamp = if octets > 0 { sender.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
-        let packet =
-            packets::Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
+        let packet = packets::Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
         let number = sender.board.send(packet, stamp);
         if octets > 0 {
             sender.counters.packets += 1;
@@ -248,9 +246,7 @@ impl Connection {
             frames.push(Frame::Blocked { stream });
             return Some(Control::Blocked);
         }
-        if with_data
-            && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least())
-        {
+        if with_data && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
             frames.push(Frame::Sync(sync));
             return Some(Control::Sync);
         }

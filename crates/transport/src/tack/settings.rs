@@ -152,7 +152,11 @@ mod tests {
     fn the_defaults_make_sense() {
         assert_eq!(Settings::default().check(), Ok(()));
         assert_eq!(Settings::default().law(), Law { packets: 2, beta: 4 });
-        assert_eq!(Settings::default().mss(), 1427, "1500 less 20, 8, 17 and 16 of headers and tag, and 12 of the frame");
+        assert_eq!(
+            Settings::default().mss(),
+            1427,
+            "1500 less 20, 8, 17 and 16 of headers and tag, and 12 of the frame"
+        );
     }
 
     #[test]

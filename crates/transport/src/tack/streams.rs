@@ -231,7 +231,8 @@ impl Streams {
     #[inline]
     pub(super) fn next_due(&mut self) -> Option<&mut Outgoing> {
         let count = self.all.len();
-        let place = (0..count).map(|step| (self.turn + step) % count).find(|place| self.all[*place].outgoing.has_due())?;
+        let place =
+            (0..count).map(|step| (self.turn + step) % count).find(|place| self.all[*place].outgoing.has_due())?;
         self.turn = (place + 1) % count;
         Some(&mut self.all[place].outgoing)
     }
