@@ -8,7 +8,7 @@ import pytest
 from acklab.report import Figure, Table
 from acklab.scenario import overrides
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
+from acklab.studies.modules import load_module
 from conftest import BUILT
 
 STUDY = load_module(find("ack_filtering"))
@@ -59,7 +59,7 @@ def made_up(mbps):
         for arm in arms.EVERY
         for count in (1, 2, 5, 10, 20, 30, 50)
     }
-    return runs.Runs(values)
+    return runs.Values(values)
 
 
 def test_numbers_of_claims():

@@ -6,7 +6,7 @@ import pytest
 import acklab
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
+from acklab.studies.modules import load_module
 from acklab.sweeps import Grid
 from conftest import BUILT
 

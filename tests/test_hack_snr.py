@@ -4,11 +4,11 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
+from acklab.studies.modules import load_module
 from conftest import BUILT
 
 STUDY = load_module(find("hack_snr"))
-space, downloads = STUDY.space, STUDY.downloads
+space, downloads = STUDY.space, STUDY.runs
 
 CHANNEL = {
     "model": "snr",
@@ -19,7 +19,7 @@ CHANNEL = {
 
 
 def runs(*goodput):
-    return downloads.Runs(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
+    return downloads.Downloads(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
 
 
 def test_a_ratio_is_a_distance():

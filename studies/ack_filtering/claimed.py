@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
-from .runs import FEW, MANY, MOST, TEN, Runs
+from .runs import FEW, MANY, MOST, TEN, Values
 
 
 def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
@@ -24,7 +24,7 @@ def gain(above: Sequence[float], below: Sequence[float]) -> list[float]:
     return [100 * (one / other - 1) if other else math.nan for one, other in zip(above, below, strict=True)]
 
 
-def numbers(runs: Runs) -> dict[str, list[float]]:
+def numbers(runs: Values) -> dict[str, list[float]]:
     """The number of each claim, by its id, seed by seed."""
     return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
 
@@ -32,13 +32,13 @@ def numbers(runs: Runs) -> dict[str, list[float]]:
 Numbers = Iterator[tuple[str, list[float]]]
 
 
-def _lead(runs: Runs, arm: Arm, stations: int) -> list[float]:
+def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
     """Of the filter over none, in the goodput of all [%]."""
     return gain(runs.of(arm.filtered, stations, "mbps"), runs.of(arm, stations, "mbps"))
 
 
 def _over(
-    runs: Runs,
+    runs: Values,
     arms: Sequence[Arm],
     value: Callable[[int], Sequence[float]],
     fold: Callable[[Sequence[float]], float],
@@ -55,7 +55,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _queues(runs: Runs) -> Numbers:
+def _queues(runs: Values) -> Numbers:
     """Figure 4."""
     for arm in (SMALL, LARGE):
         yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
@@ -67,7 +67,7 @@ def _queues(runs: Runs) -> Numbers:
     yield "queue_alike", [one / other for one, other in zip(large, small, strict=True)]
 
 
-def _stability(runs: Runs) -> Numbers:
+def _stability(runs: Values) -> Numbers:
     """Figure 5."""
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
@@ -76,7 +76,7 @@ def _stability(runs: Runs) -> Numbers:
         yield f"timeouts_{arm.slots}", [one / other if other else math.nan for one, other in pairs]
 
 
-def _throughput(runs: Runs) -> Numbers:
+def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, most=FEW)
@@ -88,7 +88,7 @@ def _throughput(runs: Runs) -> Numbers:
         yield f"collisions_{count}", [one / other for one, other in pairs]
 
 
-def _relaxed(runs: Runs) -> Numbers:
+def _relaxed(runs: Values) -> Numbers:
     """Figure 8."""
     for window, arm in RELAXED.items():
         if arm != LARGE:
@@ -96,7 +96,7 @@ def _relaxed(runs: Runs) -> Numbers:
             yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, least=MANY)
 
 
-def _mimd(runs: Runs) -> Numbers:
+def _mimd(runs: Values) -> Numbers:
     """Figure 9."""
     both = [MIMD, MIMD.filtered]
 
@@ -110,7 +110,7 @@ def _mimd(runs: Runs) -> Numbers:
     yield "mimd_unfiltered", gain(runs.of(MIMD, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
 
 
-def _delayed(runs: Runs) -> Numbers:
+def _delayed(runs: Values) -> Numbers:
     """Figure 10."""
 
     def relaxed(arms: dict[str, Arm], window: str) -> list[float]:

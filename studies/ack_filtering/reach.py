@@ -12,7 +12,7 @@ from acklab.studies import Bench
 from .arms import LARGE, MIMD
 from .contention import GOODPUT, lead, pair, tcp_window
 from .drawing import PLAIN_DELAYED, Series, leads, over_stations, published_line, star
-from .runs import COMMAND, MOST, SCENARIO, STATIONS, command, summary
+from .runs import COMMAND, MOST, SCENARIO, STATIONS, summary
 
 MBPS, LEAD = 6, 20
 """What was published: the least goodput with the filter, and its least lead in per cent."""
@@ -94,7 +94,7 @@ def _best_window(bench: Bench) -> tuple[pl.DataFrame, str]:
         STATIONS: list(SOME) if bench.quick else [2, 5, 10, 20, MOST],
     }
     result = bench.sweep(SCENARIO, "best-window", axes, seeds=1)
-    return summary(result).sort("mbps").group_by(["phy", "stations"]).last().sort("stations"), command(result)
+    return summary(result).sort("mbps").group_by(["phy", "stations"]).last().sort("stations"), result.rerun
 
 
 def _drawn_best(best: pl.DataFrame) -> go.Figure:
@@ -126,7 +126,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
     result = bench.sweep(SCENARIO, "combinations", axes, seeds=1)
     both = summary(result).pivot("arm", index=[*_KEYS, "stations"], values="mbps")
     mbps = pl.col(MIMD.filtered.name)
-    return both.with_columns(mbps=mbps, lead=100 * (mbps / pl.col(MIMD.name) - 1)), command(result)
+    return both.with_columns(mbps=mbps, lead=100 * (mbps / pl.col(MIMD.name) - 1)), result.rerun
 
 
 def _least(combined: pl.DataFrame) -> pl.DataFrame:

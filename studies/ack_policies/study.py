@@ -7,8 +7,8 @@ from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
 
-from .cells import across, cells_of, tally, without_baseline
 from .reasons import why
+from .runs import across, cells_of, tally, without_baseline
 
 SCENARIO = "path.toml"
 COMMAND = "acklab study ack_policies"
@@ -71,7 +71,7 @@ def _mbps(rate: str) -> float:
 
 def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
     seeds = len(result.seeds)
-    commands = [COMMAND, f"{result.command} --out {result.directory}"]
+    commands = [COMMAND, result.rerun]
     srtt = cells_of(result, ["congestion", "path", "policy"], "mean_srtt_l4")
     acks = cells_of(result, ["congestion", "path", "policy"], "acks_per_packet")
     of = f"geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
@@ -128,7 +128,7 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
                         part, "path", "policy", "time ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
                     ),
                     f"Time to completion of {size} over that of the baseline: {of}",
-                    [COMMAND, f"{result.command} --out {result.directory}"],
+                    [COMMAND, result.rerun],
                 )
                 for (size,), part in shown.group_by(["size"], maintain_order=True)
             ),
@@ -149,7 +149,7 @@ def _senders(bench: Bench, policies: Variants) -> Section:
     goodput = cells_of(result, shared, "mean_throughput_l7").filter(pl.col("size") == "greedy")
     time = cells_of(result, shared, "flow_completion_time_l4").filter(pl.col("size") == "1 MB")
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds"
-    commands = [COMMAND, f"{result.command} --out {result.directory}"]
+    commands = [COMMAND, result.rerun]
     shown = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
     return Section(
         "The clock of the sender",

@@ -61,7 +61,7 @@ impl Agenda {
                     let Some(holder) = world.accept(to, now, datagram) else { return };
                     machine = holder;
                 }
-                Step::Rest(deadline) => return self.deadlines.set(machine.0, deadline),
+                Step::Idle(deadline) => return self.deadlines.set(machine.0, deadline),
             }
         }
     }

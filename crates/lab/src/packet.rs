@@ -74,6 +74,20 @@ impl Packet {
         Self(Box::new(Body { header: Header::of(&pdu, route, born), pdu: Box::new(pdu) }))
     }
 
+    /// The same as [`new`](Self::new), in the memory of `spare` if that carries a `P` too.
+    #[inline]
+    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: &P, route: &Route, born: Instant) -> Self {
+        if let Some(mut packet) = spare {
+            let place: &mut dyn Any = &mut *packet.0.pdu;
+            if let Some(place) = place.downcast_mut::<P>() {
+                place.clone_from(pdu);
+                packet.0.header = Header::of(pdu, *route, born);
+                return packet;
+            }
+        }
+        Self::new(pdu.clone(), *route, born)
+    }
+
     /// What it carries, if that is of this type.
     #[must_use]
     #[inline]
@@ -156,8 +170,8 @@ impl acklab_wifi::Packet for Packet {
         Some(Ack::of(*segment, self.0.header.route.endpoints))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
-        Self::new(ack.segment, self.0.header.route, self.born())
+    fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self {
+        Self::reuse(spare, &ack.segment, &self.0.header.route, self.born())
     }
 }
 
@@ -182,15 +196,7 @@ impl Pool {
     /// A packet that carries `pdu`, which is written where it will lie.
     #[inline]
     pub(crate) fn packet<P: Pdu + Clone>(&mut self, shelf: Shelf, pdu: &P, route: &Route, born: Instant) -> Packet {
-        if let Some(mut packet) = self.0[shelf.0].1.pop() {
-            let place: &mut dyn Any = &mut *packet.0.pdu;
-            if let Some(place) = place.downcast_mut::<P>() {
-                place.clone_from(pdu);
-                packet.0.header = Header::of(pdu, *route, born);
-                return packet;
-            }
-        }
-        Packet::new(pdu.clone(), *route, born)
+        Packet::reuse(self.0[shelf.0].1.pop(), pdu, route, born)
     }
 
     /// Keeps a packet that has arrived.

@@ -2,8 +2,6 @@
 
 #[path = "../examples/metrics.rs"]
 mod page;
-#[path = "common/tables.rs"]
-mod tables;
 
 use acklab_lab::{Better, metrics, run, scenario};
 use std::collections::BTreeMap;

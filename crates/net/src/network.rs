@@ -266,7 +266,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let link = &mut self.links[index];
             let packet = link.poll(now);
             let deadline = link.deadline();
-            let Some(packet) = packet else { return Step::Rest(deadline) };
+            let Some(packet) = packet else { return Step::Idle(deadline) };
             self.taps.leaves_link(index, now, &packet);
             let Some(Entrance { machine: to, node }) = self.onwards(self.ends[index], &packet) else {
                 self.misplace(&packet);
@@ -285,7 +285,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let cell = &mut self.cells[index];
             let packet = cell.poll(now);
             let (deadline, is_last) = (cell.deadline(), !cell.has_delivered());
-            let Some((at, packet)) = packet else { return Step::Rest(deadline) };
+            let Some((at, packet)) = packet else { return Step::Idle(deadline) };
             let Some(Entrance { machine: to, node }) = self.onwards(self.cell_nodes[index][at], &packet) else {
                 self.misplace(&packet);
                 continue;
@@ -299,7 +299,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let (packet, last) = match self.hosts.depart(port, now) {
                 Departure::One(packet) => (packet, None),
                 Departure::Last(packet, deadline) => (packet, Some(deadline)),
-                Departure::None(deadline) => return Step::Rest(deadline),
+                Departure::None(deadline) => return Step::Idle(deadline),
             };
             self.taps.leaves_port(port, now, &packet);
             match (self.onwards(self.ports[port.index()], &packet), last) {
@@ -308,7 +308,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
                 (None, last) => {
                     self.misplace(&packet);
                     if let Some(deadline) = last {
-                        return Step::Rest(deadline);
+                        return Step::Idle(deadline);
                     }
                 }
             }

@@ -133,7 +133,7 @@ fn headers_alone_end_with_that_of_the_last_stream_frame() {
     assert_eq!(headers.len() as u64, whole.len() as u64 - 600 - TAG);
     assert_eq!(headers, whole[..headers.len()]);
     assert_eq!(whole.len() as u64, OVERHEAD + 1 + 2 * Frame::stream_header(0) + 1000);
-    let cut = DecodeError::Cut { length: whole.len() - 28, there: headers.len() - 28 };
+    let cut = DecodeError::Cut { length: whole.len() - 28, present: headers.len() - 28 };
     assert_eq!(decode(&headers, Checksums::Ignore), Err(cut));
 }
 

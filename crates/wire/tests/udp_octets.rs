@@ -101,13 +101,13 @@ fn every_fault_has_its_name() {
     let header = DecodeError::Header;
     let of_ip = |error: ipv4::DecodeError| header(error.into());
     assert_eq!(ignored(|octets| octets[9] = 6), of_ip(ipv4::DecodeError::Protocol { found: 6, expected: 17 }));
-    assert_eq!(ignored(|octets| octets.truncate(27)), header(HeaderError::TooShort { there: 7 }));
-    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { there: 15 });
+    assert_eq!(ignored(|octets| octets.truncate(27)), header(HeaderError::TooShort { present: 7 }));
+    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { present: 15 });
     assert_eq!(ignored(|octets| octets[24..26].fill(9)), header(HeaderError::Length { udp: 0x0909, ip: 1480 }));
     assert_eq!(ignored(|octets| octets[32..36].fill(0xff)), DecodeError::Microseconds(u32::MAX));
     let verified = |change| with(change, Checksums::Verify);
     assert_eq!(verified(|octets| octets[1499] = 1), header(HeaderError::Checksum));
-    assert_eq!(verified(|octets| octets.truncate(44)), of_ip(ipv4::DecodeError::Cut { total: 1500, there: 44 }));
+    assert_eq!(verified(|octets| octets.truncate(44)), of_ip(ipv4::DecodeError::Cut { total: 1500, present: 44 }));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Round-trip times as the receiver of data measures them.
 //!
-//! It sends no data whose acknowledgment it could time. What it has (Linux, `net/ipv4/tcp_input.c`, 6.18):
+//! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`, 6.18):
 //!
 //! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated [`tcp_synack_rtt_meas`];
 //! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age of that ACK's timestamp, in
@@ -8,7 +8,7 @@
 //! * the time in which the stream advances by one receive window, which no sender does in less than a round trip. Where windows
 //!   are larger than what the path holds, that is far too long, so it may only lower the estimate [`tcp_rcv_rtt_measure`].
 //!
-//! An echo is late by as long as the sender had nothing to send or no window. Minima are what to go by.
+//! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
@@ -75,7 +75,7 @@ impl RoundTrip {
         self.told = Some(least);
     }
 
-    /// The SYN-ACK was answered after `sample`.
+    /// The first segment after the SYN-ACK arrived after `sample`.
     pub fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.handshake = Some(sample);
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));

@@ -1,7 +1,7 @@
-//! Data Center TCP (RFC 8257): the window gives way in proportion to how much was marked.
+//! Data Center TCP (RFC 8257): the window is reduced in proportion to the share of marked octets.
 //!
-//! α is the share of marked octets, averaged over windows of data. A window with a mark is reduced by α/2. Growth, and what is
-//! done about loss, are Reno's (§3.4, §3.5).
+//! α is the share of marked octets, averaged over windows of data. A congestion window in which a mark arrives is reduced by the factor
+//! 1 − α/2. Growth and the reaction to loss are Reno's (§3.4, §3.5).
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
@@ -12,10 +12,10 @@ use acklab_base::Instant;
 constants! {
     /// The constants of DCTCP.
     Config {
-        /// g: the weight of the newest window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`: 1/16).
+        /// g: the weight of the newest observation window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`: 1/16).
         #[schemars(range(min = 0.0001, max = 1.0))]
         gain: f64 = 1.0 / 16.0,
-        /// α before anything is known: with 1, the first mark counts as a loss would (Linux's `dctcp_alpha_on_init`).
+        /// The initial α: with 1, the first mark reduces the window as a loss does (Linux's `dctcp_alpha_on_init`).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
     }
@@ -24,7 +24,9 @@ constants! {
 impl Settings for Config {
     type Controller = Dctcp;
 
-    const COUNTS_MARKS: bool = true;
+    fn counts_marks(&self) -> bool {
+        true
+    }
 
     fn controller(&self, start: &Start) -> Dctcp {
         Dctcp::new(self, start)
@@ -40,11 +42,11 @@ pub struct Dctcp {
     alpha: f64,
     /// DCTCP.BytesAcked: octets delivered in this window of observation.
     acked: u64,
-    /// DCTCP.BytesMarked: of these, octets that were marked.
+    /// DCTCP.BytesMarked: those of them that were marked.
     marked: u64,
     /// DCTCP.WindowEnd.
     window_end: Position,
-    /// The window before it was reduced for a mark, until that reduction is over.
+    /// The window before a reduction for a mark, while that reduction lasts.
     before_mark: Option<u64>,
 }
 
@@ -61,7 +63,7 @@ impl Dctcp {
         }
     }
 
-    /// The share of marked octets, averaged.
+    /// DCTCP.Alpha: the average share of marked octets.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha
@@ -94,7 +96,7 @@ impl CongestionControl for Dctcp {
         (reduced as u64).max(2 * window.mss)
     }
 
-    /// A loss while the window is being reduced for a mark: together they count as the loss alone would (§3.5).
+    /// A loss during the reduction for a mark: together they reduce the window as the loss alone would (§3.5).
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         self.reno.on_state(now, window, state);
         match state {

@@ -6,7 +6,7 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long a sender waits.
+/// Settings of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
     /// Before the first measurement (RFC 6298, §2.1).
@@ -79,7 +79,7 @@ impl Timer {
         self.base(rtt).saturating_mul(1 << self.backoff.min(32)).min(self.config.max)
     }
 
-    /// Something was sent (§5.1).
+    /// Starts the timer if it does not run: a segment was sent (§5.1).
     #[inline]
     pub fn start(&mut self, now: Instant, rtt: &Estimator) {
         if !self.alarm.is_set() {
@@ -93,17 +93,17 @@ impl Timer {
         self.alarm.set(Some(now + self.base(rtt).min(self.config.max)));
     }
 
-    /// The oldest segment was sent again: it has a whole timeout to arrive.
+    /// Restarts the timer with its backoff: the oldest segment was retransmitted.
     pub fn rearm(&mut self, now: Instant, rtt: &Estimator) {
         self.alarm.set(Some(now + self.timeout(rtt)));
     }
 
-    /// Nothing is outstanding (§5.2).
+    /// Stops the timer: nothing is outstanding (§5.2).
     pub fn stop(&mut self) {
         (self.alarm, self.backoff) = (Alarm::NEVER, 0);
     }
 
-    /// Has it expired? If so, it is backed off and waits for the next [`start`](Self::start).
+    /// Returns the expiries in a row if it has expired. It is then backed off and stopped until the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         if !self.alarm.expire(now) {
             return None;
@@ -112,7 +112,7 @@ impl Timer {
         Some(self.backoff)
     }
 
-    /// Has it expired since it was last restarted or stopped?
+    /// Returns `true` if it has expired since it was last restarted or stopped.
     #[must_use]
     pub const fn is_backed_off(&self) -> bool {
         self.backoff > 0
@@ -124,7 +124,7 @@ impl Timer {
         self.alarm.at()
     }
 
-    /// The same, as the alarm that it is.
+    /// The alarm.
     #[must_use]
     pub const fn alarm(&self) -> Alarm {
         self.alarm

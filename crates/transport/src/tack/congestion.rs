@@ -33,7 +33,7 @@ pub(super) struct News<'a> {
     pub(super) total_delivered: u64,
     pub(super) lost: &'a [cc::Lost],
     /// Packets that had been taken for lost and were not.
-    pub(super) needlessly_lost: u64,
+    pub(super) spuriously_lost: u64,
     pub(super) in_flight: u64,
     pub(super) prior_in_flight: u64,
     pub(super) largest_acknowledged: Option<u64>,
@@ -168,7 +168,7 @@ impl Congestion {
             self.exit(news.now);
             changes[0] = Some(Change::Exited);
         }
-        if news.needlessly_lost > 0 && self.refute(news) {
+        if news.spuriously_lost > 0 && self.refute(news) {
             changes[1] = Some(Change::Undone);
         }
         if let Some(newest) = news.lost.last() {
@@ -221,7 +221,7 @@ impl Congestion {
     /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.
     fn refute(&mut self, news: &News<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
-        reduction.lost = reduction.lost.saturating_sub(news.needlessly_lost);
+        reduction.lost = reduction.lost.saturating_sub(news.spuriously_lost);
         if reduction.lost > 0 {
             return false;
         }

@@ -181,7 +181,7 @@ impl Connection {
             delivered,
             total_delivered: sender.counters.delivered,
             lost: &sender.told_lost,
-            needlessly_lost: progress.needlessly_lost,
+            spuriously_lost: progress.spuriously_lost,
             in_flight,
             prior_in_flight,
             largest_acknowledged: sender.board.largest_acknowledged(),

@@ -148,7 +148,7 @@ impl Connection {
             let stamp = self.clock.stamp(now);
             frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
-            self.output.told = self.receiver.acknowledger.told();
+            self.output.told = self.receiver.acknowledger.newest_reported();
         } else {
             self.receiver.acknowledger.count(Reason::LossEvent);
             self.output.told = self.receiver.acknowledger.ledger().newest;

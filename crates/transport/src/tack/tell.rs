@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use crate::ack::Reason;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::tack::{Frame, Packet};
 
 impl Endpoint for Connection {
@@ -43,16 +43,16 @@ impl Endpoint for Connection {
     }
 
     #[inline]
-    fn told(&self, _now: Instant) -> Instant {
+    fn content_origin(&self, _now: Instant) -> Instant {
         self.output.told
     }
 
     #[inline]
-    fn has_due(&self) -> bool {
+    fn may_transmit(&self) -> bool {
         !self.output.is_idle()
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         let (sent, congestion) = (&self.sender.counters, &self.sender.congestion.counters);
         let (probe, arrived) = (&self.sender.probe.counters, &self.receiver.counters);
         let late = self.receiver.loss().counters();
@@ -76,17 +76,17 @@ impl Endpoint for Connection {
             ("packets_declared_lost", "packets", late.lost),
             ("packets_lost_needlessly", "packets", late.late),
         ] {
-            to(name, unit, Reading::Count(count));
+            to(name, unit, CounterValue::Count(count));
         }
         for (name, count) in self.refusals.iter() {
-            to(name, "", Reading::Count(count));
+            to(name, "", CounterValue::Count(count));
         }
         let rtt_min = self.sender.round_trips.least().map(|rtt| rtt.as_nanos() as f64);
-        to("rtt_min", "ns", Reading::Gauge(rtt_min));
-        to("ack_loss", "", Reading::Gauge(Some(self.sender.synced.ack_loss())));
+        to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
+        to("ack_loss", "", CounterValue::Gauge(Some(self.sender.synced.ack_loss())));
     }
 
-    fn tell_acknowledgments(&self, to: &mut dyn FnMut(&str, u64)) {
+    fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
         let acknowledger = &self.receiver.acknowledger;
         for (index, count) in acknowledger.counts().iter().enumerate() {
             to(acknowledger.reason_name(Reason::of_index(index)), *count);
@@ -99,7 +99,7 @@ impl Endpoint for Connection {
         decided.or_else(|| self.events.pop_front())
     }
 
-    fn tell_decisions(&mut self) {
+    fn record_decisions(&mut self) {
         self.receiver.acknowledger.keep_decisions(true);
     }
 

@@ -2,7 +2,7 @@
 
 use acklab_base::{Duration, Instant};
 
-/// Counts ticks since the start of the run. Most readings fall into the tick of the one before, which spares the division.
+/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous one, which saves the division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickClock {
     tick: Duration,

@@ -37,13 +37,13 @@ pub enum RttClock {
     Timestamps,
 }
 
-/// Whose reading of loss recovery (RFC 6675, §5) is followed.
+/// Which reading of loss recovery (RFC 6675, §5) applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// The RFC's.
     Rfc,
-    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) says rule by rule where it departs, and by which of its functions.
+    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that makes it.
     Ns3,
 }
 
@@ -185,7 +185,7 @@ const NS3: Config = Config {
     congestion_dialect: cc::Dialect::Ns3,
     validate_window: false,
     after_idle: AfterIdle::Keep,
-    // TcpRxBuffer makes none.
+    // TcpRxBuffer sends no D-SACK.
     dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,

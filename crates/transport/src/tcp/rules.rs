@@ -1,6 +1,6 @@
-//! Where stacks depart from the RFCs in loss recovery, as data: one field a rule, one value a reading of it, with its source.
+//! Where stacks depart from the RFCs in loss recovery, as data: one field per rule, one value per reading of it, with its source.
 //!
-//! A machine asks a rule and never whose stack it imitates. A [`Dialect`] chooses a whole table; Linux follows that of the RFCs, and
+//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table; Linux follows that of the RFCs, and
 //! where it does not, the difference is a setting of its own in [`Config`](super::Config).
 
 use super::config::Dialect;
@@ -23,7 +23,7 @@ pub struct Rules {
     pub timeout_threshold: TimeoutThreshold,
     /// What ends the count of duplicate ACKs.
     pub duplicate_count: DuplicateCount,
-    /// What is sent whatever the window says if nothing that is lost waits to be sent again.
+    /// What is sent regardless of the window if nothing lost waits for its retransmission.
     pub forced_retransmission: ForcedRetransmission,
 }
 
@@ -32,7 +32,7 @@ pub struct Rules {
 pub enum PartialAck {
     /// Nothing (RFC 6675, §5, step C: only while cwnd − pipe is at least one SMSS).
     WithinWindow,
-    /// One segment, unless the head was sent again already (ns-3's `ProcessAck` calls `DoRetransmit`).
+    /// One segment, unless the head was retransmitted already (ns-3's `ProcessAck` calls `DoRetransmit`).
     SendsHead,
 }
 
@@ -57,7 +57,7 @@ pub enum Disorder {
 /// By how much the ACK that ends a recovery grows the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitGrowth {
-    /// After a fast recovery by nothing: the window is the threshold (RFC 5681, §3.2, step 6). After a timeout by all that it
+    /// Not after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a timeout by all that it
     /// acknowledges: slow start goes on (RFC 5681, §3.1).
     Deflates,
     /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the recovery point (ns-3's
@@ -84,10 +84,10 @@ pub enum DuplicateCount {
     EndsWithoutSackNews,
 }
 
-/// What is sent whatever the window says if nothing that is lost waits to be sent again.
+/// What is sent regardless of the window if nothing lost waits for its retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForcedRetransmission {
-    /// Nothing: all that is lost is out again already (RFC 6675, §5, step 4.3, retransmits what is presumed lost).
+    /// Nothing: everything lost has been retransmitted already (RFC 6675, §5, step 4.3, retransmits what is presumed lost).
     OnlyLost,
     /// New data if there is some, else the head once more (ns-3's `EnterRecovery` calls `DoRetransmit`).
     AtLeastHead,
@@ -106,7 +106,7 @@ impl Rules {
         forced_retransmission: ForcedRetransmission::OnlyLost,
     };
 
-    /// ns-3.37's, each of which moves its results.
+    /// ns-3.37's rules. Each of them changes its results.
     pub const NS3: Self = Self {
         sacked_retransmission: SackedRetransmission::StaysInFlight,
         partial_ack: PartialAck::SendsHead,
@@ -134,7 +134,7 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    /// A rule on which every table agrees is none.
+    /// A rule on which all tables agree is no rule.
     #[test]
     fn the_tables_differ_in_every_rule() {
         let (rfc, ns3) = (Dialect::Rfc.rules(), Dialect::Ns3.rules());

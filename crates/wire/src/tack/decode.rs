@@ -22,18 +22,18 @@ pub enum DecodeError {
     #[error(transparent)]
     Udp(#[from] HeaderError),
     /// Octets are missing.
-    #[error("the datagram has {length} octets, of which {there} are there: its frames cannot be read")]
+    #[error("the datagram has {length} octets, of which {present} are there: its frames cannot be read")]
     Cut {
         /// Octets of the datagram.
         length: usize,
         /// Octets that are there.
-        there: usize,
+        present: usize,
     },
     /// Header and tag have no room.
-    #[error("the datagram has {there} octets, where header and tag take 33")]
+    #[error("the datagram has {present} octets, where header and tag take 33")]
     TooShort {
         /// Octets of the datagram.
-        there: usize,
+        present: usize,
     },
     /// Another version, or reserved bits that are set.
     #[error("the first octet is {0:#04x}, expected version 1 and no reserved bit: 0x10")]
@@ -62,7 +62,7 @@ pub enum DecodeError {
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet), DecodeError> {
     let Received { endpoints, ecn, payload, length } = header::read(octets, checksums)?;
     if payload.len() < length {
-        return Err(DecodeError::Cut { length, there: payload.len() });
+        return Err(DecodeError::Cut { length, present: payload.len() });
     }
     Ok((endpoints, decode_datagram(payload, ecn, |_, _| ())?))
 }
@@ -72,7 +72,7 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet)
 /// # Errors
 /// If it is not a well-formed packet; `take` may have been called before.
 pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Stream, &[u8])) -> Result<Packet, DecodeError> {
-    let too_short = DecodeError::TooShort { there: datagram.len() };
+    let too_short = DecodeError::TooShort { present: datagram.len() };
     let Some((rest, tag)) = datagram.split_last_chunk::<{ TAG as usize }>() else { return Err(too_short) };
     let Some((head, frames)) = rest.split_first_chunk::<{ HEADER as usize }>() else { return Err(too_short) };
     if head[0] != VERSION << 4 {

@@ -14,10 +14,10 @@ pub enum HeaderError {
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
     /// The UDP header is not all there.
-    #[error("the packet carries {there} octets, where the UDP header takes 8")]
+    #[error("the packet carries {present} octets, where the UDP header takes 8")]
     TooShort {
         /// Octets after the IPv4 header.
-        there: usize,
+        present: usize,
     },
     /// The length that UDP says is not that which IPv4 says.
     #[error("UDP says {udp} octets, IPv4 {ip}")]
@@ -64,7 +64,7 @@ pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; 
 pub(crate) fn read(octets: &[u8], checksums: Checksums) -> Result<Received<'_>, HeaderError> {
     let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
     let (Ok(udp), Some(payload)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
-        return Err(HeaderError::TooShort { there: carried.len() });
+        return Err(HeaderError::TooShort { present: carried.len() });
     };
     if usize::from(udp.length()) != length {
         return Err(HeaderError::Length { udp: usize::from(udp.length()), ip: length });
@@ -74,7 +74,7 @@ pub(crate) fn read(octets: &[u8], checksums: Checksums) -> Result<Received<'_>, 
         destination: SocketAddrV4::new(ip.destination_addr(), udp.destination_port()),
     };
     if checksums == Checksums::Verify {
-        ipv4::all_there(&ip, carried, length)?;
+        ipv4::check_complete(&ip, carried, length)?;
         // RFC 768: zero says that the sender took none.
         if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
             return Err(HeaderError::Checksum);

@@ -13,13 +13,13 @@ use etherparse::IpNumber;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 
-/// Why a datagram has no octets.
+/// Why a datagram could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It is longer than a packet may be.
+    /// The packet is too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The test header has no room.
+    /// The payload is shorter than the test header.
     #[error("a payload of {octets} octets has no room for the 16 of the test header")]
     TooShort {
         /// Octets of payload.
@@ -27,28 +27,27 @@ pub enum EncodeError {
     },
 }
 
-/// Why octets are no datagram of test traffic.
+/// Why octets could not be decoded as a datagram of test traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// They are no UDP datagram in IPv4.
     #[error(transparent)]
     Header(#[from] HeaderError),
     /// The test header is not all there.
-    #[error("the payload has {there} octets, where the test header takes 16")]
+    #[error("the payload has {present} octets, where the test header takes 16")]
     TooShort {
         /// Octets after the UDP header.
-        there: usize,
+        present: usize,
     },
     /// The test header says a time that is none.
     #[error("the test header says {0} microseconds beyond a second")]
     Microseconds(u32),
 }
 
-/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with these `fields`, in place of those in `octets`, whose
-/// memory is used again.
+/// Replaces the contents of `octets` with the IPv4 packet that carries `datagram` between `endpoints`.
 ///
 /// # Errors
-/// If the datagram does not fit a packet, or its test header the payload; `octets` is empty then.
+/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is empty then.
 pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
@@ -84,14 +83,14 @@ fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
     octets
 }
 
-/// The datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
+/// Decodes the datagram in the IPv4 packet at the start of `octets`, and its endpoints.
 ///
 /// # Errors
-/// If the octets are not a whole, well-formed datagram of test traffic in IPv4.
+/// If the octets are not a complete, well-formed datagram of test traffic in IPv4.
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDatagram), DecodeError> {
     let Received { endpoints, ecn, payload, length } = header::read(octets, checksums)?;
     let Some(test) = payload.first_chunk::<{ TEST_HEADER as usize }>() else {
-        return Err(DecodeError::TooShort { there: payload.len() });
+        return Err(DecodeError::TooShort { present: payload.len() });
     };
     let word = |at: usize| u32::from_be_bytes([test[at], test[at + 1], test[at + 2], test[at + 3]]);
     let (seconds, micros) = (word(0), word(4));

@@ -77,7 +77,7 @@ fn outdates(newer: AckHeader, older: AckHeader) -> bool {
 fn may_go(older: AckHeader, newer: Option<(u32, u32)>) -> bool {
     let (value, echo) = newer.unwrap_or_default();
     let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));
-    older.is_pure && !older.says_more && older.ecn & !ECE_CWR == 0 && !is_ahead
+    older.is_pure && !older.has_other_content && older.ecn & !ECE_CWR == 0 && !is_ahead
 }
 
 /// What an older ACK has sacked, against a newer one.

@@ -182,7 +182,7 @@ fn cake_takes_nothing_that_it_does_not_understand() {
     let older = |change: fn(&mut AckHeader)| ack(1, 10).with(change);
     let clocked = ack(1, 20).with(|header| header.timestamps = Some((7, 7)));
     for kept in [
-        older(|header| header.says_more = true),
+        older(|header| header.has_other_content = true),
         older(|header| header.is_pure = false),
         older(|header| header.ecn = 0b100),
         older(|header| header.timestamps = Some((8, 7))),

@@ -1,6 +1,6 @@
 //! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own [judgement](super::loss).
 
-use super::{Fate, Lost, Packet, Packets};
+use super::{Lost, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ impl<T> Packets<T> {
     /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns its number.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
-        self.push(Fate::Acknowledged, Stamp::default());
+        self.push(State::Acknowledged, Stamp::default());
         if self.settled == number {
             self.settle();
         }
@@ -20,12 +20,12 @@ impl<T> Packets<T> {
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             let index = (number - self.first) as usize;
-            let Fate::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.fates[index] else {
+            let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
                 continue;
             };
             let octets = if is_in_flight { octets } else { 0 };
-            let fate = Fate::Lost { at, octets, is_ack_eliciting };
-            if let Fate::Outstanding(packet) = std::mem::replace(&mut self.fates[index], fate) {
+            let state = State::Lost { at, octets, is_ack_eliciting };
+            if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
                 self.uncount(&packet);
                 let stamp = self.stamps.get(index).copied().unwrap_or_default();
                 lost.push(Lost { number, packet, stamp });
@@ -37,11 +37,11 @@ impl<T> Packets<T> {
     /// [forgotten](Self::forget_lost).
     pub fn settle(&mut self) {
         while self.settled < self.next_number()
-            && !matches!(self.fates[(self.settled - self.first) as usize], Fate::Outstanding(_))
+            && !matches!(self.states[(self.settled - self.first) as usize], State::Outstanding(_))
         {
             self.settled += 1;
         }
-        while self.first < self.settled && !matches!(self.fates.front(), Some(Fate::Lost { .. })) {
+        while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
             self.pop();
         }
     }
@@ -90,7 +90,7 @@ mod tests {
         let mut board = board(3);
         lose(&mut board, 0..2);
         let progress = board.acknowledge(Instant::ZERO, std::iter::once(0..3), &mut Vec::new()).unwrap();
-        assert_eq!((progress.needlessly_lost, progress.packets), (2, 3));
+        assert_eq!((progress.spuriously_lost, progress.packets), (2, 3));
         board.forget_lost(Instant::from_nanos(10));
         assert_eq!(lose(&mut board, 0..3), [0; 0]);
     }

@@ -1,8 +1,8 @@
-//! What an ACK does.
+//! An ACK arrives.
 
 use super::super::config::RttClock;
 use super::peer_window::PeerWindow;
-use super::react::News;
+use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
 use crate::recovery::CongestionState;
@@ -65,19 +65,19 @@ impl Sender {
         self.counters.acks += 1;
         self.connection.note_timestamp(segment);
         let window_moved = self.note_window(ack, segment.window);
-        let news = self.update_scoreboard(now, segment, ack, window_moved);
-        self.counters.delivered += news.delivered;
-        let rtt = self.sample_rtt(now, segment, &news);
-        self.answer_probe(now, &news);
-        self.counters.marked_bytes += news.echoed.marked;
-        let growth = self.react(now, &news);
-        let growth = self.react_to_marks(now, &news, growth);
-        self.tell_controller(now, &news, rtt, growth);
-        if news.advance.bytes > 0 {
+        let summary = self.update_scoreboard(now, segment, ack, window_moved);
+        self.counters.delivered += summary.delivered;
+        let rtt = self.sample_rtt(now, segment, &summary);
+        self.conclude_probe(now, &summary);
+        self.counters.marked_bytes += summary.echoed.marked;
+        let growth = self.react(now, &summary);
+        let growth = self.react_to_marks(now, &summary, growth);
+        self.tell_controller(now, &summary, rtt, growth);
+        if summary.advance.bytes > 0 {
             if self.board.is_empty() {
                 self.note_all_acknowledged(ack);
             }
-            self.schedule_probe(now);
+            self.arm_probe_timeout(now);
         }
     }
 
@@ -89,19 +89,19 @@ impl Sender {
         }
     }
 
-    /// Takes over the peer's window, and tells whether it moved.
+    /// Adopts the peer's window. Returns `true` if its right edge moved.
     #[inline]
     fn note_window(&mut self, ack: u64, field: u16) -> bool {
         let moved = self.peer_window.update(ack, field);
         if moved.forward && self.board.is_empty() {
-            // The window had been too small to send, and no longer is: the timer had been probing it.
+            // The window was too small to send, and the timer was probing it.
             self.timing.rto.stop();
         }
         moved.at_all
     }
 
     #[inline]
-    fn update_scoreboard(&mut self, now: Instant, segment: &Segment, ack: u64, window_moved: bool) -> News {
+    fn update_scoreboard(&mut self, now: Instant, segment: &Segment, ack: u64, window_moved: bool) -> AckSummary {
         let una = self.board.una();
         let prior_flight = self.board.pipe();
         let min_rtt = self.timing.rtt.min().unwrap_or_default();
@@ -131,13 +131,13 @@ impl Sender {
         let lost = self.detect_losses(now, newly_sacked > 0);
         let delivered = newly_sacked + advance.newly_delivered;
         let packets = self.board.delivery().segments;
-        News {
+        AckSummary {
             advance,
             delivered,
             newly_sacked_at,
             lost,
             is_duplicate,
-            reports_duplicate: duplicate.is_some(),
+            has_dsack: duplicate.is_some(),
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             prior_flight,
             echoed: self.marks.on_ack(segment, delivered, packets),
@@ -156,7 +156,7 @@ impl Sender {
         (first.start < first.end && (first.end <= ack || offsets(1).is_some_and(is_within))).then_some(first)
     }
 
-    /// Retransmissions were not needed: the reordering window widens, and the reduction may be undone.
+    /// A D-SACK reports a spurious retransmission: the reordering window widens, and the reduction may be undone.
     fn note_needless(&mut self, duplicate: &Range<u64>) {
         self.loss.rack.on_dsack(self.board.una(), self.board.nxt());
         let segments = (duplicate.end - duplicate.start).div_ceil(self.congestion.window.mss);
@@ -177,8 +177,8 @@ impl Sender {
 
     /// Karn: only if the oldest segment that this acknowledges was never sent again.
     #[inline]
-    fn sample_rtt(&mut self, now: Instant, segment: &Segment, news: &News) -> Option<Duration> {
-        let rtt = match (news.advance.sent_at, news.newly_sacked_at) {
+    fn sample_rtt(&mut self, now: Instant, segment: &Segment, summary: &AckSummary) -> Option<Duration> {
+        let rtt = match (summary.advance.sent_at, summary.newly_sacked_at) {
             (Some(sent_at), _) => self.connection.measure(now, sent_at, segment),
             // Linux's tcp_ack_update_rtt: while only SACKs come, they keep the estimate alive.
             (None, Some(sent_at)) if self.config.rtt_clock == RttClock::SendTimes => now.since(sent_at),

@@ -1,4 +1,4 @@
-//! What is known of losses beyond the scoreboard: duplicates, the reordering window and the probe of the tail.
+//! Loss detection besides the scoreboard: duplicate ACKs, RACK and the tail loss probe.
 
 use crate::recovery::DUP_THRESH;
 use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
@@ -26,7 +26,7 @@ impl LossDetection {
         self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
     }
 
-    /// Have as many duplicates come as mean a loss?
+    /// Returns `true` if `DupThresh` duplicate ACKs have arrived.
     pub(super) const fn has_enough_duplicates(&self) -> bool {
         self.duplicates >= DUP_THRESH
     }

@@ -1,6 +1,6 @@
 //! Round-trip times, and the retransmission timer that follows them (RFC 6298).
 
-use crate::recovery::rto::{Config, Timer};
+use crate::recovery::rto::{self, Timer};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
@@ -12,7 +12,7 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: rto::Config) -> Self {
         Self { rtt: Estimator::default(), rto: Timer::new(config) }
     }
 
@@ -27,7 +27,7 @@ impl Timing {
         self.rto.restart(now, &self.rtt);
     }
 
-    /// What was sent again has a whole timeout to arrive.
+    /// Restarts the timer with its backoff.
     pub(super) fn rearm(&mut self, now: Instant) {
         self.rto.rearm(now, &self.rtt);
     }
