@@ -21,6 +21,7 @@ def test_every_gate_is_a_scenario_and_divides_the_phases():
 
 def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
     module = load_module(find("ack_compression"))
+    assert module is not None
     runs = vars(sys.modules[module.controllers.controllers.__module__])
     monkeypatch.setitem(runs, "ALGORITHMS", ["newreno", "bbr"])
     monkeypatch.setitem(runs, "PRESETS", ["linux"])
