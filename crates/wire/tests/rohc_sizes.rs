@@ -1,5 +1,7 @@
 //! How many octets an ACK takes, stream by stream: the table of `docs/models/rohc.md`.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use acklab_base::random::Seed;
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
