@@ -84,7 +84,7 @@ def _travels(drawn: Mapping[tuple[str, str], Runs]) -> list[list[str]]:
         if scheme == STOCK:
             row += ["–"] * 4
         else:
-            row += [own.interval(_share_compressed).text(1), own.interval(_octets).text()]
+            row += [own.interval(share_compressed).text(1), own.interval(_octets).text()]
             row += [own.interval(_acks_of_answer).text(1), own.interval(lambda result: 100 * within_aifs(result)).text(1)]
         rows.append([*row, str(sum(own.values(timeouts)))])
     return rows
@@ -106,7 +106,8 @@ def _acks_of_answer(result: Result) -> float:
     return ratio(total(result, "total_compressed_acks_l2"), total(result, "total_augmented_answers_l2"))
 
 
-def _share_compressed(result: Result) -> float:
+def share_compressed(result: Result) -> float:
+    """Of the ACKs of all clients, those that travelled on Block ACKs [%]."""
     compressed, plain = (total(result, column) for column in ("total_compressed_acks_l2", "total_plain_acks_l2"))
     return 100 * compressed / (compressed + plain)
 
