@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from acklab.samples import Within, per_run, refuse_several_rows, refuse_unlike_flows, require_runs
 
@@ -59,7 +59,7 @@ def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
     return airtime.group_by("cell", "use", maintain_order=True).agg(pl.col("time", "share").sum())
 
 
-def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
+def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
     """The mean of independent values with Student's t interval.
 
     mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are taken to be
@@ -73,7 +73,7 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
-    half = float(stats.t.ppf((1 + confidence) / 2, count - 1)) * error
+    half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 
 

@@ -4,7 +4,7 @@ use crate::capture::{AirCapture, Error};
 use crate::packet::Packet;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use acklab_wifi::phy::Mode;
-use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
+use acklab_wifi::ppdu::{Outcome, Frame, Ppdu};
 
 /// What is kept of the air of one cell.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) from: usize,
     pub(crate) to: Option<usize>,
     pub(crate) kind: &'static str,
-    pub(crate) fate: Fate,
+    pub(crate) outcome: Outcome,
     pub(crate) mpdus: u64,
     pub(crate) octets: Bytes,
     pub(crate) mode: Mode,
@@ -92,7 +92,7 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
         from: ppdu.from,
         to: ppdu.to,
         kind: kind(ppdu),
-        fate: ppdu.fate,
+        outcome: ppdu.outcome,
         mpdus,
         octets: ppdu.octets,
         mode: ppdu.mode,

@@ -1,4 +1,4 @@
-//! The physical layers as data: what a standard can send, how long that takes, and what lies between two frames.
+//! The physical layers as data: rates, durations of PPDUs, and interframe spaces.
 //!
 //! Clauses are those of IEEE Std 802.11-2020: 15 DSSS, 16 HR/DSSS (b), 17 OFDM (a), 18 ERP (g), 19 HT (n), 21 VHT (ac); 27 HE (ax) is
 //! of 802.11ax-2021.

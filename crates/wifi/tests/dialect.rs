@@ -1,13 +1,10 @@
 //! Where ns-3's channel access differs from the standard's, frame by frame.
 
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::Cell;
 use acklab_wifi::ppdu::{Frame, Ppdu};
-use saturated::{Packet, Source, attach_nodes, cell_of};
 use serde_json::json;
 
 /// The places of the two flows in [`sources`].
@@ -63,7 +60,7 @@ fn is_data(ppdu: &Ppdu<Packet>) -> bool {
     matches!(ppdu.frame, Frame::Data(_))
 }
 
-/// Microseconds from the end of the answer before each frame of the station to that frame, over rounds in which it replies at once.
+/// Microseconds from the end of the response frame before each frame of the station to that frame, over rounds in which it replies at once.
 fn reply_gaps(standard: &str, dialect: &str) -> Vec<u64> {
     let mut cell = quiet(standard, dialect);
     for round in 1..=ROUNDS {

@@ -186,7 +186,7 @@ fn a_response_is_as_fast_as_the_frame_allows() {
     let dsss = ControlRates::new(Standard::B, false, Some(&[Rate::from_mbps(1), all.0, all.1])).unwrap();
     assert_eq!(answers(&dsss, &[0, 1, 2, 3].map(|index| Mode::dsss(index, false))), [10, 10, 55, 110]);
 
-    // Below every basic rate, the lowest answers.
+    // Below every basic rate, responses use the lowest one.
     let only_24 = ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(24)])).unwrap();
     assert_eq!(answers(&only_24, &[Mode::ofdm(0)]), [240]);
     assert_eq!(ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(11)])), None);
@@ -194,7 +194,7 @@ fn a_response_is_as_fast_as_the_frame_allows() {
 }
 
 #[test]
-fn all_of_256_qam_and_above_answers_to_54_mbps() {
+fn the_reference_rate_of_256_qam_and_above_is_54_mbps() {
     assert_eq!(vht(8, 1, Width::Mhz80, Guard::Ns800).reference_rate(), 54_000_000);
     assert_eq!(he(11, 1, Width::Mhz80, Guard::Ns800).reference_rate(), 54_000_000);
     assert_eq!(ht(5, 1, Width::Mhz20, Guard::Ns800).reference_rate(), 48_000_000);

@@ -15,10 +15,10 @@ use super::file::{CaptureFile, Interface};
 use crate::packet::Packet;
 use acklab_base::{Datagram, FlowKey};
 use acklab_wifi::phy::{Band, Format};
-use acklab_wifi::ppdu::{self, Fate, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{self, Outcome, Mpdu, Ppdu};
 use acklab_wire::dot11::{
-    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
-    Qos, Rts, duration_field, encode, encode_with, msdu, radiotap,
+    AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos,
+    Response, Rts, duration_field, encode, encode_with, msdu, radiotap,
 };
 use acklab_wire::ipv4::Extent;
 use mode::{channel, modulation};
@@ -110,8 +110,8 @@ impl AirCapture {
         let frame = match &ppdu.frame {
             ppdu::Frame::Data(mpdus) => return self.record_data(ppdu, mpdus),
             ppdu::Frame::Rts => Frame::Rts(Rts { duration, receiver, transmitter }),
-            ppdu::Frame::Cts => Frame::Cts(Answer { duration, receiver }),
-            ppdu::Frame::Ack => Frame::Ack(Answer { duration, receiver }),
+            ppdu::Frame::Cts => Frame::Cts(Response { duration, receiver }),
+            ppdu::Frame::Ack => Frame::Ack(Response { duration, receiver }),
             ppdu::Frame::BlockAck { tid, start, bitmap, window } => {
                 let bitmap = if *window > 64 { BlockBitmap::Of256(*bitmap) } else { BlockBitmap::Of64(bitmap[0]) };
                 Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid: *tid, start: *start, bitmap })
@@ -134,7 +134,7 @@ impl AirCapture {
         };
         encode_with(&frame, &ppdu.appended, &mut self.frame);
         let kept = self.frame.len();
-        self.write(ppdu, kept, ppdu.fate != Fate::Received, None)
+        self.write(ppdu, kept, ppdu.outcome != Outcome::Received, None)
     }
 
     /// Hand to the system all that was recorded.
@@ -155,7 +155,7 @@ impl AirCapture {
                 is_last: Some(index + 1 == mpdus.len()),
                 is_single: Some(mpdus.len() == 1),
             });
-            self.write(ppdu, kept, ppdu.fate != Fate::Received || !mpdu.is_received, ampdu)?;
+            self.write(ppdu, kept, ppdu.outcome != Outcome::Received || !mpdu.is_received, ampdu)?;
         }
         self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
         Ok(())

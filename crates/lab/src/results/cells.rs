@@ -115,8 +115,8 @@ pub(super) const HACK: &[Metric<HackRows>] = &[
     count("total_compressed_bytes_l2", "B", Neither, "octets of their compressed headers", |row| Some(row.counters.compressed_bytes)),
     number("mean_compressed_ack_l2", "B", Neither, "those / compressed ACKs", |row| ratio(row.counters.compressed_bytes, row.counters.compressed)),
     count("total_repeated_acks_l2", "packets", Neither, "compressed ACKs sent again because it was unknown whether they had arrived", |row| Some(row.counters.repeated)),
-    count("total_augmented_answers_l2", "packets", Neither, "response frames with compressed ACKs", |row| Some(row.counters.answers)),
-    number("share_within_aifs_l2", "", Neither, "those that ended within an AIFS of what they would have taken / those", |row| ratio(row.counters.answers_within_aifs, row.counters.answers)),
+    count("total_augmented_answers_l2", "packets", Neither, "response frames with compressed ACKs", |row| Some(row.counters.augmented)),
+    number("share_within_aifs_l2", "", Neither, "those that ended within an AIFS of what they would have taken / those", |row| ratio(row.counters.augmented_within_aifs, row.counters.augmented)),
     count("total_plain_acks_l2", "packets", Neither, "TCP ACKs sent uncompressed", |row| Some(row.counters.plain)),
     count("total_plain_ack_bytes_l2", "B", Neither, "IP octets of those", |row| Some(row.counters.plain_bytes)),
     count("total_released_acks_l2", "packets", Neither, "ACKs that waited for a response frame and were sent uncompressed instead", |row| Some(row.counters.released)),
@@ -137,7 +137,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
-    for (cell, plan) in world.boxes().1.iter_mut().zip(&plan.cells) {
+    for (cell, plan) in world.links_and_cells().1.iter_mut().zip(&plan.cells) {
         let airtime = cell.airtime(until);
         for (node, name) in plan.nodes.iter().enumerate() {
             for what in Use::ALL {
@@ -167,7 +167,7 @@ pub(super) fn air(world: &World, plan: &Plan) -> Table {
         .text("node", rows().map(|(cell, row)| cell.nodes[row.from].clone()))
         .text("to", rows().map(|(cell, row)| row.to.map_or_else(String::new, |to| cell.nodes[to].clone())))
         .text("kind", rows().map(|(_, row)| row.kind.to_owned()))
-        .text("fate", rows().map(|(_, row)| row.fate.name().to_owned()))
+        .text("fate", rows().map(|(_, row)| row.outcome.name().to_owned()))
         .count("mpdus", "packets", rows().map(|(_, row)| row.mpdus))
         .count("octets", "B", rows().map(|(_, row)| row.octets.get()))
         .text("mode", rows().map(|(_, row)| row.mode.to_string()))

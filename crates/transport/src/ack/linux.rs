@@ -9,8 +9,8 @@
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
 //!   all that come within 5 % of the round trip, 1 ms at most, or for 44 of them. The round trip is the receiver's own estimate,
 //!   or the handshake's if that is shorter; without an estimate it is zero. The timer has a slack of 100 µs, which
-//!   it takes in full unless some other interrupt comes first; here none does. A third range of SACK sends what is held back.
-//!   There Linux answers before the segment is taken in, and here after (`tcp_sack_compress_send_ack`).
+//!   it takes in full unless another interrupt comes first; here none does. A third range of SACK releases what is held back: in Linux
+//!   before the segment is taken in, here after (`tcp_sack_compress_send_ack`).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings};
 use acklab_base::{Duration, Instant};
@@ -126,7 +126,7 @@ impl QuickOrDelayed {
         Decision::At(until, Reason::CompressedSack)
     }
 
-    /// The timer follows the spacing of segments; a long silence is a new start.
+    /// Adapts the timer to the spacing of segments; a long silence brings back quick ACKs.
     fn adapt(&mut self, now: Instant) {
         let spacing = now.since(self.last_data);
         self.last_data = now;

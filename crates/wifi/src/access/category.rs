@@ -6,7 +6,7 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a frame is in line for. Without QoS there is one line, and everything is best effort.
+/// An access category. Without QoS all frames are best effort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
@@ -74,7 +74,7 @@ impl Category {
     }
 }
 
-/// How a station contends for one category. What is not said is the standard's.
+/// Overrides of the EDCA parameters of one category. Absent values are the standard's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overrides {
@@ -93,13 +93,13 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 3)]
     pub aifsn: Option<u8>,
-    /// For how long the medium is held once it is won; zero for a single frame exchange.
+    /// How long a transmission opportunity may last; zero for a single frame exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4ms")]
     pub txop_limit: Option<Duration>,
 }
 
-/// The parameters of one access function.
+/// The channel access parameters of one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// The smallest contention window, in slots.
@@ -110,7 +110,7 @@ pub struct Parameters {
     pub cw_control: Control,
     /// Slots between SIFS and the first slot of the backoff.
     pub aifsn: u8,
-    /// For how long the medium is held; zero for a single frame exchange.
+    /// How long a transmission opportunity may last; zero for a single frame exchange.
     pub txop_limit: Duration,
 }
 
@@ -136,7 +136,7 @@ impl Parameters {
         }
     }
 
-    /// With what a station has of its own.
+    /// With these overrides.
     #[must_use]
     pub fn with(self, own: &Overrides) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! At which rate control frames answer.
+//! The rates of control frames.
 
 use super::{Format, Mode, Standard};
 use acklab_base::Rate;
@@ -11,7 +11,7 @@ pub struct ControlRates {
 
 impl ControlRates {
     /// Of these basic rates; without any, the mandatory ones: 1 and 2 Mbps for 802.11b (16.2.3), 6, 12 and 24 Mbps else (17.2.3.5).
-    /// Nothing, if one of them is no rate of the standard.
+    /// Returns `None` if one of them is no rate of the standard.
     #[must_use]
     pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
         let all: Vec<Mode> = match standard {
@@ -30,8 +30,8 @@ impl ControlRates {
         (!modes.is_empty()).then_some(Self { modes })
     }
 
-    /// The answer to a frame in `mode`: the highest basic rate not above its own, or of HT and later not above its non-HT reference
-    /// rate (10.6.6.5.2); the lowest, if all are above.
+    /// The mode of the response to a frame in `mode`: the highest basic rate not above its rate, or, from HT on, its non-HT reference
+    /// rate (10.6.6.5.2); the lowest basic rate if all are above.
     #[must_use]
     pub fn response_to(&self, mode: Mode) -> Mode {
         let most = mode.reference_rate();

@@ -1,4 +1,4 @@
-//! What lies between two frames.
+//! Interframe spaces and timeouts.
 
 use super::{Band, Format, Mode, Standard};
 use acklab_base::{Bytes, Duration};
@@ -10,7 +10,7 @@ pub struct Timing {
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
-    /// Behind each OFDM PPDU at 2.4 GHz, in which nothing is sent (18.3.2.4).
+    /// After each OFDM PPDU at 2.4 GHz, without transmission (18.3.2.4).
     pub signal_extension: Duration,
 }
 
@@ -30,32 +30,32 @@ impl Timing {
         }
     }
 
-    /// AIFS of so many slots (10.3.2.3.6); with two, DIFS (10.3.2.3.5).
+    /// AIFS with this number of slots (10.3.2.3.6); with two, DIFS (10.3.2.3.5).
     #[must_use]
     pub fn aifs(self, slots: u8) -> Duration {
         self.sifs + self.slot * u64::from(slots)
     }
 
-    /// What EIFS is longer than DIFS or AIFS by: SIFS and an ACK at the lowest basic rate (10.3.2.3.7).
+    /// How much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest basic rate (10.3.2.3.7).
     #[must_use]
     pub fn eifs_extra(self, lowest: Mode, ack: Bytes) -> Duration {
         self.sifs + self.duration(lowest, ack)
     }
 
-    /// How long after the end of a frame its sender gives up on the answer: SIFS, a slot and aRxPHYStartDelay, after which the
-    /// receiver of an answer would know that one has begun (10.3.2.9).
+    /// How long after the end of a frame its sender waits for the start of the response: SIFS, a slot and aRxPHYStartDelay, the time
+    /// to recognize a PPDU (10.3.2.9).
     #[must_use]
     pub fn response_timeout(self, response: Mode) -> Duration {
         self.sifs + self.slot + response.preamble()
     }
 
-    /// How long a PPDU takes with its signal extension.
+    /// The duration of a PPDU with its signal extension.
     #[must_use]
     pub fn duration(self, mode: Mode, psdu: Bytes) -> Duration {
         mode.duration(psdu) + self.extension(mode)
     }
 
-    /// The signal extension behind a PPDU of this mode.
+    /// The signal extension after a PPDU of this mode.
     #[must_use]
     pub const fn extension(self, mode: Mode) -> Duration {
         match mode.format {

@@ -3,7 +3,7 @@
 //!
 //! Everybody hears everybody, and everybody always has something to send.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// The rules that all obey. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +29,14 @@ pub struct Contender {
     pub data: Exchange,
     /// What follows a failure of data until it is answered: the Block ACK request.
     pub request: Option<Exchange>,
-    /// From the end of its own PPDU, when it knows that no answer comes.
+    /// From the end of its own PPDU, when it knows that no response frame comes.
     pub timeout: u64,
 }
 
 /// How long something holds the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// From the beginning of its first PPDU to the end of its last answer.
+    /// From the beginning of its first PPDU to the end of its last response frame.
     pub answered: u64,
     /// Its first PPDU.
     pub collided: u64,

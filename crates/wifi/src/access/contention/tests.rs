@@ -30,18 +30,18 @@ fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)))
 }
 
-/// `function` backs off for so many slots from `now` on.
-fn backs_off(contention: &mut Contention, function: u32, lane: LaneId, now: u64, slots: u64) {
+/// `edcaf` backs off for so many slots from `now` on.
+fn backs_off(contention: &mut Contention, edcaf: u32, lane: LaneId, now: u64, slots: u64) {
     let count = contention.count(lane, at(now)) + slots;
-    contention.wait(FunctionId(function), lane, count);
+    contention.wait(EdcafId(edcaf), lane, count);
 }
 
 /// Who sends at the next deadline, and when.
 fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
     let due = contention.due().expect("nobody waits");
-    let mut functions = Vec::new();
-    contention.take_due(due, &mut functions);
-    (due.as_nanos() / 1_000, functions.into_iter().map(|function| function.0).collect())
+    let mut edcafs = Vec::new();
+    contention.take_due(due, &mut edcafs);
+    (due.as_nanos() / 1_000, edcafs.into_iter().map(|edcaf| edcaf.0).collect())
 }
 
 /// A transmission from `from` to `to` that all can read.
@@ -65,7 +65,7 @@ fn a_backoff_begins_behind_aifs_and_the_smallest_wins() {
 fn equal_backoffs_end_together() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
-    (1..=3).for_each(|function| backs_off(&mut contention, function, lane, 0, 4));
+    (1..=3).for_each(|edcaf| backs_off(&mut contention, edcaf, lane, 0, 4));
     assert_eq!(next(&mut contention), (AIFS + 4 * SLOT, vec![1, 2, 3]));
 }
 
@@ -174,7 +174,7 @@ fn a_straggler_counts_from_its_timeout() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
-    contention.wait_alone(FunctionId(1), lane, at(145), 2);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 2);
     backs_off(&mut contention, 2, lane, 100, 8);
     assert_eq!(next(&mut contention), (145 + AIFS + 2 * SLOT, vec![1]));
     assert_eq!(next(&mut contention), (100 + AIFS + 8 * SLOT, vec![2]));
@@ -185,9 +185,9 @@ fn a_straggler_joins_the_others_at_the_next_transmission() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
-    contention.wait_alone(FunctionId(1), lane, at(145), 6);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 6);
     // Before its first slot: it keeps all six. Another one has two of six behind it.
-    contention.wait_alone(FunctionId(2), lane, at(127), 6);
+    contention.wait_after_timeout(EdcafId(2), lane, at(127), 6);
     transmission(&mut contention, 0, 127 + AIFS + 2 * SLOT, 500);
     assert_eq!(next(&mut contention), (500 + AIFS + 4 * SLOT, vec![2]));
     assert_eq!(next(&mut contention), (500 + AIFS + 6 * SLOT, vec![1]));
@@ -200,10 +200,10 @@ fn a_straggler_waits_while_the_other_collider_is_still_on_the_air() {
     contention.busy(0, at(50));
     contention.busy(0, at(50));
     contention.idle(0, at(100), Duration::ZERO);
-    contention.wait_alone(FunctionId(1), lane, at(145), 1);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 1);
     assert_eq!(contention.due(), None);
     contention.idle(0, at(900), Duration::ZERO);
-    contention.wait_alone(FunctionId(2), lane, at(945), 1);
+    contention.wait_after_timeout(EdcafId(2), lane, at(945), 1);
     assert_eq!(next(&mut contention), (900 + AIFS + SLOT, vec![1]));
     assert_eq!(next(&mut contention), (945 + AIFS + SLOT, vec![2]));
 }
@@ -214,8 +214,8 @@ fn a_backoff_that_ends_before_another_can_be_sensed_ends_all_the_same() {
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
     // Two and four microseconds behind the slots of the lane.
-    contention.wait_alone(FunctionId(1), lane, at(100 + 5 * SLOT + 2), 0);
-    contention.wait_alone(FunctionId(2), lane, at(100 + 5 * SLOT + 4), 0);
+    contention.wait_after_timeout(EdcafId(1), lane, at(100 + 5 * SLOT + 2), 0);
+    contention.wait_after_timeout(EdcafId(2), lane, at(100 + 5 * SLOT + 4), 0);
     backs_off(&mut contention, 3, lane, 100, 5);
     let begins = 100 + AIFS + 5 * SLOT;
     assert_eq!(next(&mut contention), (begins, vec![3]));

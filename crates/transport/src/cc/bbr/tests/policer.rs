@@ -1,4 +1,4 @@
-//! What heavy losses at one rate say.
+//! Heavy losses at one delivery rate are taken for a policer.
 
 use super::*;
 

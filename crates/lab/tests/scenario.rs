@@ -1,8 +1,6 @@
 //! The scenario language, as a person meets it.
 
 mod constants;
-#[path = "../common/names.rs"]
-mod names;
 mod refusals;
 mod round_trip;
 mod schema;
@@ -17,7 +15,7 @@ use acklab_transport::tcp;
 const NAME: &str = "studies/x.toml";
 
 /// A scenario with something of everything.
-const FULL: &str = include_str!("full.toml");
+const FULL: &str = include_str!("scenario/full.toml");
 
 fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
