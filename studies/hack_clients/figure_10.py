@@ -52,8 +52,8 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
 def carried_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], in_turn: Mapping[tuple[str, str], Runs]) -> Section:
     """How many ACKs travel on Block ACKs, and what remains unanswered."""
     return Section(
-        "What travels on answers",
-        "Unanswered are PPDUs of both directions; MPDUs are those of a PPDU of the access point; octets are of a compressed ACK, of which an answer carries so many; timeouts "
+        "What travels on response frames",
+        "Unanswered are PPDUs of both directions; MPDUs are those of a PPDU of the access point; octets are of a compressed ACK, of which a response frame carries so many; timeouts "
         "of TCP are those of all seeds. An opportunistic client sends as a frame what it wins the medium for before the next data come.",
         items=[
             Table(_HEAD, _travels(drawn), f"126 packets a client, in one queue: {over(bench)}", numeric_from=2),
@@ -69,7 +69,7 @@ _HEAD = (
     "MPDUs",
     "ACKs compressed [%]",
     "octets",
-    "an answer",
+    "a response frame",
     "within AIFS [%]",
     "timeouts",
 )

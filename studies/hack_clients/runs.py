@@ -108,10 +108,10 @@ def options(bench: Bench, count: str) -> SweepResult:
 
 
 def within_aifs(result: Result) -> float:
-    """Of answers with compressed ACKs, those of all clients together."""
+    """Of response frames with compressed ACKs, those of all clients together."""
     own = result.table("hack").filter(pl.col("total_augmented_answers_l2") > 0)
-    answers = own["total_augmented_answers_l2"]
-    return ratio(float((own["share_within_aifs_l2"] * answers).sum()), float(answers.sum()))
+    responses = own["total_augmented_answers_l2"]
+    return ratio(float((own["share_within_aifs_l2"] * responses).sum()), float(responses.sum()))
 
 
 def within_aifs_of_many(bench: Bench) -> dict[str, Runs]:

@@ -91,12 +91,12 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "What becomes of the ACKs where frames are lost",
-            "Repeated are ACKs that went on one more answer, as it was not known whether the last one had arrived; duplicates are those of them that the "
-            "access point had already. To noise no answer with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
-            "loses a tenth of all frames, answers as well.",
+            "Repeated are ACKs that went on one more response frame, as it was not known whether the last one had arrived; duplicates are those of them that the "
+            "access point had already. To noise no response frame with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
+            "loses a tenth of all frames, response frames as well.",
             items=[
                 _acks(found[AS_WRITTEN], "Sums over seeds and all places at which a rate was run, also those that no rate control would choose"),
-                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, answers as well"),
+                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, response frames as well"),
             ],
         ),
     ]  # fmt: skip
