@@ -66,7 +66,7 @@ pub trait Learner {
     /// An interval is finished: the outcomes of all its transmissions are known.
     fn learn(&mut self, report: &Report) -> Verdict;
 
-    /// An interval was application-limited, tells nothing and has to be repeated.
+    /// An application-limited interval has shown nothing and has to be repeated.
     fn repeat(&mut self, report: &Report);
 
     /// The retransmission timer expired, and the intervals under way are discarded.
@@ -144,7 +144,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
             self.monitor.on_rtt(ack.now, rtt);
         }
         while let Some(report) = self.monitor.take_finished() {
-            if report.tells_nothing {
+            if report.is_inconclusive {
                 self.learner.repeat(&report);
                 self.monitor.clear();
             } else if self.learner.learn(&report) == Verdict::Restart {
@@ -216,11 +216,11 @@ mod tests {
 
     #[test]
     fn an_interval_has_packets_enough_for_a_loss_rate() {
-        let allegro = packets::<allegro::Learner>(&allegro::Config::PUBLISHED);
+        let allegro = packets::<allegro::Allegro>(&allegro::Config::PUBLISHED);
         assert!((allegro - 10.0).abs() < 1e-6, "NSDI '15: {allegro}");
-        let kernel = packets::<allegro::Learner>(&allegro::Config { min_packets: 40, ..allegro::Config::PUBLISHED });
+        let kernel = packets::<allegro::Allegro>(&allegro::Config { min_packets: 40, ..allegro::Config::PUBLISHED });
         assert!((kernel - 40.0).abs() < 1e-6, "PCC-Kernel: {kernel}");
-        let vivace = packets::<vivace::Learner>(&vivace::Config::PUBLISHED);
+        let vivace = packets::<vivace::Vivace>(&vivace::Config::PUBLISHED);
         assert!((vivace - 20.0).abs() < 1e-6, "PCC-Uspace: {vivace}");
     }
 }

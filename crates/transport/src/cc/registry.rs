@@ -39,17 +39,17 @@ registry! {
     /// A controller at work.
     strategies Controller: CongestionControl, new(config: &Config, start: &Start) calls controller(start) -> Controller;
 
-    /// RFC 5681: slow start, congestion avoidance, half the window on loss.
+    /// RFC 5681: slow start, congestion avoidance, half of the window after a loss.
     "newreno" or "reno" => NewReno(newreno::Config),
     /// RFC 9438: a cubic curve of the time since the last loss.
     "cubic" => Cubic(cubic::Config),
-    /// Brakmo and Peterson: so much in flight that a few segments wait in queues.
+    /// Brakmo and Peterson: keeps a few segments waiting in queues.
     "vegas" => Vegas(vegas::Config),
-    /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
+    /// BBR, version 1, of Linux (`tcp_bbr.c`).
     "bbr" => Bbr(bbr::Config) boxed,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     "bbr3" => Bbr3(bbr3::Config) boxed,
-    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
+    /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
     "dctcp" => Dctcp(dctcp::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
     "copa" => Copa(copa::Config),

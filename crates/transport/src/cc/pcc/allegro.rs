@@ -34,9 +34,9 @@ constants! {
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Allegro>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Allegro> {
         Pcc::new(self, start)
     }
 }
@@ -75,7 +75,7 @@ enum Phase {
 
 /// The state of Allegro.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Allegro {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -83,7 +83,7 @@ pub struct Learner {
     phase: Phase,
 }
 
-impl Learner {
+impl Allegro {
     fn decide(&mut self) {
         // The order is drawn at random when the trials begin.
         self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
@@ -113,7 +113,7 @@ impl Learner {
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Allegro {
     type Constants = Config;
 
     fn new(constants: Config, rate: f64) -> Self {

@@ -60,9 +60,9 @@ constants! {
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Vivace>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Vivace> {
         Pcc::new(self, start)
     }
 }
@@ -124,7 +124,7 @@ impl Ascent {
 
 /// The state of Vivace.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Vivace {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -132,13 +132,13 @@ pub struct Learner {
     ascent: Ascent,
 }
 
-impl Learner {
+impl Vivace {
     fn probe(&mut self) {
         self.phase = Phase::Probing { is_up_first: false, begun: 0, first: None };
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Vivace {
     type Constants = Config;
 
     fn new(constants: Config, rate: f64) -> Self {
@@ -231,10 +231,10 @@ mod tests {
     use acklab_base::random::Seed;
 
     fn report(rate: f64, loss: f64, rtt_gradient: f64) -> Report {
-        Report { rate, sending_rate: rate, loss, rtt_gradient, tells_nothing: false }
+        Report { rate, sending_rate: rate, loss, rtt_gradient, is_inconclusive: false }
     }
 
-    /// A link of so many megabits per second with a deep buffer.
+    /// A link of `capacity` megabits per second with a deep buffer.
     fn link(capacity: f64, rate: f64) -> Report {
         report(rate, 0.0, (rate / capacity - 1.0).max(0.0))
     }
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn starting_waits_for_each_result_and_goes_back_when_the_utility_falls() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Vivace::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
         for expected in [2.0, 4.0, 8.0, 16.0] {
             let rate = learner.next(&mut random).unwrap();
             assert!((rate - expected).abs() < 1e-9 && learner.next(&mut random).is_none());
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_pair_around_the_rate_gives_the_gradient() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Vivace::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
         learner.probe();
         let pair = [(); 2].map(|()| learner.next(&mut random).unwrap());
         assert!(learner.next(&mut random).is_none());
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_timeout_halves_the_rate() {
-        let mut learner = Learner::new(Config::PUBLISHED, 8.0);
+        let mut learner = Vivace::new(Config::PUBLISHED, 8.0);
         learner.on_timeout();
         assert!((learner.rate() - 4.0).abs() < 1e-9);
     }
