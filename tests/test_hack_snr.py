@@ -4,11 +4,10 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_snr"))
-space, downloads = STUDY.space, STUDY.downloads
+STUDY = study_code("hack_snr")
+space, downloads = STUDY.space, STUDY.runs
 
 CHANNEL = {
     "model": "snr",
@@ -19,7 +18,7 @@ CHANNEL = {
 
 
 def runs(*goodput):
-    return downloads.Runs(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
+    return downloads.Downloads(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
 
 
 def test_a_ratio_is_a_distance():

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import polars as pl
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
 from acklab.sweeps import Variant
 
@@ -20,7 +21,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
         part = means.filter(pl.col("clients") == name)
         figure.add_scatter(
             x=part["limit"], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
-            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
         for variant, gain in others.items():
             figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
@@ -38,7 +39,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
         ink = _OF_CLIENTS[0 if order == 0 else 1]
         figure.add_scatter(
             x=part[x], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2, "dash": "solid" if order < 2 else "dot"},
-            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
     for (count, gain), ink in zip(published.items(), _OF_CLIENTS, strict=True):
         label = {"text": f"published, {of[count]}", "font": {"size": 11, "color": ink}}
@@ -49,11 +50,6 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
     figure.update_xaxes(title_text="packets of the access point's queue, a client", type="category")
     figure.update_yaxes(title_text="MORE DATA ÷ stock")
     return finish(figure, 420)
-
-
-def _half(frame: pl.DataFrame) -> list[float]:
-    """Half the width of each interval."""
-    return [0.0 if high is None else high - mean for mean, high in zip(frame["mean"], frame["high"], strict=True)]
 
 
 def settings(
@@ -67,7 +63,7 @@ def settings(
         figure.add_vline(published[count], line={"color": ink, "width": 1.2, "dash": "dash"})
         figure.add_scatter(
             x=frame["mean"], y=[titles[name].title for name in frame["setting"]], name=of[count], mode="markers", marker={"size": 9, "color": ink},
-            error_x={"type": "data", "array": _half(frame), "thickness": 1.4, "width": 4, "color": ink},
+            error_x=error_bars(half_widths(frame), ink),
             hovertemplate="%{y}<br>%{x:.3f}",
         )  # fmt: skip
     figure.add_scatter(

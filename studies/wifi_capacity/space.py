@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .model import Cell, Mode, dsss
+from acklab.studies.closed_form import Cell, Mode, dsss
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
-    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, Reading, StreamPort, Vitals,
+    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, CounterValue, StreamPort, Vitals,
 };
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};
@@ -190,10 +190,10 @@ impl Endpoint for Sender {
         frame.offset
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        to(counter::DATA_PACKETS, "packets", Reading::Count(self.packets));
-        to(counter::RETRANSMISSIONS, "packets", Reading::Count(self.retransmissions));
-        to(counter::ACKNOWLEDGED_BYTES, "B", Reading::Count(self.acknowledged));
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::DATA_PACKETS, "packets", CounterValue::Count(self.packets));
+        to(counter::RETRANSMISSIONS, "packets", CounterValue::Count(self.retransmissions));
+        to(counter::ACKNOWLEDGED_BYTES, "B", CounterValue::Count(self.acknowledged));
     }
 
     fn take_event(&mut self) -> Option<Event> {
@@ -249,8 +249,8 @@ impl Endpoint for Receiver {
         frame.offset
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        to(counter::ACKS_SENT, "packets", Reading::Count(self.acks));
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::ACKS_SENT, "packets", CounterValue::Count(self.acks));
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -3,7 +3,7 @@
 use crate::packet::{Packet, Pool, Route, Shelf};
 use crate::probe::{FlowProbe, Probes};
 use acklab_app::{Reader, Writer};
-use acklab_base::{Datagram, Endpoint, Event, Instant, Reading};
+use acklab_base::{Datagram, Endpoint, Event, Instant, CounterValue};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -103,7 +103,7 @@ pub(crate) struct Tally {
     pub(crate) received: u64,
     pub(crate) delivered: u64,
     pub(crate) rtt_samples: u64,
-    pub(crate) readings: Vec<(&'static str, &'static str, Reading)>,
+    pub(crate) readings: Vec<(&'static str, &'static str, CounterValue)>,
     /// Acknowledgments sent, by reason.
     pub(crate) acknowledgments: Vec<(String, u64)>,
 }
@@ -117,7 +117,7 @@ impl Tally {
         since.delivered -= before.delivered;
         since.rtt_samples -= before.rtt_samples;
         for ((.., now), (.., before)) in since.readings.iter_mut().zip(&before.readings) {
-            if let (Reading::Count(now), Reading::Count(before)) = (now, before) {
+            if let (CounterValue::Count(now), CounterValue::Count(before)) = (now, before) {
                 *now -= before;
             }
         }
@@ -130,7 +130,7 @@ impl Tally {
     /// The counter of this name, if the endpoint has it.
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         self.readings.iter().find_map(|(known, _, reading)| match reading {
-            Reading::Count(count) if *known == name => Some(*count),
+            CounterValue::Count(count) if *known == name => Some(*count),
             _ => None,
         })
     }
@@ -138,7 +138,7 @@ impl Tally {
     /// The value of the gauge of this name, if the endpoint has it and it has a value.
     pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
         self.readings.iter().find_map(|(known, _, reading)| match reading {
-            Reading::Gauge(value) if *known == name => *value,
+            CounterValue::Gauge(value) if *known == name => *value,
             _ => None,
         })
     }
@@ -283,7 +283,7 @@ where
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
-        let polled = if self.endpoint.has_due() { self.endpoint.poll(now) } else { None };
+        let polled = if self.endpoint.may_transmit() { self.endpoint.poll(now) } else { None };
         // Borrowed: a segment is large, and moving it out would copy it.
         let Some(pdu) = &polled else { return Departure::None(self.deadline()) };
         if self.end == End::Sender {
@@ -295,8 +295,8 @@ where
         } else if self.end != End::Receiver {
             self.note_departure(now, pdu, probes);
         }
-        let packet = pool.packet(self.shelf, pdu, &self.route, self.endpoint.told(now));
-        if self.endpoint.has_due() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
+        let packet = pool.packet(self.shelf, pdu, &self.route, self.endpoint.content_origin(now));
+        if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 
     fn tally(&self) -> Tally {
@@ -308,12 +308,12 @@ where
             rtt_samples: vitals.rtt_samples,
             ..Tally::default()
         };
-        self.endpoint.tell(&mut |name, unit, reading| tally.readings.push((name, unit, reading)));
-        self.endpoint.tell_acknowledgments(&mut |reason, count| tally.acknowledgments.push((reason.to_owned(), count)));
+        self.endpoint.report_counters(&mut |name, unit, reading| tally.readings.push((name, unit, reading)));
+        self.endpoint.report_ack_reasons(&mut |reason, count| tally.acknowledgments.push((reason.to_owned(), count)));
         tally
     }
 
     fn keep_decisions(&mut self) {
-        self.endpoint.tell_decisions();
+        self.endpoint.record_decisions();
     }
 }

@@ -1,10 +1,7 @@
 //! Connections with data both ways against closed forms, and what is measured of them.
 
-#[path = "common/tables.rs"]
-mod tables;
-
+use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
-use tables::Tables;
 
 /// A full segment is 1448 octets of payload in 1500.
 const SCENARIO: &str = r#"

@@ -2,10 +2,7 @@
 //!
 //! Bounds stand beside the reason for which they are where they are.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// Of 1500 octets on the wire 1448 are payload.
 const PAYLOAD: f64 = 1448.0 / 1500.0;

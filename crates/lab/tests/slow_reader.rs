@@ -1,9 +1,6 @@
 //! A receiver whose application reads slowly: flow control takes over from congestion control.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// 100 Mbps and 10 ms, of which the reader takes 8 Mbps.
 const SCENARIO: &str = r#"

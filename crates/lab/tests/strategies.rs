@@ -1,15 +1,13 @@
 //! Strategies that are not built in: the example, and what is said of names that a run does not know.
 
-#[path = "common/names.rs"]
-mod names;
 #[path = "../examples/own_strategy.rs"]
 mod own_strategy;
 
+use crate::common::names::controllers;
 use acklab_base::{Duration, Instant};
 use acklab_lab::scenario::{Scenario, load, load_for};
 use acklab_lab::{Error, Results, RunOptions, Strategies, run};
 use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
-use names::controllers;
 
 const SCENARIO: &str = r#"
 duration = "3s"

@@ -1,15 +1,12 @@
 //! Properties of every cell, whatever contends in it.
 
-#[path = "common/packet.rs"]
-mod packet;
-
+use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::{Cell, Config};
-use packet::{Packet, attach_nodes, place_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

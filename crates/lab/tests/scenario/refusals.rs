@@ -1,7 +1,7 @@
 //! Every way to be refused: what is said, and of which place.
 
-use super::names::quoted;
 use super::{FULL, NAME, edited, read};
+use crate::common::names::quoted;
 use acklab_lab::scenario::load;
 use acklab_transport::ack;
 
@@ -32,7 +32,7 @@ fn values_with_units() {
         (
             r#"rate = "16Mbps""#,
             r#"rate = «"16mps"»"#,
-            r#"link.0.forward.rate: found "16mps", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); "mps" is not such a unit"#,
+            r#"link.0.forward.rate: found "16mps", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); the unit "mps" is unknown"#,
         ),
         (
             r#"rate = "16Mbps""#,
@@ -42,7 +42,7 @@ fn values_with_units() {
         (
             r#"rate = "16Mbps""#,
             r#"rate = «"0Mbps"»"#,
-            r#"link.0.forward.rate: found "0Mbps", expected a rate above zero; nothing would ever be sent"#,
+            r#"link.0.forward.rate: found "0Mbps", expected a rate above zero; a link with a rate of zero would never send"#,
         ),
         (
             r#"rate = "16Mbps""#,
@@ -72,7 +72,7 @@ fn values_with_units() {
         (
             r#"limit = "20packets""#,
             r#"limit = «"20 pakets"»"#,
-            r#"link.0.forward.queue.limit: found "20 pakets", expected a limit such as "20packets" or "30kB" (units: packets, packet, B, kB, MB, GB, KiB, MiB, GiB); "pakets" is not such a unit"#,
+            r#"link.0.forward.queue.limit: found "20 pakets", expected a limit such as "20packets" or "30kB" (units: packets, packet, B, kB, MB, GB, KiB, MiB, GiB); the unit "pakets" is unknown"#,
         ),
         (
             r#"mss = "1400B""#,
@@ -87,7 +87,7 @@ fn values_with_units() {
         (
             r#"rate = "500kbps""#,
             r#"rate = «"500kb"»"#,
-            r#"link.0.reverse.steps.1.rate: found "500kb", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); "kb" is not such a unit"#,
+            r#"link.0.reverse.steps.1.rate: found "500kb", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); the unit "kb" is unknown"#,
         ),
     ]);
 }

@@ -1,7 +1,7 @@
 //! Values from outside.
 
-use super::names::controllers;
 use super::{FULL, NAME, edited, read, settings};
+use crate::common::names::controllers;
 use acklab_app::Traffic;
 use acklab_base::units::{Limit, Segments};
 use acklab_base::{Bytes, Duration, Rate};

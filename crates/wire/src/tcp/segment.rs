@@ -151,7 +151,7 @@ impl Segment {
             timestamps: timestamps.map(|clocks| (clocks.value, clocks.echo)),
             sack: sack.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect(),
             is_pure: self.is_pure_ack(),
-            says_more: self.flags.contains(Flags::PSH)
+            has_other_content: self.flags.contains(Flags::PSH)
                 || self.options != (Options { timestamps, sack, ..Options::default() }),
         })
     }
@@ -281,11 +281,11 @@ mod tests {
         let block = |start, end| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
         segment.options.sack = [block(4000, 5000), block(6000, 7000)].into_iter().collect();
         let header = segment.pure_ack().unwrap();
-        assert_eq!((header.timestamps, header.says_more), (Some((1, 2)), false));
+        assert_eq!((header.timestamps, header.has_other_content), (Some((1, 2)), false));
         assert_eq!(header.sack.as_slice(), [(4000, 5000), (6000, 7000)]);
-        assert!(Segment { flags: Flags::ACK | Flags::PSH, ..segment }.pure_ack().unwrap().says_more);
+        assert!(Segment { flags: Flags::ACK | Flags::PSH, ..segment }.pure_ack().unwrap().has_other_content);
         segment.options.ack_ratio = Some(2);
-        assert!(segment.pure_ack().unwrap().says_more);
+        assert!(segment.pure_ack().unwrap().has_other_content);
     }
 
     #[test]
