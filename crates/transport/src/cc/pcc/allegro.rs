@@ -20,6 +20,10 @@ constants! {
         /// ε_max: the greatest distance of a trial from the rate (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_max: f64 = 0.05,
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15, §3.2). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
         /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace is 20, `pcc_interval_min_segs` of PCC-Kernel
         /// is 40, of which it leaves out 5 at each end.
         #[schemars(range(min = 1, max = 100_000))]
@@ -115,6 +119,10 @@ impl Allegro {
 
 impl super::Learner for Allegro {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self {

@@ -46,6 +46,10 @@ constants! {
         /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number and 2τ minus this number beyond (§4).
         #[schemars(range(min = 1, max = 1000))]
         slow_confidence: u32 = 3,
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18, §4). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
         /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take 20 (`kMinimumPacketsPerInterval`,
         /// `kMinPacketsNumberPerInterval`).
         #[schemars(range(min = 1, max = 100_000))]
@@ -140,6 +144,10 @@ impl Vivace {
 
 impl super::Learner for Vivace {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self { constants, rate, phase: Phase::Starting { last: None, has_begun: false }, ascent: Ascent::default() }
