@@ -3,7 +3,7 @@
 use crate::packet::{Packet, Pool, Route, Shelf};
 use crate::probe::{FlowProbe, Probes};
 use acklab_app::{Reader, Writer};
-use acklab_base::{Datagram, Endpoint, Event, Instant, CounterValue};
+use acklab_base::{CounterValue, Datagram, Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
