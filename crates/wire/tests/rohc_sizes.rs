@@ -1,4 +1,4 @@
-//! How many octets an ACK takes, stream by stream: the table of `docs/models/rohc.md`.
+//! The mean octets of an ACK for different streams: the table of `docs/models/rohc.md`.
 
 use acklab_base::random::Seed;
 use acklab_wire::Endpoints;
@@ -6,7 +6,7 @@ use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{Ack, Checksum, Compressor, Config, Decompressor, FRAME_HEADER, Octets, Profile, write_frame};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
-/// ACKs of a stream: as many as the measurements of librohc had that are quoted here.
+/// ACKs of a stream, as in the measurements of librohc that are quoted here.
 const ACKS: u32 = 2000;
 const MSS: u32 = 1460;
 
@@ -27,14 +27,13 @@ fn advance(ack: &mut Ack, octets: u32) {
     ack.segment.ack.0 += octets;
 }
 
-/// Mean octets of an ACK, in hundredths, rounded up: of all, and of the second half, when contexts and strides are known.
+/// Mean octets of an ACK in hundredths, rounded up: of all ACKs, and of the second half, when contexts and strides are established.
 fn means(sizes: &[u64]) -> [u64; 2] {
     let mean = |sizes: &[u64]| (sizes.iter().sum::<u64>() * 100).div_ceil(sizes.len() as u64);
     [mean(sizes), mean(&sizes[sizes.len() / 2..])]
 }
 
-/// Octets of each ACK of the stream that `next` leads from one ACK to the next, behind the ACKs of TCP/HACK that go
-/// uncompressed first.
+/// Octets of each ACK of a stream, which `next` turns into the next ACK. In TCP/HACK an uncompressed ACK of each flow comes first.
 fn sizes(config: Config, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -72,7 +71,7 @@ fn timestamps(every: u32) -> impl FnMut(&mut Ack, u32) {
     }
 }
 
-/// The stream with the IPv4 identification that `identify` gives.
+/// The stream with the IP-IDs that `identify` returns.
 fn identified(identify: impl Fn(u16) -> u16) -> impl FnMut(&mut Ack, u32) {
     move |ack, count| {
         advance(ack, 2 * MSS);
@@ -92,7 +91,7 @@ fn one_to_four_segments() -> impl FnMut(&mut Ack, u32) {
 
 fn sack_in_a_fifth(ack: &mut Ack, count: u32) {
     timestamps(1)(ack, count);
-    // Twenty ACKs of every hundred repeat one number, and each tells of a segment more beyond a hole.
+    // Twenty of every hundred ACKs repeat one number, and each reports one more segment beyond a hole.
     let hole = count % 100;
     ack.segment.options.sack = if hole < 80 {
         Default::default()
@@ -131,7 +130,7 @@ fn sequential(count: u16) -> u16 {
     count + 7
 }
 
-/// Streams over IPv4 as librohc 2.4.0-dev compressed them, and what it took in hundredths of an octet.
+/// The comments quote the sizes of librohc 2.4.0-dev for streams of the same description, in hundredths of an octet.
 #[test]
 fn the_standard_takes_no_more_than_librohc() {
     let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(Config::standard(), flows, next));
