@@ -3,7 +3,7 @@
 use crate::packet::{Packet, Pool, Route, Shelf};
 use crate::probe::{FlowProbe, Probes};
 use acklab_app::{Reader, Writer};
-use acklab_base::{Datagram, Endpoint, Event, Instant, CounterValue};
+use acklab_base::{CounterValue, Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -187,7 +187,7 @@ where
         }
         let sent = self.end.sends(probes);
         match content.acknowledges {
-            true if packet.is_pure_ack() => sent.ack_arrived(now, packet, &vitals),
+            true if self.endpoint.is_pure_ack(pdu) => sent.ack_arrived(now, packet, &vitals),
             true => sent.acknowledged(now, &vitals),
             false => sent.wrote(now, &vitals),
         }
