@@ -187,7 +187,7 @@ where
         }
         let sent = self.end.sends(probes);
         match content.acknowledges {
-            true if packet.is_pure_ack() => sent.ack_arrived(now, packet, &vitals),
+            true if self.endpoint.is_pure_ack(pdu) => sent.ack_arrived(now, packet, &vitals),
             true => sent.acknowledged(now, &vitals),
             false => sent.wrote(now, &vitals),
         }

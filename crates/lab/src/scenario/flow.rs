@@ -35,7 +35,7 @@ pub struct Flow {
     /// What the application wants sent.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// What the application at `to` writes back over the same connection, if it does; only over TCP. It is measured as a flow of its
+    /// What the application at `to` writes back over the same connection, if it does; only over TCP and TACK. It is measured as a flow of its
     /// own, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
@@ -100,7 +100,7 @@ fn is_best_effort(category: &Category) -> bool {
 }
 
 /// What the other direction of the flow called `name` is called.
-pub(super) fn back_name(name: &str) -> String {
+pub(crate) fn back_name(name: &str) -> String {
     format!("{name}_back")
 }
 
@@ -114,7 +114,7 @@ impl Flow {
     pub fn tcp(&self) -> Option<tcp::Config> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.config()),
-            Transport::Udp(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -123,7 +123,7 @@ impl Flow {
     pub fn preset(&self) -> Option<Preset> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.preset),
-            Transport::Udp(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -141,18 +141,20 @@ impl Flow {
 
     /// The strategies that it names and that are not built in: the key of each, and its name.
     pub(crate) fn custom_names(&self) -> impl Iterator<Item = (CustomKey, Name)> {
+        let of = |policy: Option<ack::Config>, controller: Option<cc::Config>| {
+            let policy = match policy {
+                Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
+                _ => None,
+            };
+            let controller = match controller {
+                Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
+                _ => None,
+            };
+            [policy, controller]
+        };
         let names = match &self.transport {
-            Transport::Tcp(settings) => {
-                let policy = match settings.ack {
-                    Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
-                    _ => None,
-                };
-                let controller = match settings.congestion {
-                    Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
-                    _ => None,
-                };
-                [policy, controller]
-            }
+            Transport::Tcp(settings) => of(settings.ack, settings.congestion),
+            Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
             Transport::Udp(_) => [None, None],
             Transport::Custom(custom) => [Some((CustomKey::Transport, custom.name)), None],
         };

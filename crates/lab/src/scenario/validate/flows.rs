@@ -125,6 +125,7 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
     match &flow.transport {
         Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Udp(settings) => settings.check(flow.traffic.write()),
+        Transport::Tack(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Custom(_) => Ok(()),
     }
     .map_err(|fault| {
@@ -155,10 +156,10 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
 
 fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(traffic) = &flow.back else { return Ok(()) };
-    if !matches!(flow.transport, Transport::Tcp(_)) {
+    if !matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_)) {
         let name = flow.transport.name();
         let reason = format!(
-            "only over TCP can both ends write; {name} carries data one way: expected another flow for the way back"
+            "only over TCP and TACK can both ends write; {name} carries data one way: expected another flow for the way back"
         );
         return Err(Problem::says(path, reason));
     }
