@@ -1,4 +1,4 @@
-//! The tables of Wi-Fi cells: what each node did, and where the time on the air went.
+//! The tables of Wi-Fi cells: the counters of each node, the use of airtime, and the PPDUs on the air.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
@@ -83,7 +83,7 @@ pub(super) const STATIONS: &[Metric<StationRows>] = &[
     count("total_expired_l2", "packets", Less, "packets dropped at the end of their lifetime", |row| Some(row.counters.expired)),
 ];
 
-/// What one node has done by TCP/HACK.
+/// The TCP/HACK counters of one node.
 pub(super) struct HackRow<'a> {
     cell: &'a str,
     node: &'a str,
@@ -128,12 +128,12 @@ pub(super) const HACK: &[Metric<HackRows>] = &[
     count("total_decompression_failures_l2", "packets", Neither, "headers that could not be decompressed", |row| Some(row.counters.failures)),
 ];
 
-/// None of nothing.
+/// Returns `None` if `whole` is zero.
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// One row a node and use of the air. The times of a cell add up to the window's length.
+/// The table of airtime, with a row for each node and use. The times of a cell add up to the length of the window.
 pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
@@ -156,7 +156,7 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
         .number("share", "", rows.iter().map(|(.., time)| time.as_secs_f64() / window.as_secs_f64()))
 }
 
-/// Each PPDU that was on the air: the air timeline.
+/// The air timeline: a row for each PPDU that was on the air.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
     let rows =
         || world.taps.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));

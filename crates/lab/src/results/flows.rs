@@ -1,27 +1,27 @@
-//! The table of flows.
+//! The flows table.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use crate::build::FlowPlan;
+use crate::observers::Observers;
 use crate::probe::FlowProbe;
-use crate::socket::Tally;
-use crate::watch::Watch;
+use crate::socket::Snapshot;
 use acklab_base::endpoint::counter;
 use acklab_base::{FlowKey, Instant};
 
-/// What the two ends of a direction have counted, and the keys of its data and of its acknowledgments.
+/// The counters of the two ends of a direction in the window, and the keys of its data and its acknowledgments.
 pub(super) struct Ends {
-    pub(super) sender: Tally,
-    pub(super) receiver: Tally,
+    pub(super) sender: Snapshot,
+    pub(super) receiver: Snapshot,
     pub(super) keys: [FlowKey; 2],
 }
 
-/// One direction's window.
+/// The measurements of one direction in the window.
 pub(super) struct FlowResult<'a> {
     plan: &'a FlowPlan,
     pub(super) probe: &'a FlowProbe,
-    pub(super) sender: Tally,
-    pub(super) receiver: Tally,
+    pub(super) sender: Snapshot,
+    pub(super) receiver: Snapshot,
     drops: u64,
     ack_drops: u64,
     start: f64,
@@ -35,7 +35,7 @@ impl<'a> FlowResult<'a> {
         probe: &'a FlowProbe,
         plan: &'a FlowPlan,
         Ends { sender, receiver, keys }: Ends,
-        watch: &Watch,
+        observers: &Observers,
         from: Instant,
         until: Instant,
     ) -> Self {
@@ -47,8 +47,8 @@ impl<'a> FlowResult<'a> {
             probe,
             sender,
             receiver,
-            drops: watch.drops(keys[0]),
-            ack_drops: watch.drops(keys[1]),
+            drops: observers.drops(keys[0]),
+            ack_drops: observers.drops(keys[1]),
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             active: last.since(start.max(from)).as_secs_f64(),
@@ -59,7 +59,7 @@ impl<'a> FlowResult<'a> {
         &self.plan.flow.name
     }
 
-    /// Megabits per second, from octets in the window.
+    /// The rate of `octets` in the window, in Mbps.
     fn rate(&self, octets: u64) -> Option<f64> {
         (self.active > 0.0).then(|| octets as f64 * 8.0 / 1e6 / self.active)
     }
@@ -80,22 +80,23 @@ impl<'a> FlowResult<'a> {
         self.rate(self.receiver.received)
     }
 
-    /// ACKs that the receiver has sent, if its transport acknowledges.
+    /// ACKs that the receiver has sent. Returns `None` if its transport does not acknowledge.
     pub(super) fn acks_sent(&self) -> Option<u64> {
         self.receiver.count(counter::ACKS_SENT)
     }
 
-    /// Something that is counted of acknowledgments, if the transport has any.
+    /// `count`, a count of acknowledgments, or `None` if the transport does not acknowledge.
     fn of_acks(&self, count: u64) -> Option<u64> {
         self.acks_sent().map(|_| count)
     }
 
-    /// Packets with data that the sender has sent.
+    /// Data packets that the sender has sent.
     pub(super) fn sent(&self) -> u64 {
         self.sender.count(counter::DATA_PACKETS).unwrap_or_default()
     }
 
-    /// Packets passed over in the window, less late arrivals in it: of what was passed over before, some may arrive within it.
+    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because packets that were passed over before the
+    /// window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver.count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver.count(counter::REORDERED_PACKETS)?))
@@ -107,7 +108,7 @@ impl<'a> FlowResult<'a> {
         (expected > 0).then(|| lost as f64 / expected as f64)
     }
 
-    /// A counter of transports that leave losses as they are.
+    /// A counter of transports that do not repair losses.
     fn of_lossy(&self, name: &str) -> Option<u64> {
         self.lost()?;
         self.receiver.count(name)
@@ -152,7 +153,7 @@ impl Rows for FlowRows {
     type Row<'a> = FlowResult<'a>;
 }
 
-/// The columns. What has no meaning for a transport is null.
+/// The columns. A metric that has no meaning for a transport is null.
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<FlowRows>] = &[
     text("flow", "the flow's name", |flow| Some(flow.name().to_owned())),

@@ -1,4 +1,4 @@
-//! The table of link directions.
+//! The links table, with a row for each link direction.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
@@ -7,17 +7,17 @@ use acklab_base::Instant;
 use acklab_path::Counters;
 use std::ops::Range;
 
-/// What one link direction has counted in the window.
+/// The measurements of one link direction in the window.
 pub(super) struct LinkResult<'a> {
     pub(super) plan: &'a LinkPlan,
     pub(super) counters: &'a Counters,
     pub(super) window: Range<Instant>,
-    /// Bits per second, if sending takes time.
+    /// In bits per second; `None` if packets take no time to send.
     pub(super) mean_rate: Option<f64>,
 }
 
 impl LinkResult<'_> {
-    /// Megabits per second.
+    /// In Mbps.
     fn sending_rate(&self) -> f64 {
         self.counters.bytes_on_wire.get() as f64 * 8.0 / 1e6 / self.window.end.since(self.window.start).as_secs_f64()
     }

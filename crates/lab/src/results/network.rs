@@ -1,4 +1,4 @@
-//! The table of the whole network, one row: sums over flows, means over flows, and fairness.
+//! The network table, with one row: sums and means over flows, and fairness.
 
 use super::flows::FlowResult;
 use super::metric::Better::{Less, More, Neither};
@@ -7,7 +7,7 @@ use crate::statistics::{Mean, jain};
 use acklab_base::endpoint::counter;
 use acklab_path::Counters;
 
-/// All flows and what all link directions have counted.
+/// All flows, and the counters of all link directions.
 pub(super) struct Whole<'a> {
     pub(super) flows: &'a [FlowResult<'a>],
     pub(super) links: &'a [Counters],
@@ -24,12 +24,12 @@ impl Whole<'_> {
         series.mean()
     }
 
-    /// The sum over those flows that count it.
+    /// The sum over the flows that have a value.
     fn sum(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         Some(self.flows.iter().filter_map(of).sum())
     }
 
-    /// The same, if there is any such flow.
+    /// The sum over the flows that have a value. Returns `None` if no flow has one.
     fn sum_of_any(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         self.flows.iter().filter_map(of).reduce(|sum, count| sum + count)
     }
