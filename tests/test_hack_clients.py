@@ -6,10 +6,9 @@ from acklab import figures
 from acklab.report import Figure
 from acklab.studies import Bench, find
 from acklab.studies import runs as of_runs
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_clients"))
+STUDY = study_code("hack_clients")
 runs, figure_10 = STUDY.runs, STUDY.figure_10
 
 

@@ -4,10 +4,9 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_snr"))
+STUDY = study_code("hack_snr")
 space, downloads = STUDY.space, STUDY.runs
 
 CHANNEL = {

@@ -6,10 +6,9 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("wifi_capacity"))
+STUDY = study_code("wifi_capacity")
 
 
 def test_combinations_leave_out_the_defaults():
@@ -27,7 +26,7 @@ def test_combinations_leave_out_the_defaults():
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
-    module = load_module(find("wifi_capacity"))
+    module = study_code("wifi_capacity")
     for part in (module, module.runs):
         monkeypatch.setattr(part, "SPACES", module.SPACES[:1])
     bench = Bench(find("wifi_capacity"), tmp_path, quick=True, quiet=True)

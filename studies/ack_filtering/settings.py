@@ -10,8 +10,7 @@ from acklab.figures.comparison import VERDICT_COLOURS
 from acklab.figures.theme import finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_interval
-from acklab.studies import Bench, Measure
-from acklab.studies.definition import Claim
+from acklab.studies import Bench, Claim, Measure
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY

@@ -34,14 +34,14 @@ def section(bench: Bench) -> Section:
     means = intervals(frame, ["line", "packets", "scheme"], "agg_throughput_l4")
     shares = intervals(frame.filter(pl.col("scheme") == MORE_DATA), ["line", "packets"], "share")
     rows = []
-    for gain, share in zip(gains.to_dicts(), shares.to_dicts(), strict=True):
+    for gain, compressed in zip(gains.to_dicts(), shares.to_dicts(), strict=True):
         own = means.filter(pl.col("line") == gain["line"], pl.col("packets") == gain["packets"]).to_dicts()
         rows.append(
             [
                 gain["line"],
                 gain["packets"],
                 *(Interval.of_row(cell).text(1) for cell in own),
-                Interval.of_row(share).text(1),
+                Interval.of_row(compressed).text(1),
                 Interval.of_row(gain).text(3),
             ]
         )

@@ -91,7 +91,7 @@ def _travels(drawn: Mapping[tuple[str, str], Runs]) -> list[list[str]]:
 
 
 def _unanswered(result: Result) -> float:
-    return 100 * float(result.stations["total_unanswered_l2"].sum() / result.stations["total_ppdus_l2"].sum())
+    return 100 * float(result.stations["total_unanswered_l2"].sum()) / float(result.stations["total_ppdus_l2"].sum())
 
 
 def _mpdus(result: Result) -> float:

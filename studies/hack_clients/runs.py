@@ -11,6 +11,7 @@ from acklab.statistics import Interval, mean_interval
 from acklab.studies import Bench, Runs
 from acklab.studies.runs import goodput
 from acklab.sweeps import SweepResult, Variants
+from acklab.sweeps.grid import Axes
 
 COMMAND = "acklab study hack_clients"
 SCENARIO, DATAGRAMS = "../wifi_parity/download.toml", "../wifi_parity/datagrams.toml"
@@ -73,7 +74,7 @@ def queues(bench: Bench, count: str, place: str) -> SweepResult:
     apart = place == TURNS
     laid = {str(packets): [limit(packets, count, apart)] for packets in PACKETS}
     sets = [*bench.sets([f"clients.toml:{count}"]), f"wifi.0.ap.queues={'per-station' if apart else 'shared'}"]
-    grid = {"packets": laid, "scheme": _ends(bench)}
+    grid: Axes = {"packets": laid, "scheme": _ends(bench)}
     return bench.sweep(SCENARIO, folder(count, place), grid, set=[*sets, *overrides(DURATIONS[count])])
 
 

@@ -25,6 +25,7 @@
 
 mod ack;
 mod cid;
+mod co;
 mod compress;
 mod context;
 mod crc;
@@ -34,6 +35,7 @@ mod formats;
 mod frame;
 mod ip_id;
 mod ir;
+mod ir_cr;
 mod octets;
 mod options;
 mod stride;

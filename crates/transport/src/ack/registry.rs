@@ -125,6 +125,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_ack_ratio(ratio));
     }
 
+    fn on_frequency(&mut self, law: super::tack::Law) {
+        each!(self, policy => policy.on_frequency(law));
+    }
+
     fn reason(&self, own: u8) -> &str {
         each!(self, policy => policy.reason(own))
     }

@@ -73,7 +73,7 @@ pub enum Error {
     /// It has a number that has gone by, and was not received then, so that there is no telling how long it is.
     #[error("MSN {0} has gone by")]
     Late(u16),
-    /// The ACK number is scaled, and no scale is known.
+    /// The ACK number is scaled, but the stride is unknown.
     #[error("{0}: a scaled ACK number without a stride")]
     NoStride(Cid),
     /// The list of options, or one of them, is none that an ACK of these endpoints has.

@@ -11,12 +11,12 @@ const REACH: u32 = 12;
 /// Finds the step: the greatest common divisor of the advances of late. With the usual delayed ACKs that is the maximum
 /// segment size, or twice that.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Estimate {
+pub(super) struct StrideEstimator {
     step: u16,
     run: u8,
 }
 
-impl Estimate {
+impl StrideEstimator {
     /// The stride to use for an ACK that goes `advance` octets beyond the last one, where `current` is in use.
     pub(super) fn next(&mut self, current: u16, advance: u32) -> u16 {
         let Ok(advance) = u16::try_from(advance) else { return current };
@@ -33,6 +33,11 @@ impl Estimate {
         let does = |stride: u16| stride != 0 && advance.is_multiple_of(stride);
         let is_better = !does(current) && self.run >= CONFIDENCE && u32::from(advance) <= REACH * u32::from(self.step);
         if is_better { self.step } else { current }
+    }
+
+    /// The stride to send in an IR, where it costs two octets, if two advances agree.
+    pub(super) const fn guess(&self) -> u16 {
+        if self.run < 2 { 0 } else { self.step }
     }
 
     /// The other end has forgotten the stride, and hears of it again once it has paid to tell.
@@ -71,7 +76,7 @@ mod tests {
     use super::*;
 
     fn strides(advances: &[u32]) -> Vec<u16> {
-        let (mut estimate, mut current) = (Estimate::default(), 0);
+        let (mut estimate, mut current) = (StrideEstimator::default(), 0);
         let mut next = |advance: &u32| {
             current = estimate.next(current, *advance);
             current
