@@ -392,7 +392,11 @@ fn values_that_make_no_sense() {
             r#"rate = "9Gbps", write = «"1B"» }"#,
             r#"flow.1.traffic.write: found "1B", expected a larger size, which takes at least a nanosecond at 9Gbps"#,
         ),
-        ("count = 3", "count = «9_999_999»", "flow.0.count: the scenario has 9999999 flows up to this one; expected at most 10000"),
+        (
+            "count = 3",
+            "count = «9_999_999»",
+            "flow.0.count: the scenario has 9999999 flows up to this one; expected at most 10000",
+        ),
     ]);
 }
 
