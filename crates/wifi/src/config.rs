@@ -163,7 +163,8 @@ pub struct Retries {
     /// "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u8>,
-    /// How long after its first transmission a frame may be sent again (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
+    /// How long after its first transmission a frame under a Block ACK agreement, which has no other limit, may be sent again
+    /// (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
     pub lifetime: Duration,
 }
 

@@ -114,8 +114,8 @@ fn transmissions_to_an_absent_peer_end() {
     enter(&mut cell, at(10), &sources[0], 0, 100);
     let last = play(&mut cell, at(60_000_000));
     assert_eq!(cell.counters()[0].expired, 100);
-    // Two windows, one after the other, and the requests and backoffs behind them.
-    assert!((at(2 * 524_288)..at(2 * 524_288 + 400_000)).contains(&last), "{last:?}");
+    // Three aggregates, of 42, 42 and 16 frames, one after the other, and the requests and backoffs after each.
+    assert!((at(3 * 524_288)..at(3 * 524_288 + 200_000)).contains(&last), "{last:?}");
 
     let unlimited = with(
         &json!({"standard": "802.11n", "reception": {"absences": [{"node": 1, "from": "0s"}]}}),

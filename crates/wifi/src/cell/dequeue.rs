@@ -49,11 +49,11 @@ impl<D: Packet> Cell<D> {
     /// Gives up frames with a sequence number that have exceeded a lifetime. Later frames are younger, so the first that has not ends
     /// the search.
     pub(super) fn expire(&mut self, now: Instant, id: TxqId) {
-        let (lifetime, transmit_lifetime) = (self.rules.lifetime, self.rules.retries.lifetime);
+        let (lifetime, transmit_lifetime) = (self.rules.lifetime, self.rules.transmit_lifetime);
         let has_expired = |frame: &Mpdu<D>| {
             lifetime.is_some_and(|lifetime| now.since(frame.arrived) > lifetime)
-                || (!transmit_lifetime.is_zero()
-                    && frame.first_sent.is_some_and(|first| now.since(first) > transmit_lifetime))
+                || transmit_lifetime
+                    .is_some_and(|lifetime| frame.first_sent.is_some_and(|first| now.since(first) > lifetime))
         };
         let mut is_any = false;
         for index in 0..self.backlog.txqs[id].originator.len() {

@@ -24,7 +24,8 @@ impl<D: Packet> Cell<D> {
         txq.attempt += 1;
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
-            txq.originator.requests += u8::from(exchange.kind == FrameKind::Request);
+            txq.originator.requests =
+                txq.originator.requests.saturating_add(u8::from(exchange.kind == FrameKind::Request));
         }
         if exchange.kind == FrameKind::Data {
             let frames = exchange.data.frames;

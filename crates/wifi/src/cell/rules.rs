@@ -21,6 +21,8 @@ pub(super) struct Rules {
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
+    /// How long after its first transmission a frame under a Block ACK agreement may be sent again.
+    pub(super) transmit_lifetime: Option<Duration>,
     /// Transmissions of a Block ACK request; none for no limit.
     pub(super) max_requests: Option<u8>,
     /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
@@ -84,6 +86,8 @@ impl Rules {
             always_delimits: matches!(standard, crate::phy::Standard::Ac | crate::phy::Standard::Ax),
             rts_threshold: config.rts_threshold,
             retries: config.retries,
+            transmit_lifetime: Some(config.retries.lifetime)
+                .filter(|lifetime| !lifetime.is_zero() && config.max_aggregate().is_some()),
             max_requests: match config.dialect {
                 Dialect::Standard => Some(config.retries.requests.unwrap_or(config.retries.short)),
                 Dialect::Ns3 => config.retries.requests,
