@@ -1,5 +1,7 @@
 //! Rules of the MAC, each in the smallest cell that shows it: queues after failures, retry limits, lifetimes, NAV, EIFS, named sets.
 
+#![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
+
 #[path = "common/saturated.rs"]
 mod saturated;
 
@@ -127,9 +129,9 @@ fn transmissions_to_an_absent_peer_end() {
     assert_eq!(cell.counters()[0].expired, 0);
 }
 
-/// After a Block ACK request has moved the window in vain, the next data that arrive are followed by one.
+/// What no Block ACK request could report while the peer was gone does not hold up what is sent when it is back.
 #[test]
-fn a_gap_is_reported_when_the_peer_is_back() {
+fn a_gap_does_not_outlast_an_absence() {
     let sources = [Source::download(1, PACKET)];
     let absences = json!([{"node": 1, "from": "9ms", "until": "3s"}]);
     let config = cell_of(1, json!({"standard": "802.11n", "reception": {"absences": absences}}));

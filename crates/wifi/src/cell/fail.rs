@@ -89,15 +89,25 @@ impl<D: Packet> Cell<D> {
         if gives_up {
             (originator.must_request, originator.requests) = (false, 0);
         }
-        match self.rules.after_missed {
-            AfterMissed::Request if !gives_up => originator.must_request = true,
-            AfterMissed::Request | AfterMissed::Retransmit => {
-                let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
-                sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
-                self.clear_sent(id, sent);
-                self.advance(now, id);
-            }
+        if self.rules.after_missed == AfterMissed::Request && !gives_up {
+            self.backlog.txqs[id].originator.must_request = true;
+            return;
         }
+        let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
+        sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
+        self.clear_sent(id, sent);
+        self.advance(now, id);
+        if gives_up && !self.backlog.has_more(id) {
+            self.release_reorder_buffer(now, id);
+        }
+    }
+
+    /// The originator has nothing left to send, and no request has reached the recipient. A reorder timer lets frames behind a gap go
+    /// then, as mac80211's after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`); no other use of it is modelled.
+    fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
+        let originator = &mut self.backlog.txqs[id].originator;
+        (originator.must_request, originator.has_gap) = (false, false);
+        self.move_window(now, id);
     }
 
     /// The first frame has reached its retry limit: it is given up, and the next one starts with fresh counters (10.3.4.4).
