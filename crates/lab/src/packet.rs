@@ -152,12 +152,23 @@ impl Datagram for Packet {
 
 impl acklab_wifi::Packet for Packet {
     fn ack(&self) -> Option<Ack> {
-        let segment = self.pdu::<Segment>().filter(|_| self.is_pure_ack())?;
-        Some(Ack::of(*segment, self.0.header.route.endpoints))
+        // The header tells it for most packets; the segment lies elsewhere.
+        if !self.is_pure_ack() {
+            return None;
+        }
+        Some(Ack::of(*self.pdu::<Segment>()?, self.0.header.route.endpoints))
     }
 
     fn with_ack(&self, ack: &Ack) -> Self {
         Self::new(ack.segment, self.0.header.route, self.born())
+    }
+
+    fn with_ack_in(&self, ack: &Ack, mut spare: Self) -> Self {
+        let place: &mut dyn Any = &mut *spare.0.pdu;
+        let Some(place) = place.downcast_mut::<Segment>() else { return self.with_ack(ack) };
+        *place = ack.segment;
+        spare.0.header = Header::of(place, self.0.header.route, self.born());
+        spare
     }
 }
 

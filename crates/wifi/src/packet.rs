@@ -13,6 +13,12 @@ pub trait Packet: Datagram + Clone {
     /// from `self`, the packet that was compressed.
     #[must_use]
     fn with_ack(&self, ack: &Ack) -> Self;
+
+    /// The same as [`with_ack`](Self::with_ack) in the memory of `spare`, a packet that is needed no longer.
+    #[must_use]
+    fn with_ack_in(&self, ack: &Ack, _spare: Self) -> Self {
+        self.with_ack(ack)
+    }
 }
 
 /// An IP packet as octets. Only ACKs that an [`Ack`] represents without loss are compressed.

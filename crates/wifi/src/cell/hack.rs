@@ -273,10 +273,10 @@ impl<D: Packet> Cell<D> {
         let (distribution, arrivals) = (&self.distribution, &mut self.arrivals);
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
-        let (to, driver) = (txq.to, &end.driver);
+        let (to, driver) = (txq.to, &mut end.driver);
         let done = end.decompressor.decompress(&end.appended, |msn, ack| {
-            if let Some(retained) = driver.retained(msn) {
-                arrivals.add(retained.with_ack(ack), distribution, to);
+            if let Some(packet) = driver.decompressed(msn, ack) {
+                arrivals.add(packet, distribution, to);
             }
         });
         if let Some(counters) = self.measurement.hack_of(now, to) {

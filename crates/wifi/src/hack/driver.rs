@@ -38,6 +38,8 @@ pub(crate) struct Driver<D> {
     first_unconfirmed: u16,
     /// The newest cleared ACK of each other flow, with its MSN.
     deferred: Vec<(u16, D)>,
+    /// Packets that were confirmed, whose memory the next decompressed ones take.
+    spare: Vec<D>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +92,7 @@ impl<D: Packet> Driver<D> {
             is_latched: false,
             first_unconfirmed: 0,
             deferred: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -239,6 +242,16 @@ impl<D: Packet> Driver<D> {
         self.compressor.discard(endpoints);
     }
 
+    /// The packet that the peer builds from `ack`, which was compressed under this MSN.
+    pub(crate) fn decompressed(&mut self, msn: u16, ack: &Ack) -> Option<D> {
+        let spare = self.spare.pop();
+        let retained = self.retained(msn)?;
+        Some(match spare {
+            Some(spare) => retained.with_ack_in(ack, spare),
+            None => retained.with_ack(ack),
+        })
+    }
+
     /// The packet that was compressed under this MSN.
     pub(crate) fn retained(&self, msn: u16) -> Option<&D> {
         let place = msn.wrapping_sub(self.retained.front()?.msn);
@@ -247,7 +260,8 @@ impl<D: Packet> Driver<D> {
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        self.retained.drain(..count);
+        let room = usize::from(MAX_UNCONFIRMED).saturating_sub(self.spare.len());
+        self.spare.extend(self.retained.drain(..count).map(|retained| retained.packet).take(room));
         self.transmitted = self.transmitted.saturating_sub(count);
         self.last_response.carried = self.last_response.carried.saturating_sub(count);
     }
