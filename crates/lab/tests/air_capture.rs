@@ -1,22 +1,17 @@
 //! Captures of the air, as tshark reads them.
 
-#[path = "common/packets.rs"]
-mod packets;
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::packets::packet;
+use crate::common::tshark::{frames, tshark};
 use acklab_base::{Bytes, Duration, Ecn, Instant};
 use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
-use acklab_wifi::ppdu::{Fate, Frame, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
-use packets::packet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tshark::{frames, tshark};
 
 const SIFS: Duration = Duration::from_micros(16);
 const MSS: u32 = 1448;
@@ -67,7 +62,7 @@ impl Air {
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame,
             appended: Vec::new(),
-            fate: Fate::Received,
+            outcome: Outcome::Received,
         });
         self.now = self.now + duration + SIFS;
     }
@@ -129,7 +124,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
             reserved: SIFS + CONTROL.duration(Bytes(14)),
             frame: data(vec![mpdu(77, &[&acks[0]])]),
             appended: Vec::new(),
-            fate: Fate::Collided,
+            outcome: Outcome::Collided,
         });
     }
     air.now += Duration::from_micros(300);

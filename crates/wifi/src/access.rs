@@ -1,9 +1,11 @@
-//! Who may send next: the distributed coordination function and its four enhanced categories (10.3, 10.23.2).
+//! Channel access: DCF (10.3) and EDCA with its four categories (10.23.2).
 
 mod category;
 mod contention;
+mod edca;
 mod window;
 
 pub use category::{Category, Overrides, Parameters};
-pub(crate) use contention::{Contention, FunctionId, LaneId, PREAMBLE_DETECTION};
+pub(crate) use contention::{Contention, EdcafId, LaneId};
+pub use edca::EdcaSet;
 pub use window::{Control, Window};

@@ -1,4 +1,4 @@
-//! Where every nanosecond of the medium went.
+//! The use of every nanosecond of the medium.
 
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
@@ -6,25 +6,25 @@ use std::ops::Range;
 /// What a nanosecond was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// PPDUs with data, preambles included; of a PPDU that carries both, the share of the data's octets.
+    /// PPDUs with data, preambles included. A PPDU that also carries ACKs is divided by octets.
     Data,
     /// PPDUs with pure ACKs of the transport.
     TransportAck,
     /// ACK and Block ACK frames.
     LinkAck,
-    /// What those take longer because they carry compressed ACKs of the transport.
+    /// What those take longer as they carry compressed ACKs of the transport.
     CompressedAck,
     /// RTS, CTS, Block ACK requests, beacons.
     Control,
     /// SIFS, DIFS and AIFS.
     Interframe,
-    /// Slots that are counted while somebody has something to send, timeouts, and what EIFS is longer than AIFS.
+    /// Backoff slots while an EDCAF has something to send, timeouts, and the part of EIFS beyond AIFS.
     Backoff,
-    /// Transmissions of which several overlapped where they were to be received.
+    /// Transmissions lost as another overlapped at the receiver.
     Collision,
-    /// Transmissions that could not be read for another reason.
+    /// Transmissions lost for another reason.
     Lost,
-    /// Nobody had anything to send.
+    /// No EDCAF had anything to send.
     Idle,
 }
 
@@ -65,7 +65,7 @@ impl Use {
 #[derive(Clone, Debug)]
 pub struct Airtime {
     window: Range<Instant>,
-    /// What is before this is booked.
+    /// All time before this instant is booked.
     booked: Instant,
     by_node: Vec<[Duration; Use::ALL.len()]>,
 }
@@ -80,12 +80,12 @@ impl Airtime {
         self.window = window;
     }
 
-    /// Until when the books are kept.
+    /// The instant up to which all time is booked.
     pub(crate) const fn booked(&self) -> Instant {
         self.booked
     }
 
-    /// What is not booked up to `until` was used by `node` for `what`.
+    /// Books the time up to `until` for `node` and `what`.
     pub(crate) fn book(&mut self, node: usize, what: Use, until: Instant) {
         if until <= self.booked {
             return;
@@ -95,13 +95,13 @@ impl Airtime {
         self.booked = until;
     }
 
-    /// Time that `node` used the medium for `what`. What is nobody's, such as idle time, is the access point's, node 0.
+    /// The time of `node` for `what`. Idle time is booked for the access point, node 0.
     #[must_use]
     pub fn of(&self, node: usize, what: Use) -> Duration {
         self.by_node[node][what as usize]
     }
 
-    /// Time that all used the medium for `what`.
+    /// The time of all nodes for `what`.
     #[must_use]
     pub fn total(&self, what: Use) -> Duration {
         self.by_node.iter().fold(Duration::ZERO, |sum, node| sum + node[what as usize])

@@ -1,4 +1,4 @@
-//! Octets of 802.11 frames, with their FCS (9.3).
+//! Octets of 802.11 frames with their FCS (9.3).
 
 use acklab_base::Bytes;
 
@@ -14,14 +14,14 @@ const DATA_HEADER: u64 = 24;
 const QOS_CONTROL: u64 = 2;
 /// Frame check sequence (9.2.4.8).
 const FCS: u64 = 4;
-/// LLC and SNAP ahead of an IP packet (IEEE 802.2; RFC 1042).
+/// LLC and SNAP headers before an IP packet (IEEE 802.2; RFC 1042).
 pub(crate) const LLC: u64 = 8;
 /// MPDU delimiter of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
-/// Addresses and length ahead of each MSDU of an A-MSDU (9.3.2.2.2).
+/// Addresses and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A compressed Block ACK for a window of so many frames (9.3.1.8.2): 32 octets for 64, 56 for 256.
+/// A compressed Block ACK for a window of `window` frames (9.3.1.8.2): 32 octets for 64, 56 for 256.
 pub(crate) const fn block_ack(window: u16) -> Bytes {
     Bytes(24 + window as u64 / 8)
 }

@@ -1,15 +1,16 @@
 //! TCP/HACK: TCP's ACKs inside the acknowledgements of the link (Salameh, Zhushi, Handley, Jamieson and Karp: HACK: Hierarchical
 //! ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14).
 //!
-//! Two nodes that exchange frames of a traffic class have an [`End`] each way: who sends ACKs that way, and who receives them. The
-//! sender is split as in the paper (§3.3.1): the driver knows TCP, the NIC appends opaque octets within SIFS.
+//! Two nodes that exchange frames of a traffic class have an [`End`] for each direction: the state of the node that sends ACKs and of
+//! the node that receives them. The sender is split as in the paper (§3.3.1): the driver knows TCP, the NIC appends opaque octets
+//! within SIFS.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `config` | what a scenario says |
-//! | `driver` | which ACKs wait for an answer, until when they are kept, when they go as they are |
-//! | `nic` | the table of descriptors, and what of it goes on an answer |
-//! | `counters` | what a node has done |
+//! | `config` | the settings of a scenario |
+//! | `driver` | which ACKs are held for a response frame, how long they are retained, when they are sent uncompressed |
+//! | `nic` | the table of descriptors, and what of it is appended to a response frame |
+//! | `counters` | the counters of a node |
 
 pub mod config;
 pub mod counters;
@@ -27,13 +28,13 @@ use driver::Driver;
 /// ACKs from one node to another in one traffic class.
 #[derive(Clone, Debug)]
 pub(crate) struct End<D> {
-    /// Of the node that sends ACKs.
+    /// At the node that sends ACKs.
     pub(crate) driver: Driver<D>,
-    /// The octets on the answer that is on the air.
+    /// The octets appended to the response frame on the air.
     pub(crate) appended: Vec<u8>,
-    /// Somebody watches how long ACKs wait.
+    /// The hold timer runs.
     pub(crate) is_timed: bool,
-    /// Of the node that receives them.
+    /// At the node that receives them.
     pub(crate) decompressor: Decompressor,
 }
 
@@ -47,14 +48,15 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// A packet has come in a frame of its own. An ACK begins or refreshes the context of its flow.
+    /// A packet has arrived in a data frame. An uncompressed ACK establishes or refreshes the context of its flow.
     pub(crate) fn receives_plain(&mut self, packet: &D) {
         if let Some(ack) = packet.ack() {
             self.decompressor.observe(&ack);
         }
     }
 
-    /// The packets of this frame have come so, as their sender now knows, or it has given them up and will never know.
+    /// The frame leaves the transmit window: its sender knows that the packets have arrived, or has given the frame up and will never
+    /// know.
     pub(crate) fn leaves_window(&mut self, frame: &Mpdu<D>) {
         for ack in frame.packets.as_slice().iter().filter_map(Packet::ack) {
             if frame.is_given_up {

@@ -5,15 +5,15 @@
 //! | module | holds |
 //! |---|---|
 //! | [`cell`] | the machine, split by verb |
-//! | [`config`] | a cell as it stands in a scenario |
+//! | [`config`] | the settings of a cell in a scenario |
 //! | [`phy`] | the physical layers as data: rates, durations, interframe spaces |
-//! | [`access`] | who may send next: lanes of backoffs, categories, contention windows |
-//! | [`rate`] | in which mode a PPDU is sent |
-//! | [`reception`] | who hears whom, and how well |
+//! | [`access`] | channel access: categories, contention windows, backoffs |
+//! | [`rate`] | rate control: the mode of a PPDU |
+//! | [`reception`] | which nodes hear each other, and how well |
 //! | [`hack`] | TCP's ACKs inside the acknowledgements of the link |
-//! | [`airtime`] | where every nanosecond of the medium went |
-//! | [`counters`] | what a node has done |
-//! | [`ppdu`] | what was on the air, for captures and timelines |
+//! | [`airtime`] | the use of every nanosecond of the medium |
+//! | [`counters`] | counters of a node |
+//! | [`ppdu`] | PPDUs, for captures and timelines |
 
 pub mod access;
 pub mod airtime;

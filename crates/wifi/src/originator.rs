@@ -1,26 +1,28 @@
-//! The sending side of a Block ACK agreement: which frames wait for their acknowledgement (10.25.6.4, 10.25.7).
+//! The originator of a Block ACK agreement: the frames in its transmit window (10.25.6.4, 10.25.7).
 //!
-//! Without an agreement it holds one frame, the one that is being sent.
+//! Without an agreement, the window holds the one frame that is being sent.
 
 use crate::payload::Payload;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::collections::VecDeque;
 
-/// A frame that has a sequence number.
+/// A frame with a sequence number.
 #[derive(Clone, Debug)]
 pub(crate) struct Mpdu<D> {
-    /// What it carries, until the peer has it.
+    /// Its packets, until the peer has received them.
     pub(crate) packets: Payload<D>,
     /// Octets of its packets.
     pub(crate) bytes: Bytes,
     /// Octets with header and FCS.
     pub(crate) octets: Bytes,
-    /// When its first packet joined the queue.
+    /// When its first packet was enqueued.
     pub(crate) arrived: Instant,
+    /// When it was first sent.
+    pub(crate) first_sent: Option<Instant>,
     pub(crate) failures: u8,
-    /// The peer has it, whether it is known here or not.
+    /// The peer has received it, whether the originator knows it or not.
     pub(crate) is_received: bool,
-    /// It was acknowledged, or given up.
+    /// It was acknowledged or given up.
     pub(crate) is_settled: bool,
     pub(crate) is_given_up: bool,
     /// Octets of pure TCP ACKs in it.
@@ -28,33 +30,33 @@ pub(crate) struct Mpdu<D> {
     pub(crate) packet_count: u16,
 }
 
-/// Frames from the window's start, and those of them that are on the air.
+/// The frames from the start of the transmit window, and those on the air.
 #[derive(Clone, Debug)]
 pub(crate) struct Originator<D> {
-    /// The sequence number of the first, unwrapped.
+    /// The first sequence number of the window, unwrapped: WinStartO.
     pub(crate) start: u64,
     pub(crate) frames: VecDeque<Mpdu<D>>,
     /// The sequence numbers in the PPDU that is being sent.
     pub(crate) sent: Vec<u64>,
-    /// A Block ACK is missing, or the peer's window must be moved: ask before anything else is sent.
-    pub(crate) must_ask: bool,
-    /// The peer's window is still to be moved past a frame that was given up.
+    /// A Block ACK is missing, or the recipient's window must be moved: a Block ACK request is sent before anything else.
+    pub(crate) must_request: bool,
+    /// The recipient's window is to be moved past a frame that was given up.
     pub(crate) has_gap: bool,
-    /// Requests in a row that no answer came for.
+    /// Consecutive Block ACK requests without a Block ACK.
     pub(crate) requests: u8,
-    /// What was sent last and not answered.
-    pub(crate) missed: Missed,
+    /// PPDUs without a response frame since the last one that had one.
+    pub(crate) missed_response: MissedResponse,
 }
 
-/// To what no answer came, since one did.
+/// PPDUs without a response frame since the last one that had one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Missed {
-    /// To nothing.
+pub(crate) enum MissedResponse {
+    /// None.
     #[default]
-    Nothing,
-    /// To a frame with this sequence number, sent by itself.
-    Alone(u64),
-    /// To an aggregate, or to a request.
+    None,
+    /// Only single frames with this sequence number.
+    Single(u64),
+    /// An aggregate, a request, or different frames.
     Several,
 }
 
@@ -64,16 +66,16 @@ impl<D> Default for Originator<D> {
             start: 0,
             frames: VecDeque::new(),
             sent: Vec::new(),
-            must_ask: false,
+            must_request: false,
             has_gap: false,
             requests: 0,
-            missed: Missed::Nothing,
+            missed_response: MissedResponse::None,
         }
     }
 }
 
 impl<D> Originator<D> {
-    /// Frames that lie between the window's start and its end, settled or not.
+    /// Frames in the window, settled or not.
     pub(crate) fn len(&self) -> usize {
         self.frames.len()
     }
@@ -87,33 +89,35 @@ impl<D> Originator<D> {
         self.frames.get_mut(usize::try_from(sequence.checked_sub(self.start)?).ok()?)
     }
 
-    /// The frame at this place in the PPDU that is being sent.
+    /// The frame at this place of the PPDU that is being sent.
     pub(crate) fn sent_frame(&self, place: usize) -> Option<&Mpdu<D>> {
         self.frames.get(usize::try_from(self.sent.get(place)?.checked_sub(self.start)?).ok()?)
     }
 
-    /// Give the next sequence number to a frame.
+    /// Assigns the next sequence number to a frame, and returns it.
     pub(crate) fn append(&mut self, frame: Mpdu<D>) -> u64 {
         self.frames.push_back(frame);
         self.start + self.frames.len() as u64 - 1
     }
 
-    /// No answer came to what was being sent. `is_alone`: it is a frame by itself.
-    pub(crate) fn misses(&mut self, is_alone: bool) {
-        self.missed = match (self.missed, self.sent.first()) {
-            (Missed::Nothing, Some(sequence)) if is_alone => Missed::Alone(*sequence),
-            (Missed::Alone(before), Some(sequence)) if is_alone && before == *sequence => self.missed,
-            _ => Missed::Several,
+    /// The PPDU that was being sent had no response frame. `is_single`: it is a single frame.
+    pub(crate) fn miss_response(&mut self, is_single: bool) {
+        self.missed_response = match (self.missed_response, self.sent.first()) {
+            (MissedResponse::None, Some(sequence)) if is_single => MissedResponse::Single(*sequence),
+            (MissedResponse::Single(before), Some(sequence)) if is_single && before == *sequence => {
+                self.missed_response
+            }
+            _ => MissedResponse::Several,
         };
     }
 
-    /// Has something been sent, or does something wait, beside what is being sent?
+    /// Are there unsettled frames beside those being sent?
     pub(crate) fn has_other(&self) -> bool {
         let unsettled = self.frames.iter().filter(|frame| !frame.is_settled).count();
         unsettled > self.sent.len()
     }
 
-    /// Moves the window past all that is settled, and shows what leaves it. Returns how many packets that are, and their octets.
+    /// Moves the window past settled frames, and calls `leaves` for each. Returns the number of their packets and their octets.
     pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Mpdu<D>)) -> (u64, Bytes) {
         let (mut packets, mut bytes) = (0, Bytes::ZERO);
         while let Some(frame) = self.frames.pop_front_if(|frame| frame.is_settled) {

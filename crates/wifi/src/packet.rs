@@ -4,24 +4,24 @@ use acklab_base::Datagram;
 use acklab_wire::IpPacket;
 use acklab_wire::rohc::Ack;
 
-/// A packet as a cell carries it: one of which a driver can read the headers, if it is a pure ACK.
+/// A packet as a cell carries it. Of a pure TCP ACK, a driver can read the headers.
 pub trait Packet: Datagram + Clone {
-    /// All that its headers say, if it is a pure ACK over IPv4.
+    /// The content of its headers, if it is a pure TCP ACK over IPv4.
     fn ack(&self) -> Option<Ack>;
 
-    /// The packet that the other end makes of `ack`, which it has decompressed. What no header holds, such as the notes of a
-    /// simulation, it has from this one, which was compressed.
+    /// Returns the packet that the peer builds from the decompressed `ack`. What no header holds, such as a simulation's annotations, is
+    /// taken from `self`, the packet that was compressed. `spare` is a packet that is no longer needed; its memory may be used again.
     #[must_use]
-    fn with_ack(&self, ack: &Ack) -> Self;
+    fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self;
 }
 
-/// An IP packet that came as octets. Only what an [`Ack`] holds without loss is compressed; other ACKs go as they are.
+/// An IP packet as octets. Only ACKs that an [`Ack`] represents without loss are compressed.
 impl Packet for IpPacket {
     fn ack(&self) -> Option<Ack> {
         self.compressible_ack()
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         self.with_ack(ack)
     }
 }

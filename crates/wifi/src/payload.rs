@@ -1,12 +1,12 @@
 //! What a data frame carries.
 
-/// One packet, which then lies in the frame itself, or those of an A-MSDU.
+/// One packet, stored in place, or those of an A-MSDU.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Payload<D> {
-    /// The peer has it.
+    /// Moved to the peer.
     #[default]
     Gone,
-    /// As most frames do.
+    /// One packet, as in most frames.
     One(D),
     /// An A-MSDU.
     Several(Vec<D>),
@@ -32,7 +32,7 @@ impl<D> Payload<D> {
         }
     }
 
-    /// Passes on its packets in their order.
+    /// Passes its packets up in their order.
     pub(crate) fn for_each(self, up: &mut impl FnMut(D)) {
         match self {
             Self::Gone => {}

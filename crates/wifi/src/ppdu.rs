@@ -1,4 +1,4 @@
-//! What was on the air, for captures and timelines.
+//! PPDUs as captures and air timelines show them.
 
 use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, Instant};
@@ -8,27 +8,27 @@ use acklab_base::{Bytes, Duration, Instant};
 pub struct Ppdu<D> {
     /// When its preamble began.
     pub at: Instant,
-    /// How long it took, without signal extension.
+    /// Its duration without signal extension.
     pub duration: Duration,
     /// The node that sent it; 0 is the access point.
     pub from: usize,
-    /// The node that it was for; none for all.
+    /// The addressed node; none for a broadcast.
     pub to: Option<usize>,
-    /// How it was sent.
+    /// Its mode.
     pub mode: Mode,
     /// Octets of its PSDU.
     pub octets: Bytes,
-    /// For how long the medium is reserved behind it: the duration field.
+    /// Its duration field: for how long it reserves the medium after its end.
     pub reserved: Duration,
-    /// What it carried.
+    /// Its frame or frames.
     pub frame: Frame<D>,
-    /// Octets of compressed ACKs behind an answer, counted in those of the PSDU.
+    /// Compressed ACKs appended to a response frame, included in the octets of the PSDU.
     pub appended: Vec<u8>,
-    /// How it ended.
-    pub fate: Fate,
+    /// Was it received?
+    pub outcome: Outcome,
 }
 
-/// What a PPDU carries.
+/// The frame or frames of a PPDU.
 #[derive(Clone, Debug)]
 pub enum Frame<D> {
     /// Request to send.
@@ -46,7 +46,7 @@ pub enum Frame<D> {
     BlockAck {
         /// Sequence number of the first, 12 bits.
         start: u16,
-        /// Which have arrived, the first in the lowest bit.
+        /// The frames received, the first in the lowest bit.
         bitmap: [u64; 4],
         /// Frames of the window.
         window: u16,
@@ -87,34 +87,34 @@ pub struct Mpdu<D> {
     pub sequence: u16,
     /// Traffic identifier; none without QoS.
     pub tid: Option<u8>,
-    /// It was sent before.
+    /// It is a retransmission.
     pub is_retry: bool,
     /// The sender has more for the same peer.
     pub has_more: bool,
-    /// The sender has moved on without an answer to what it sent before: SYNC of TCP/HACK.
+    /// SYNC of TCP/HACK: the sender goes on although an earlier response frame is missing.
     pub is_sync: bool,
     /// Octets with header and FCS.
     pub octets: Bytes,
     /// The packets in it.
     pub packets: Vec<D>,
-    /// Is it several packets in an A-MSDU?
+    /// Its packets are in an A-MSDU.
     pub is_a_msdu: bool,
-    /// The peer could read it.
+    /// The peer has received it.
     pub is_received: bool,
 }
 
-/// How a PPDU ended.
+/// Whether a PPDU was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Its receiver has read it, or some of its frames.
+pub enum Outcome {
+    /// Its receiver has decoded it, or some of its frames.
     Received,
-    /// Another overlapped with it where it was to be received.
+    /// It was lost, and another PPDU overlapped with it at the receiver.
     Collided,
-    /// Its receiver could not read it.
+    /// It was lost for another reason.
     Lost,
 }
 
-impl Fate {
+impl Outcome {
     /// What tables call it.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,12 +1,12 @@
-//! In which mode the next PPDU is sent.
+//! Rate control: the mode of the next PPDU.
 //!
 //! | | |
 //! |---|---|
-//! | [`Capabilities`] | what both ends can do, and all modes of that |
-//! | [`Config`] | which rate control, and its settings |
-//! | [`RateControl`] | a rate control at work: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
-//! | [`Exchange`] | by what the ideal one compares goodputs |
-//! | [`Refusal`] | why there is none with these settings |
+//! | [`Capabilities`] | the capabilities common to both ends, and their modes |
+//! | [`Config`] | the settings |
+//! | [`RateControl`] | the state: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
+//! | [`Exchange`] | the frame exchange for which the ideal one compares goodputs |
+//! | [`Refusal`] | why settings are refused |
 
 mod capabilities;
 #[cfg(test)]
@@ -44,8 +44,8 @@ pub enum Config {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
-    /// The mode that suits the signal-to-noise ratio at the peer, which its answers tell without any error of measurement: the one of
-    /// the highest expected goodput, which makes the envelope over all fixed modes.
+    /// The mode of the highest expected goodput at the peer's signal-to-noise ratio, which its response frames report without error:
+    /// the envelope over all fixed modes.
     Ideal {
         /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this: ns-3's `IdealWifiManager`, which
         /// takes 1e-6.
@@ -53,7 +53,7 @@ pub enum Config {
         #[schemars(range(min = 0.0, max = 0.5))]
         bit_errors: Option<f64>,
     },
-    /// That of Linux: it counts what gets through and probes what might be better (`rc80211_minstrel_ht.c`).
+    /// That of Linux, which keeps statistics of success and probes faster rates (`rc80211_minstrel_ht.c`).
     MinstrelHt {},
 }
 
@@ -69,37 +69,37 @@ impl Default for Config {
 pub enum RateControl {
     /// Always this mode.
     Fixed(Mode),
-    /// The best by signal-to-noise ratio.
+    /// The best mode by signal-to-noise ratio.
     Ideal(Ideal),
     /// That of Linux.
     MinstrelHt(MinstrelHt),
 }
 
 impl RateControl {
-    /// The rate control of this configuration between two ends that are able to do this. `exchange` and `success`, the probability that an
-    /// MPDU of so many octets arrives, by mode and signal-to-noise ratio in dB, tell the ideal one what is best; `chance` decides in which
-    /// order Minstrel-HT probes.
+    /// The rate control of this configuration between two ends with these capabilities. The ideal one compares modes by `exchange` and
+    /// `success`, the probability that an MPDU is received by mode, signal-to-noise ratio in dB, and octets. `stream` is the random
+    /// order in which Minstrel-HT probes.
     ///
     /// # Errors
-    /// If the configuration names a mode that there is not, or none is defined.
+    /// If the standard does not define the configured mode, or none at all.
     pub fn new(
         config: Config,
-        able: Capabilities,
+        capabilities: Capabilities,
         exchange: Exchange,
         success: impl Fn(Mode, f64, Bytes) -> f64,
-        chance: &mut Stream,
+        stream: &mut Stream,
     ) -> Result<Self, Refusal> {
         match config {
-            Config::Fixed { rate, mcs, streams } => fixed::named(able, rate, mcs, streams).map(Self::Fixed),
-            Config::Ideal { bit_errors: None } => Ideal::by_goodput(able, exchange, success).map(Self::Ideal),
+            Config::Fixed { rate, mcs, streams } => fixed::named(capabilities, rate, mcs, streams).map(Self::Fixed),
+            Config::Ideal { bit_errors: None } => Ideal::by_goodput(capabilities, exchange, success).map(Self::Ideal),
             Config::Ideal { bit_errors: Some(target) } => {
-                Ideal::by_bit_errors(able, target, exchange.frame, success).map(Self::Ideal)
+                Ideal::by_bit_errors(capabilities, target, exchange.frame, success).map(Self::Ideal)
             }
-            Config::MinstrelHt {} => MinstrelHt::new(able, chance).map(Self::MinstrelHt),
+            Config::MinstrelHt {} => MinstrelHt::new(capabilities, stream).map(Self::MinstrelHt),
         }
     }
 
-    /// The only mode that it chooses, if there is one.
+    /// Its mode, if it always chooses the same.
     #[must_use]
     pub const fn only_mode(&self) -> Option<Mode> {
         match self {
@@ -108,8 +108,8 @@ impl RateControl {
         }
     }
 
-    /// The mode of the next PPDU. `attempt` counts from 0 the transmissions of its first frame that failed; of those, Minstrel-HT counts
-    /// the ones in a row that had no answer at all.
+    /// The mode of the next PPDU. `attempt`: failed transmissions of its first frame, of which Minstrel-HT counts the consecutive ones
+    /// without any response frame.
     pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
@@ -118,7 +118,7 @@ impl RateControl {
         }
     }
 
-    /// Would RTS and CTS go ahead of the PPDU whose mode was chosen last? Minstrel-HT has them ahead of all rates that it falls back to
+    /// Are RTS and CTS sent before the PPDU whose mode was chosen last? Minstrel-HT asks for them at all fallback rates
     /// (`minstrel_ht_set_rate`).
     #[must_use]
     pub const fn wants_rts(&self) -> bool {
@@ -128,8 +128,8 @@ impl RateControl {
         }
     }
 
-    /// Is the mode that was chosen last a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`)? A driver sends such a frame alone, not
-    /// in an aggregate (ath9k's `ath_lookup_rate`).
+    /// Is the mode that was chosen last a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`)? A driver sends such a frame outside
+    /// of aggregates (ath9k's `ath_lookup_rate`).
     #[must_use]
     pub const fn is_probe(&self) -> bool {
         match self {
@@ -138,7 +138,7 @@ impl RateControl {
         }
     }
 
-    /// How a PPDU fared: of `attempted` MPDUs `delivered` were acknowledged; none, if no answer came, or none to the RTS ahead of it.
+    /// Reports a PPDU: of `attempted` MPDUs, `delivered` were acknowledged; none without a response frame to it or to its RTS.
     pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => {}
@@ -146,11 +146,11 @@ impl RateControl {
         }
     }
 
-    /// The signal-to-noise ratio in dB at the peer, as its last answer tells.
-    pub fn heard(&mut self, _now: Instant, snr_db: f64) {
+    /// Reports the signal-to-noise ratio at the peer in dB, as its last response frame carries it.
+    pub fn update_snr(&mut self, _now: Instant, snr_db: f64) {
         match self {
             Self::Fixed(_) | Self::MinstrelHt(_) => {}
-            Self::Ideal(ideal) => ideal.heard(snr_db),
+            Self::Ideal(ideal) => ideal.update_snr(snr_db),
         }
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     use acklab_base::random::Seed;
     use serde::de::value::{Error, MapDeserializer};
 
-    const ABLE: Capabilities = Capabilities {
+    const CAPABILITIES: Capabilities = Capabilities {
         standard: Standard::G,
         width: Width::Mhz20,
         guard: Guard::Ns800,
@@ -182,7 +182,7 @@ mod tests {
             longest: Duration::from_millis(20),
             overhead: Duration::from_micros(150),
         };
-        RateControl::new(config, ABLE, exchange, channel::synthetic, &mut Seed(1).stream("rate")).unwrap()
+        RateControl::new(config, CAPABILITIES, exchange, channel::synthetic, &mut Seed(1).stream("rate")).unwrap()
     }
 
     #[test]
@@ -199,26 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_one_heeds_nothing() {
+    fn a_fixed_one_ignores_reports() {
         let mut fixed = control(Config::Fixed { rate: Some(Rate::from_mbps(24)), mcs: None, streams: None });
         let mode = fixed.choose(Instant::ZERO, 0);
         assert_eq!(mode, Mode::ofdm(4));
         fixed.report(Instant::ZERO, mode, 1, 0);
-        fixed.heard(Instant::ZERO, 0.0);
+        fixed.update_snr(Instant::ZERO, 0.0);
         assert_eq!(fixed.choose(Instant::ZERO, 6), mode);
     }
 
     #[test]
-    fn an_ideal_one_heeds_what_it_hears() {
+    fn an_ideal_one_follows_the_reported_snr() {
         let mut ideal = control(Config::Ideal { bit_errors: None });
         assert_eq!(ideal.choose(Instant::ZERO, 0), Mode::ofdm(0));
-        ideal.heard(Instant::ZERO, 40.0);
+        ideal.update_snr(Instant::ZERO, 40.0);
         ideal.report(Instant::ZERO, Mode::ofdm(7), 1, 0);
         assert_eq!(ideal.choose(Instant::ZERO, 1), Mode::ofdm(7));
     }
 
     #[test]
-    fn minstrel_has_rts_ahead_of_what_it_falls_back_to() {
+    fn minstrel_asks_for_rts_at_fallback_rates() {
         let mut minstrel = control(Config::MinstrelHt {});
         let first = minstrel.choose(Instant::ZERO, 0);
         assert!(!minstrel.wants_rts());

@@ -1,24 +1,26 @@
-//! What becomes of a frame at its receiver.
+//! Whether a receiver decodes a frame.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`config`] | how it is described: [`Config`] |
-//! | [`error`] | how often a frame fails at a signal-to-noise ratio |
-//! | [`place`], [`path_loss`] | where nodes are, what is left of a signal there, and the noise beside it |
-//! | [`capture`] | which frame survives when several are in the air |
+//! | [`config`] | the settings: [`Config`] |
+//! | [`error`] | frame error rates by signal-to-noise ratio |
+//! | [`place`], [`path_loss`] | positions of nodes, path loss, and noise |
+//! | [`capture`] | which frame survives when several overlap |
 //! | [`schedule`] | fades and absences |
 //!
-//! [`Reception`] answers questions and draws nothing: chance is the cell's.
+//! [`Reception`] computes probabilities and draws no random numbers; the cell does.
 
 pub mod capture;
 pub mod config;
 pub mod error;
+mod link;
 pub mod path_loss;
 pub mod place;
 pub mod schedule;
 
 pub use config::{Channel, Config};
 pub use error::ErrorTable;
+pub use link::Link;
 pub use schedule::Presence;
 
 use crate::phy::{Band, Format, Mode, Standard, Width};
@@ -26,24 +28,25 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant};
 use capture::{Capture, Overlap};
 use config::{Snr, Streams};
+use error::ratio;
 use schedule::Schedule;
 
 /// The cell whose frames are received.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
-    /// Its name, by which random places are drawn.
+    /// Its name, which selects the random stream of positions.
     pub name: &'a str,
-    /// How many stations it has beside its access point.
+    /// The number of stations, without the access point.
     pub stations: usize,
-    /// What they speak.
+    /// Their standard.
     pub standard: Standard,
-    /// Where in the spectrum.
+    /// The band.
     pub band: Band,
     /// The width of its channel.
     pub width: Width,
 }
 
-/// What kind of frame it is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Data and management.
@@ -52,22 +55,22 @@ pub enum Kind {
     Control,
 }
 
-/// A frame that is in the air beside the one in question.
+/// A frame that overlaps with the one in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Other {
-    /// Who sends it.
+pub struct Interferer {
+    /// Its sender.
     pub from: usize,
-    /// Had it begun when the frame in question began?
+    /// Did it begin before the frame in question?
     pub is_earlier: bool,
 }
 
-/// Who hears whom, and how well. Nodes count from 0, the access point.
+/// Which nodes hear each other, and how well. Node 0 is the access point.
 #[derive(Clone, Debug)]
 pub struct Reception {
     model: Model,
     schedule: Schedule,
     nodes: usize,
-    /// By hearer and sender.
+    /// By receiver and sender.
     hears: Vec<bool>,
 }
 
@@ -118,32 +121,32 @@ impl Reception {
         Self { model, schedule: Schedule::new(&config.fades, &config.absences), nodes, hears }
     }
 
-    /// Does a node hear another send, well enough to leave the channel to it? Fades change nothing here.
+    /// Does the node `at` sense what `of` sends? Fades do not change that.
     #[must_use]
     pub fn hears(&self, at: usize, of: usize) -> bool {
         self.hears[at * self.nodes + of]
     }
 
-    /// Is a node there?
+    /// Is a node present?
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.schedule.presence(now, node)
     }
 
-    /// The first instant after `now` at which some node leaves or comes back.
+    /// The first instant after `now` at which a node leaves or returns.
     #[must_use]
     pub fn next_presence_change(&self, now: Instant) -> Option<Instant> {
         self.schedule.next_presence_change(now)
     }
 
-    /// The ratio of signal to noise of each stream, in dB; nothing, if the channel knows none.
+    /// The signal-to-noise ratio of each stream in dB. Returns `None` if the channel model has none.
     #[must_use]
     pub fn snr_db(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<f64> {
         let Model::Snr(air) = &self.model else { return None };
         Some(self.power_dbm(air, now, from, to) - air.noise_dbm(mode) - air.stream_loss_db(mode))
     }
 
-    /// How PPDUs in `mode` arrive that meet no other in the air.
+    /// How PPDUs in `mode` are received that overlap with no other.
     #[must_use]
     pub fn link(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind) -> Link {
         if self.is_broken(now, from, to) {
@@ -164,14 +167,22 @@ impl Reception {
     ///
     /// Without capture it is lost if its receiver hears any of them. With capture all count, heard or not, by their power.
     #[must_use]
-    pub fn link_beside(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind, others: &[Other]) -> Link {
+    pub fn link_beside(
+        &self,
+        now: Instant,
+        from: usize,
+        to: usize,
+        mode: Mode,
+        kind: Kind,
+        others: &[Interferer],
+    ) -> Link {
         if others.is_empty() {
             return self.link(now, from, to, mode, kind);
         }
         if let Model::Snr(air) = &self.model
             && let Some(capture) = air.capture
         {
-            let overlap = |other: &Other| Overlap {
+            let overlap = |other: &Interferer| Overlap {
                 power_dbm: self.power_dbm(air, now, other.from, to),
                 is_earlier: other.is_earlier,
             };
@@ -189,15 +200,38 @@ impl Reception {
         self.link(now, from, to, mode, kind)
     }
 
-    /// The probability that a frame of so many octets arrives in a PPDU of its own that meets no other.
+    /// Are there powers, so that nodes at different places sense a collision differently?
+    #[must_use]
+    pub const fn has_powers(&self) -> bool {
+        matches!(self.model, Model::Snr(_))
+    }
+
+    /// Does a node detect the preamble of a PPDU in `mode` that begins together with these: is it 4 dB stronger than noise and all of
+    /// them (ns-3's `ThresholdPreambleDetectionModel`)? Without powers all are as strong, and it does not.
+    #[must_use]
+    pub fn detects_preamble(&self, now: Instant, from: usize, at: usize, mode: Mode, others: &[Interferer]) -> bool {
+        const THRESHOLD_DB: f64 = 4.0;
+        let Model::Snr(air) = &self.model else { return false };
+        let interference: f64 = others.iter().map(|other| ratio(self.power_dbm(air, now, other.from, at))).sum();
+        let unwanted_dbm = 10.0 * libm::log10(ratio(air.noise_dbm(mode)) + interference);
+        self.power_dbm(air, now, from, at) - unwanted_dbm >= THRESHOLD_DB
+    }
+
+    /// Is the receiver of a frame absent? Others receive the frame all the same.
+    #[must_use]
+    pub fn is_absent(&self, now: Instant, node: usize) -> bool {
+        self.schedule.presence(now, node) != Presence::Here
+    }
+
+    /// The probability that a frame of `octets` is received in a PPDU that overlaps with no other.
     #[must_use]
     pub fn success(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind, octets: Bytes) -> f64 {
         let mut link = self.link(now, from, to, mode, kind);
         link.header() * link.success(octets)
     }
 
-    /// The probability that a frame of so many octets arrives at this ratio of signal to noise of one stream; where the channel knows
-    /// none, whatever it is.
+    /// The probability that a frame of `octets` is received at this signal-to-noise ratio of one stream, which only some channel
+    /// models use.
     #[must_use]
     pub fn success_at(&self, mode: Mode, snr_db: f64, octets: Bytes) -> f64 {
         match &self.model {
@@ -261,54 +295,19 @@ impl Air {
 
     /// The signal fields are sent as one stream.
     fn link(&self, mode: Mode, snr_db: f64) -> Link {
-        Link {
-            header: self.table.header_success(mode, snr_db),
-            errors_per_octet: self.table.errors_per_octet(mode, snr_db - self.stream_loss_db(mode)),
-            ..Link::fixed(1.0)
-        }
+        Link::with_errors(
+            self.table.header_success(mode, snr_db),
+            self.table.errors_per_octet(mode, snr_db - self.stream_loss_db(mode)),
+        )
     }
 }
 
-/// The least power at which a node must find the channel busy.
+/// The least power at which a node must sense the channel busy.
 fn carrier_sense_dbm(cell: Cell<'_>) -> f64 {
     match cell.standard {
         // 16.3.8.5, the most sensitive of its cases.
         Standard::B => -76.0,
         // 17.3.10.6, 19.3.19.5.4, 21.3.18.5.3.
         _ => -82.0 + 10.0 * libm::log10(cell.width.hertz() / Width::Mhz20.hertz()),
-    }
-}
-
-/// How PPDUs of one mode arrive from one node at another, at one time: ready to be asked for each frame in them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    header: f64,
-    whatever_its_length: f64,
-    errors_per_octet: f64,
-    /// The last question and its answer: most frames of an aggregate are as long as the one before.
-    last: (u64, f64),
-}
-
-impl Link {
-    /// Nothing arrives.
-    pub const LOST: Self = Self { header: 0.0, ..Self::fixed(0.0) };
-
-    const fn fixed(success: f64) -> Self {
-        Self { header: 1.0, whatever_its_length: success, errors_per_octet: 0.0, last: (0, success) }
-    }
-
-    /// The probability that the signal fields are read. If they are not, all of the PPDU is lost.
-    #[must_use]
-    pub const fn header(&self) -> f64 {
-        self.header
-    }
-
-    /// The probability that a frame of so many octets in it arrives, given that the signal fields are read.
-    pub fn success(&mut self, octets: Bytes) -> f64 {
-        if octets.0 != self.last.0 {
-            let success = self.whatever_its_length * libm::exp(-self.errors_per_octet * octets.0 as f64);
-            self.last = (octets.0, success);
-        }
-        self.last.1
     }
 }

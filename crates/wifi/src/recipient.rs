@@ -1,25 +1,25 @@
-//! The receiving side of a Block ACK agreement: packets go up in the order in which they were sent (10.25.6.6).
+//! The recipient of a Block ACK agreement: the reorder buffer passes packets up in the order of their sequence numbers (10.25.6.6).
 
 use crate::payload::Payload;
 use std::collections::BTreeMap;
 
-/// Frames that wait for those before them.
+/// The reorder buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipient<D> {
     /// The next sequence number to release, unwrapped: WinStartB.
     next: u64,
-    held: BTreeMap<u64, Payload<D>>,
+    buffered: BTreeMap<u64, Payload<D>>,
     window: u64,
 }
 
 impl<D> Recipient<D> {
     pub(crate) fn new(window: u16) -> Self {
-        Self { next: 0, held: BTreeMap::new(), window: u64::from(window) }
+        Self { next: 0, buffered: BTreeMap::new(), window: u64::from(window) }
     }
 
-    /// A frame of a window arrives. What is in order goes to `up`.
+    /// A frame arrives under an agreement. Passes `up` what is in order.
     pub(crate) fn receive(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
-        if sequence == self.next && self.held.is_empty() {
+        if sequence == self.next && self.buffered.is_empty() {
             self.next += 1;
             return packets.for_each(up);
         }
@@ -27,12 +27,12 @@ impl<D> Recipient<D> {
             self.advance(sequence + 1 - self.window, up);
         }
         if sequence >= self.next {
-            self.held.insert(sequence, packets);
+            self.buffered.insert(sequence, packets);
             self.release(up);
         }
     }
 
-    /// A frame arrives that was sent by itself, without an agreement: it waits for nothing (10.3.2.14).
+    /// A frame arrives without an agreement and is passed up unless it is a duplicate (10.3.2.14).
     pub(crate) fn receive_alone(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
         if sequence >= self.next {
             self.next = sequence + 1;
@@ -40,19 +40,19 @@ impl<D> Recipient<D> {
         }
     }
 
-    /// The window begins at `start`: what is missing below it will not come (10.25.6.6.3).
+    /// Moves the window to `start`. Frames missing below it are no longer waited for (10.25.6.6.3).
     pub(crate) fn advance(&mut self, start: u64, up: &mut impl FnMut(D)) {
         if start <= self.next {
             return;
         }
-        let later = self.held.split_off(&start);
-        std::mem::replace(&mut self.held, later).into_values().for_each(|packets| packets.for_each(up));
+        let later = self.buffered.split_off(&start);
+        std::mem::replace(&mut self.buffered, later).into_values().for_each(|packets| packets.for_each(up));
         self.next = start;
         self.release(up);
     }
 
     fn release(&mut self, up: &mut impl FnMut(D)) {
-        while let Some(entry) = self.held.first_entry()
+        while let Some(entry) = self.buffered.first_entry()
             && *entry.key() == self.next
         {
             entry.remove().for_each(up);

@@ -1,25 +1,16 @@
 //! Stations that always upload, against a fixed point of the literature and against a naive simulator.
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/fixed_point.rs"]
-mod fixed_point;
-#[path = "common/saturated.rs"]
-mod saturated;
-#[path = "common/slots.rs"]
-mod slots;
-
-use durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
-use fixed_point::{Model, Times};
-use saturated::{Source, cell_of, run};
+use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
+use crate::common::fixed_point::{Model, Times};
+use crate::common::saturated::{Source, cell_of, run};
+use crate::common::slots::{self, Contender, Exchange, Medium, simulate};
 use serde_json::{Value, json};
-use slots::{Contender, Exchange, Medium, simulate};
 
 const PACKET: u64 = 1_500;
 /// MPDUs of the aggregates here.
 const FRAMES: u64 = 8;
 
-/// A kind of cell, and what the standard says of it.
+/// A kind of cell, with the parameters of the standard.
 struct Case {
     name: &'static str,
     settings: Value,
@@ -31,7 +22,7 @@ struct Case {
 
 impl Case {
     fn b(has_rts: bool) -> Self {
-        let medium = Medium { slot: 20 * US, sifs: 10 * US, counts_at_aifs: false, sensing: 4 * US };
+        let medium = Medium { slot: 20 * US, sifs: 10 * US, counts_at_aifs: false, sensing: 15 * US };
         let (data, ack) = (dsss(110, false, PACKET + MPDU), dsss(20, false, 14));
         let (rts, cts) = (dsss(20, false, 20), dsss(20, false, 14));
         Self {
@@ -48,6 +39,7 @@ impl Case {
                 cw_min: 31,
                 cw_max: 1_023,
                 retries: Some(7),
+                gives_up: true,
                 data: exchange(medium, has_rts.then_some((rts, cts)), data, ack),
                 request: None,
                 // SIFS, slot, and the long preamble.
@@ -74,6 +66,7 @@ impl Case {
                 cw_min: 15,
                 cw_max: 1_023,
                 retries: Some(7),
+                gives_up: true,
                 data: exchange(medium, has_rts.then_some((ofdm(4, 20), ofdm(4, 14))), data, ack),
                 request: None,
                 timeout: (16 + 9 + 20) * US,
@@ -94,6 +87,8 @@ impl Case {
                 "guard_interval": "800ns",
                 "rate": {"control": "fixed", "mcs": 7},
                 "aggregation": {"max_frames": FRAMES},
+                // The referee knows no lifetimes.
+                "retries": {"lifetime": "0s"},
                 "rts_threshold": has_rts.then_some("0B"),
             }),
             medium,
@@ -102,7 +97,8 @@ impl Case {
                 aifsn: 3,
                 cw_min: 15,
                 cw_max: 1_023,
-                retries: None,
+                retries: Some(7),
+                gives_up: false,
                 data: exchange(medium, has_rts.then_some((ofdm(4, 20), ofdm(4, 14))), data, block_ack),
                 // Data behind RTS do not collide: what has failed is the RTS.
                 request: (!has_rts).then(|| exchange(medium, None, ofdm(4, 24), block_ack)),
@@ -122,7 +118,7 @@ impl Case {
             settings,
             medium: self.medium,
             station: Contender {
-                retries: Some(7),
+                gives_up: true,
                 data: exchange(self.medium, None, data, ofdm(4, 14)),
                 request: None,
                 ..self.station

@@ -2,22 +2,13 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/saturated.rs"]
-mod saturated;
-#[path = "common/slots.rs"]
-mod slots;
-#[path = "common/zones.rs"]
-mod zones;
-
+use crate::common::durations::{QOS_MPDU, US, ht, ofdm};
+use crate::common::saturated::{Outcome, Source, cell_of, run};
+use crate::common::slots::{Contender, Exchange, Medium, simulate};
+use crate::common::zones::{self, Class};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
-use durations::{QOS_MPDU, US, ht, ofdm};
-use saturated::{Outcome, Source, cell_of, run};
 use serde_json::{Value, json};
-use slots::{Contender, Exchange, Medium, simulate};
-use zones::Class;
 
 const PACKET: u64 = 1_500;
 const MEDIUM: Medium = Medium { slot: 9 * US, sifs: 16 * US, counts_at_aifs: true, sensing: 4 * US };
@@ -48,7 +39,7 @@ fn contender(node: usize, category: Category) -> Contender {
     };
     let data = ht(7, 1, 20, false, PACKET + QOS_MPDU);
     let data = Exchange { answered: data + 16 * US + ofdm(4, 14), collided: data };
-    Contender { node, aifsn, cw_min, cw_max, retries: Some(7), data, request: None, timeout: 45 * US }
+    Contender { node, aifsn, cw_min, cw_max, retries: Some(7), gives_up: true, data, request: None, timeout: 45 * US }
 }
 
 /// Frames per second of each source: in the cell, and by the referee.
@@ -170,7 +161,7 @@ fn shares(limits: [u64; 2]) -> (Outcome, f64) {
 
 #[test]
 fn airtime_follows_transmission_opportunities() {
-    // Frames of 228 µs with their answers, SIFS between them.
+    // Frames of 228 µs with their response frames, SIFS between them.
     let exchange = contender(0, Category::BestEffort).data.answered;
     let frames = |limit: u64| ((limit * US + 16 * US) / (exchange + 16 * US)).max(1) as f64;
     for limits in [[4_096, 1_024], [3_008, 0], [2_528, 2_528]] {

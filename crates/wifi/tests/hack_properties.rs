@@ -1,15 +1,12 @@
-//! What holds of ACKs that travel in answers, whatever is lost on the way.
+//! Properties of ACKs in response frames, whatever is lost.
 
-#[path = "common/tcp.rs"]
-mod tcp;
-
+use crate::common::tcp::{Acks, Flow, Packet, drive};
 use acklab_base::Instant;
 use acklab_wifi::Cell;
 use acklab_wifi::hack::Counters;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tcp::{Acks, Flow, Packet, drive};
 
 const STATIONS: usize = 3;
 /// After which nothing is lost any more where losses stop.
@@ -137,12 +134,12 @@ fn acks_arrive_as_they_were_sent(cell: &Cell<Packet>, flows: &[Flow], acks: &[Ac
         prop_assert_eq!(twice, 0);
     }
     prop_assert_eq!(sum(cell, |counters| counters.failures), 0);
-    // What was appended has arrived, or has been cleared, or waits for an answer once more.
+    // What was appended has arrived, or has been cleared, or waits for a response frame once more.
     let (compressed, decompressed) =
         (sum(cell, |counters| counters.compressed), sum(cell, |counters| counters.decompressed));
     prop_assert!(decompressed <= compressed, "{decompressed} of {compressed}");
     prop_assert!(sum(cell, |counters| counters.duplicates) <= sum(cell, |counters| counters.repeated));
-    prop_assert!(sum(cell, |counters| counters.answers_within_aifs) <= sum(cell, |counters| counters.answers));
+    prop_assert!(sum(cell, |counters| counters.augmented_within_aifs) <= sum(cell, |counters| counters.augmented));
     Ok(())
 }
 

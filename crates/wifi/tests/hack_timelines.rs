@@ -1,15 +1,10 @@
-//! TCP/HACK frame by frame: the figures of Salameh et al. (ATC '14), as the log of the air tells them.
+//! TCP/HACK frame by frame: the figures of Salameh et al. (ATC '14).
 
-#[path = "common/tcp.rs"]
-mod tcp;
-#[path = "common/timeline.rs"]
-mod timeline;
-
+use crate::common::tcp::Flow;
+use crate::common::timeline::{START, play, run, shows};
 use acklab_base::{Duration, Instant};
 use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
-use tcp::Flow;
-use timeline::{START, play, run, shows};
 
 fn n_cell(most: u16) -> Value {
     json!({
@@ -32,9 +27,9 @@ fn with(mut cell: Value, key: &str, value: Value) -> Value {
     cell
 }
 
-/// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it tells the stride; those behind it take three.
+/// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it carries the stride; later ones take three.
 #[test]
-fn figure_2_acks_of_one_batch_go_with_the_answer_to_the_next() {
+fn figure_2_acks_of_one_batch_go_with_the_response_to_the_next() {
     shows(
         &play(&n_cell(2), 4, false, &[]),
         &[
@@ -92,7 +87,7 @@ fn figure_5a_what_a_lost_block_ack_carried_goes_with_the_next() {
     );
     assert_eq!(timeline.air[5].appended[..9], timeline.air[3].appended, "the same octets, and more behind them");
     let [ap, sta] = &timeline.counters[..] else { panic!("two nodes") };
-    assert_eq!((sta.compressed, sta.repeated, sta.answers, sta.cleared), (4, 2, 2, 0));
+    assert_eq!((sta.compressed, sta.repeated, sta.augmented, sta.cleared), (4, 2, 2, 0));
     assert_eq!((ap.decompressed, ap.duplicates), (4, 0));
 }
 
@@ -122,7 +117,7 @@ fn figure_5b_what_a_lost_ack_carried_goes_with_that_of_the_repetition() {
     assert_eq!(timeline.acks.data.len(), 5, "a repetition does not go up");
 }
 
-/// Of the second batch segment 6 is lost, and the third batch altogether: the request says 6, and the station does not know that its
+/// Of the second batch segment 6 is lost, and the third batch altogether: the request starts at 6, and the station does not know that its
 /// Block ACK for 5 and 7 was received. (Frames of a batch are lost one by one where each goes up as it ends, as in ns-3.)
 #[test]
 fn figure_6_a_request_tells_nothing_and_duplicates_are_known_by_their_numbers() {
@@ -214,7 +209,7 @@ fn figure_8_sync_keeps_what_requests_in_vain_have_not_brought() {
     );
 }
 
-/// 802.11a knows no requests: the frame is given up, and the next one says so.
+/// 802.11a has no Block ACK requests: the frame is given up, and the next one is marked SYNC.
 #[test]
 fn sync_behind_a_frame_that_was_given_up() {
     shows(
@@ -299,7 +294,7 @@ fn the_race_of_a_last_batch_is_lost_without_harm() {
 
 /// At 6 Mbps, a Block ACK of 32 octets ends 10 symbols before the AIFS of 43 µs behind it does: room for 31 octets.
 #[test]
-fn an_answer_is_cut_at_aifs_or_goes_beyond_it() {
+fn an_response_is_cut_at_aifs_or_goes_beyond_it() {
     let of = |hack: Value| {
         let timeline = play(&with(with(n_cell(12), "basic_rates", json!(["6Mbps"])), "hack", hack), 36, false, &[]);
         let of_station = timeline.air.iter().filter(|ppdu| ppdu.from == 1);
@@ -307,7 +302,7 @@ fn an_answer_is_cut_at_aifs_or_goes_beyond_it() {
         let numbers: Vec<usize> = timeline.acks.arrived.iter().map(|(_, ack)| ack.number).collect();
         assert_eq!(numbers, (1..=37).collect::<Vec<_>>());
         let counters = &timeline.counters[1];
-        (answers, counters.compressed, counters.answers_within_aifs, counters.missed)
+        (answers, counters.compressed, counters.augmented_within_aifs, counters.missed)
     };
     // Twelve ACKs each, then twelve that go plain.
     assert_eq!(of(json!({})), (vec![0, 47, 37, 0], 24, 0, 0));
@@ -316,7 +311,7 @@ fn an_answer_is_cut_at_aifs_or_goes_beyond_it() {
 }
 
 #[test]
-fn opportunistic_acks_go_with_an_answer_if_they_still_wait() {
+fn opportunistic_acks_go_with_a_response_if_they_still_wait() {
     let mut cell = with(n_cell(2), "hack", json!({"variant": "opportunistic"}));
     cell["ap"] = json!({"name": "ap"});
     cell["station"][0]["access"] = json!({"best_effort": {"aifsn": 15}});
@@ -348,7 +343,7 @@ fn opportunistic_acks_go_with_an_answer_if_they_still_wait() {
 }
 
 #[test]
-fn acks_on_a_timer_wait_for_an_answer_that_nobody_has_promised() {
+fn acks_on_a_timer_wait_for_a_response_without_more_data() {
     let cell = with(n_cell(2), "hack", json!({"variant": "timer", "hold_limit": "3ms"}));
     let timeline = play(&cell, 4, false, &[]);
     shows(

@@ -9,7 +9,7 @@ use acklab_wifi::reception::capture::Capture;
 use acklab_wifi::reception::config::{Snr, Streams};
 use acklab_wifi::reception::place::Place;
 use acklab_wifi::reception::schedule::{Absence, Fade};
-use acklab_wifi::reception::{Cell, Channel, Config, Kind, Link, Other, Presence, Reception};
+use acklab_wifi::reception::{Cell, Channel, Config, Interferer, Kind, Link, Presence, Reception};
 
 const AC: Cell<'_> = Cell { name: "cell", stations: 3, standard: Standard::Ac, band: Band::Ghz5, width: Width::Mhz20 };
 const NOW: Instant = Instant::ZERO;
@@ -31,8 +31,8 @@ fn reception(snr: Snr) -> Reception {
     Reception::new(&Config { channel: Channel::Snr(snr), ..Config::default() }, AC, Seed(1))
 }
 
-fn other(from: usize, is_earlier: bool) -> Other {
-    Other { from, is_earlier }
+fn other(from: usize, is_earlier: bool) -> Interferer {
+    Interferer { from, is_earlier }
 }
 
 fn close(got: f64, expected: f64) {
@@ -46,7 +46,7 @@ fn all_frames_of_a_perfect_channel_arrive_unless_they_collide() {
     assert_eq!((success(1), success(1_000_000)), (1.0, 1.0));
     assert_eq!(reception.snr_db(NOW, 1, 0, Mode::ofdm(0)), None);
     assert!(reception.hears(1, 2));
-    let beside = |others: &[Other]| reception.link_beside(NOW, 1, 0, Mode::ofdm(0), Kind::Data, others);
+    let beside = |others: &[Interferer]| reception.link_beside(NOW, 1, 0, Mode::ofdm(0), Kind::Data, others);
     assert_eq!(beside(&[other(2, false)]), Link::LOST);
     close(beside(&[]).success(Bytes(100)), 1.0);
 }
@@ -130,7 +130,7 @@ fn the_stronger_frame_survives_where_capture_is_on() {
     let place = Place::Points { points: vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]] };
     let capture = Some(Capture { threshold: 10.0, takes_later: false });
     let with = reception(Snr { capture, ..Snr::new(place.clone()) });
-    let beside = |reception: &Reception, from, others: &[Other]| {
+    let beside = |reception: &Reception, from, others: &[Interferer]| {
         let mut link = reception.link_beside(NOW, from, 0, Mode::ofdm(4), Kind::Data, others);
         link.header() * link.success(Bytes(1500))
     };
@@ -187,7 +187,7 @@ fn nothing_arrives_at_who_is_away_nor_comes_from_there() {
     }
 }
 
-/// A prepared link answers as the plain question does, whatever was asked before.
+/// A link returns the same probabilities as a single query, whatever was queried before.
 #[test]
 fn a_link_remembers_only_the_last_length() {
     let reception = reception(snr());

@@ -1,19 +1,14 @@
-//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, answer.
+//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, response frame.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
+use crate::common::saturated::{Packet, Source, cell_of, run, saturated, wake};
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::ppdu::Frame;
-use durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
-use saturated::{Source, cell_of, run, saturated, wake};
 use serde_json::{Value, json};
 
 /// Octets of a packet.
@@ -57,20 +52,20 @@ fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     );
 }
 
-/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and its PPDU within `time`.
-fn frames(mpdu: u64, octets: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
+/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and the window, and its PPDU within `time`.
+fn frames(mpdu: u64, octets: u64, window: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
     let fits = |count: &u64| a_mpdu(mpdu, *count) <= octets && duration(a_mpdu(mpdu, *count)) <= time;
-    (1..=64).take_while(fits).last().unwrap_or(1)
+    (1..=window).take_while(fits).last().unwrap_or(1)
 }
 
 /// One cycle at 5 GHz with aggregates: how long it takes and how many packets it carries.
-fn aggregated(mcs: usize, most: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
+fn aggregated(mcs: usize, most: u64, window: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
     let mpdu = PACKET + QOS_MPDU;
-    let count = frames(mpdu, most, MAX_PPDU, &duration);
+    let count = frames(mpdu, most, window, MAX_PPDU, &duration);
     let answer = answer_rate(mcs);
     let exchange = match count {
         1 => duration(if delimits { mpdu + 4 } else { mpdu }) + SIFS + ofdm(answer, 14),
-        _ => duration(a_mpdu(mpdu, count)) + SIFS + ofdm(answer, 32),
+        _ => duration(a_mpdu(mpdu, count)) + SIFS + ofdm(answer, 24 + window / 8),
     };
     (AIFS + exchange, count as usize)
 }
@@ -134,7 +129,7 @@ fn every_mcs_of_ht_takes_its_time() {
     for (mcs, streams) in (0..8).flat_map(|mcs| (1..=4).map(move |streams| (mcs, streams))) {
         for (megahertz, guard) in [(20, 800), (20, 400), (40, 800), (40, 400)] {
             let (cycle, packets) =
-                aggregated(mcs, 65_535, false, |octets| ht(mcs, streams, megahertz, guard == 400, octets));
+                aggregated(mcs, 65_535, 64, false, |octets| ht(mcs, streams, megahertz, guard == 400, octets));
             takes(fixed("802.11n", mcs, streams, megahertz, guard), PACKET, cycle, packets);
         }
     }
@@ -146,12 +141,12 @@ fn every_mcs_of_vht_takes_its_time() {
         for (megahertz, guard) in [20, 40, 80, 160].into_iter().flat_map(|width| [(width, 800), (width, 400)]) {
             let settings = fixed("802.11ac", mcs, streams, megahertz, guard);
             if !is_in_vht(mcs, streams, megahertz) {
-                let refused = Cell::<saturated::Packet>::new(&cell_of(1, settings), acklab_base::random::Seed(0));
+                let refused = Cell::<Packet>::new(&cell_of(1, settings), acklab_base::random::Seed(0));
                 assert!(refused.is_err(), "MCS {mcs}, {streams} streams, {megahertz} MHz");
                 continue;
             }
             let (cycle, packets) =
-                aggregated(mcs, 1_048_575, true, |octets| vht(mcs, streams, megahertz, guard == 400, octets));
+                aggregated(mcs, 1_048_575, 64, true, |octets| vht(mcs, streams, megahertz, guard == 400, octets));
             takes(settings, PACKET, cycle, packets);
         }
     }
@@ -164,7 +159,7 @@ fn every_mcs_of_he_takes_its_time() {
             [20, 40, 80, 160].into_iter().flat_map(|width| [800, 1_600, 3_200].map(|guard| (width, guard)))
         {
             let (cycle, packets) =
-                aggregated(mcs, 6_500_631, true, |octets| he(mcs, streams, megahertz, guard, octets));
+                aggregated(mcs, 6_500_631, 256, true, |octets| he(mcs, streams, megahertz, guard, octets));
             takes(fixed("802.11ax", mcs, streams, megahertz, guard), PACKET, cycle, packets);
         }
     }
@@ -172,8 +167,7 @@ fn every_mcs_of_he_takes_its_time() {
 
 #[test]
 fn a_window_of_256_frames_has_a_longer_block_ack() {
-    let mut settings = fixed("802.11ax", 11, 4, 80, 800);
-    settings["aggregation"] = json!({"window": 256});
+    let settings = fixed("802.11ax", 11, 4, 80, 800);
     let data = he(11, 4, 80, 800, a_mpdu(PACKET + QOS_MPDU, 256));
     takes(settings, PACKET, AIFS + data + SIFS + ofdm(4, 56), 256);
 }
@@ -190,7 +184,7 @@ fn an_a_msdu_has_one_header_for_several_packets() {
     // Each packet has addresses, length, LLC; all but the last are padded. Two go into 3839 octets.
     let (subframe, packets) = (14 + 8 + PACKET, 2);
     let mpdu = 26 + subframe.div_ceil(4) * 4 + subframe + 4;
-    let count = frames(mpdu, 65_535, MAX_PPDU, |octets| ht(7, 2, 40, true, octets));
+    let count = frames(mpdu, 65_535, 64, MAX_PPDU, |octets| ht(7, 2, 40, true, octets));
     let mut settings = fixed("802.11n", 7, 2, 40, 400);
     settings["aggregation"] = json!({"a_msdu": "3839B"});
     let exchange = ht(7, 2, 40, true, a_mpdu(mpdu, count)) + SIFS + ofdm(4, 32);
@@ -231,7 +225,7 @@ fn dsss_goes_ahead_of_ofdm_where_old_stations_listen() {
     takes(of("rts-cts"), PACKET, plain + dsss(20, false, 20) + 10 * US + dsss(20, false, 14) + 10 * US, 1);
 }
 
-/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning to the last answer's end.
+/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning to the last response frame's end.
 fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64) -> (u64, u64) {
     let mpdu = PACKET + QOS_MPDU;
     let (mut spent, mut packets) = (0, 0);
@@ -242,7 +236,7 @@ fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64
         if duration(a_mpdu(mpdu, 1)) > left {
             return (spent, packets);
         }
-        let count = frames(mpdu, 65_535, left.min(MAX_PPDU), &duration).min(most_frames);
+        let count = frames(mpdu, 65_535, 64, left.min(MAX_PPDU), &duration).min(most_frames);
         spent = begins
             + ahead
             + match count {
@@ -313,7 +307,7 @@ fn the_mean_backoff_is_half_the_window() {
 #[test]
 fn a_beacon_is_sent_once_an_interval() {
     let config = cell_of(1, json!({"standard": "802.11a", "beacon_interval": "102.4ms"}));
-    let mut cell: Cell<saturated::Packet> =
+    let mut cell: Cell<Packet> =
         Cell::new(&config, acklab_base::random::Seed(1)).unwrap_or_else(|error| panic!("{error}"));
     cell.log_air();
     let end = Instant::from_nanos(10_000_000_000);

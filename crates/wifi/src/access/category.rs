@@ -6,7 +6,7 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a frame is in line for. Without QoS there is one line, and everything is best effort.
+/// An access category. Without QoS all frames are best effort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
@@ -74,7 +74,7 @@ impl Category {
     }
 }
 
-/// How a station contends for one category. What is not said is the standard's.
+/// Overrides of the EDCA parameters of one category. Absent values are the standard's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overrides {
@@ -93,13 +93,13 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 3)]
     pub aifsn: Option<u8>,
-    /// For how long the medium is held once it is won; zero for a single frame exchange.
+    /// How long a transmission opportunity may last; zero for a single frame exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4ms")]
     pub txop_limit: Option<Duration>,
 }
 
-/// The parameters of one access function.
+/// The channel access parameters of one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// The smallest contention window, in slots.
@@ -110,33 +110,26 @@ pub struct Parameters {
     pub cw_control: Control,
     /// Slots between SIFS and the first slot of the backoff.
     pub aifsn: u8,
-    /// For how long the medium is held; zero for a single frame exchange.
+    /// How long a transmission opportunity may last; zero for a single frame exchange.
     pub txop_limit: Duration,
 }
 
 impl Parameters {
-    /// Those of the standard: the PHY's aCWmin and aCWmax and DIFS without QoS, Table 9-155 (EDCA defaults of a station) with QoS.
+    /// Those of DCF without QoS, and of the default [`EdcaSet`](super::EdcaSet) with QoS.
     #[must_use]
     pub const fn of(standard: Standard, category: Category) -> Self {
-        // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
-        let phy = if matches!(standard, Standard::B) { 31 } else { 15 };
-        let plain =
-            Self { cw_min: phy, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO };
-        if !standard.has_qos() {
-            return plain;
-        }
-        // (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1, where aCWmin is 2ⁿ − 1.
-        match category {
-            Category::Background => Self { aifsn: 7, ..plain },
-            Category::BestEffort => Self { aifsn: 3, ..plain },
-            Category::Video => Self { cw_min: phy / 2, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain },
-            Category::Voice => {
-                Self { cw_min: phy / 4, cw_max: phy / 2, txop_limit: Duration::from_micros(2080), ..plain }
-            }
-        }
+        if standard.has_qos() { super::EdcaSet::Ns3.parameters(category, false) } else { Self::dcf(standard) }
     }
 
-    /// With what a station has of its own.
+    /// DCF: the PHY's aCWmin, aCWmax and DIFS.
+    #[must_use]
+    pub const fn dcf(standard: Standard) -> Self {
+        // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
+        let cw_min = if matches!(standard, Standard::B) { 31 } else { 15 };
+        Self { cw_min, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO }
+    }
+
+    /// With these overrides.
     #[must_use]
     pub fn with(self, own: &Overrides) -> Self {
         Self {

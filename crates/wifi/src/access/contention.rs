@@ -1,28 +1,24 @@
 //! Backoffs that freeze and resume, without an event per slot.
 //!
-//! Functions that sense the medium alike and wait for the same AIFS form a *lane*: while the medium is idle they count the same slots,
-//! so the lane counts once for all. A function that draws a backoff of `s` slots is due when the lane has counted `s` more, whatever
-//! happens to the medium in between; the next to send is the smallest of these numbers. One busy period costs a subtraction per lane,
-//! and one contention O(log n) in the number of functions that have something to send.
+//! EDCAFs with the same view of the medium and the same AIFS form a *lane*: while the medium is idle they count the same slots, so one
+//! counter serves them all. An EDCAF that draws a backoff of `s` slots is due when its lane has counted `s` more, whatever happens to
+//! the medium in between; the EDCAF with the smallest count transmits next. A busy period costs a subtraction per lane, a contention
+//! O(log n) in the number of waiting EDCAFs.
 
 use super::Parameters;
 use acklab_base::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Those that begin within this time of each other do not sense each other: aCCATime of OFDM (17.4.4), which is what detecting a
-/// preamble takes.
-pub(crate) const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
-
-/// An access function of a cell, by index.
+/// An EDCAF of a cell, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct FunctionId(pub(crate) u32);
+pub(crate) struct EdcafId(pub(crate) u32);
 
 /// A lane of a cell, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneId(u32);
 
-/// Functions that count the same slots.
+/// EDCAFs that count the same slots.
 #[derive(Clone, Debug)]
 struct Lane {
     view: usize,
@@ -32,28 +28,32 @@ struct Lane {
     counted: u64,
     /// When the first slot of this idle period begins; none while the medium is busy.
     start: Option<Instant>,
-    /// Who waits, and for which count.
-    waiting: BinaryHeap<Reverse<(u64, FunctionId)>>,
+    /// The waiting EDCAFs with the counts at which they are due.
+    waiting: BinaryHeap<Reverse<(u64, EdcafId)>>,
 }
 
-/// A function that counts by itself until the medium is next busy, because its first slot begins at another instant than the lane's:
-/// its transmission was not answered, and it waits for the timeout where others wait for EIFS; or its dialect says so.
+/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It counts apart from the lane until the medium
+/// is next busy: its transmission had no response, and it waits for the timeout where others wait for EIFS; or the dialect demands it.
 #[derive(Clone, Copy, Debug)]
-struct Straggler {
-    function: FunctionId,
+struct DetachedBackoff {
+    edcaf: EdcafId,
     lane: LaneId,
     start: Instant,
     slots: u64,
 }
 
-/// The medium as those at one place sense it.
+/// The medium as nodes at one place sense it.
 #[derive(Clone, Debug, Default)]
 struct View {
-    /// Transmissions that are heard now.
+    /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
-    /// Until then the medium is reserved (network allocation vector, 10.3.2.4).
+    /// The network allocation vector: the medium is reserved until then (10.3.2.4).
     nav: Instant,
+    /// The initiator whose frame has set it.
+    nav_holder: Option<usize>,
+    /// When it is reset unless a PPDU begins before.
+    nav_reset: Option<Instant>,
     lanes: Vec<LaneId>,
 }
 
@@ -61,13 +61,17 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
     slot: Duration,
+    /// aCCATime: transmissions that begin within it of each other are not sensed by each other's senders.
+    cca: Duration,
     /// Does a lane count one slot at the end of AIFS itself? EDCA does (10.23.2.4), DCF does not (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
     views: Vec<View>,
-    stragglers: Vec<Straggler>,
-    /// Who sends although the medium has just become busy, as they cannot have sensed that yet; and when.
-    committed: Vec<(Instant, FunctionId)>,
+    detached: Vec<DetachedBackoff>,
+    /// Views whose NAV may be reset, with the instants.
+    nav_resets: Vec<(Instant, usize)>,
+    /// EDCAFs that will transmit although the medium has just become busy, as they cannot have sensed that yet; and when.
+    committed: Vec<(Instant, EdcafId)>,
 }
 
 impl Lane {
@@ -78,18 +82,20 @@ impl Lane {
 }
 
 impl Contention {
-    pub(crate) fn new(slot: Duration, counts_at_aifs: bool, views: usize) -> Self {
+    pub(crate) fn new(slot: Duration, cca: Duration, counts_at_aifs: bool, views: usize) -> Self {
         Self {
             slot,
+            cca,
             counts_at_aifs,
             lanes: Vec::new(),
             views: vec![View::default(); views],
-            stragglers: Vec::new(),
+            detached: Vec::new(),
+            nav_resets: Vec::new(),
             committed: Vec::new(),
         }
     }
 
-    /// The lane of functions with these parameters that sense what `view` senses.
+    /// The lane of EDCAFs with these parameters in `view`.
     pub(crate) fn lane(&mut self, view: usize, parameters: &Parameters, aifs: Duration) -> LaneId {
         let of_view = &mut self.views[view].lanes;
         if let Some(lane) = of_view.iter().find(|lane| self.lanes[lane.0 as usize].aifsn == parameters.aifsn) {
@@ -108,14 +114,14 @@ impl Contention {
         view.heard > 0 || now < view.nav
     }
 
-    /// The count of slots that a backoff which begins now starts from: slots that have begun are over.
+    /// The count from which a backoff that begins now starts: a slot that has begun is not counted again.
     pub(crate) fn count(&self, lane: LaneId, now: Instant) -> u64 {
         let lane = &self.lanes[lane.0 as usize];
         let running = lane.start.map_or(0, |start| now.since(start).as_nanos().div_ceil(self.slot.as_nanos()));
         lane.counted + running
     }
 
-    /// The slots that a lane will have counted if the medium becomes busy now.
+    /// The count of a lane if the medium becomes busy now.
     pub(crate) fn counted(&self, lane: LaneId, now: Instant) -> u64 {
         let lane = &self.lanes[lane.0 as usize];
         lane.counted + lane.start.map_or(0, |start| self.slots_since(start, now))
@@ -127,7 +133,7 @@ impl Contention {
         Some(start + self.slot * (now.since(start).as_nanos() / self.slot.as_nanos() + 1))
     }
 
-    /// Slots counted from `start` on when the medium becomes busy at `now`.
+    /// Slots counted since `start` if the medium becomes busy at `now`.
     fn slots_since(&self, start: Instant, now: Instant) -> u64 {
         if now < start {
             0
@@ -136,67 +142,71 @@ impl Contention {
         }
     }
 
-    /// `function` sends when its lane has counted up to `count`.
-    pub(crate) fn wait(&mut self, function: FunctionId, lane: LaneId, count: u64) {
-        self.lanes[lane.0 as usize].waiting.push(Reverse((count, function)));
+    /// The EDCAF transmits when its lane reaches `count`.
+    pub(crate) fn wait(&mut self, edcaf: EdcafId, lane: LaneId, count: u64) {
+        self.lanes[lane.0 as usize].waiting.push(Reverse((count, edcaf)));
     }
 
-    /// `function` gives up at `timeout` on an answer, and sends after AIFS from then and `slots` more (10.23.2.4 c).
-    pub(crate) fn wait_alone(&mut self, function: FunctionId, lane: LaneId, timeout: Instant, slots: u64) {
-        self.wait_from(function, lane, timeout + self.lanes[lane.0 as usize].aifs, slots);
+    /// The EDCAF stops waiting for a response frame at `timeout`, and transmits AIFS and `slots` after that (10.23.2.4 c).
+    pub(crate) fn wait_after_timeout(&mut self, edcaf: EdcafId, lane: LaneId, timeout: Instant, slots: u64) {
+        self.wait_from(edcaf, lane, timeout + self.lanes[lane.0 as usize].aifs, slots);
     }
 
-    /// `function` counts its first slot at `start`, whatever its lane does until the medium is next busy.
-    pub(crate) fn wait_from(&mut self, function: FunctionId, lane: LaneId, start: Instant, slots: u64) {
-        self.stragglers.push(Straggler { function, lane, start, slots });
+    /// The EDCAF counts its first slot at `start`, apart from its lane, until the medium is next busy.
+    pub(crate) fn wait_from(&mut self, edcaf: EdcafId, lane: LaneId, start: Instant, slots: u64) {
+        self.detached.push(DetachedBackoff { edcaf, lane, start, slots });
     }
 
-    /// When the next function may send, if the medium stays as it is.
+    /// When the next EDCAF transmits, if the medium stays as it is.
     pub(crate) fn due(&self) -> Option<Instant> {
         let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot));
-        let stragglers = self.stragglers.iter().filter_map(|straggler| self.due_alone(straggler));
+        let detached = self.detached.iter().filter_map(|backoff| self.detached_due(backoff));
         let committed = self.committed.iter().map(|(at, _)| *at);
-        lanes.chain(stragglers).chain(committed).min()
+        let nav_resets = self.nav_resets.iter().map(|(at, _)| *at);
+        lanes.chain(detached).chain(committed).chain(nav_resets).min()
     }
 
-    fn due_alone(&self, straggler: &Straggler) -> Option<Instant> {
-        self.lanes[straggler.lane.0 as usize].start?;
-        Some(straggler.start + self.slot * straggler.slots)
+    fn detached_due(&self, backoff: &DetachedBackoff) -> Option<Instant> {
+        self.lanes[backoff.lane.0 as usize].start?;
+        Some(backoff.start + self.slot * backoff.slots)
     }
 
-    /// Takes all functions that send now.
-    pub(crate) fn take_due(&mut self, now: Instant, due: &mut Vec<FunctionId>) {
+    /// Takes all EDCAFs that transmit now.
+    pub(crate) fn take_due(&mut self, now: Instant, due: &mut Vec<EdcafId>) {
         due.clear();
         for lane in &mut self.lanes {
             while lane.due(self.slot).is_some_and(|at| at <= now)
-                && let Some(Reverse((_, function))) = lane.waiting.pop()
+                && let Some(Reverse((_, edcaf))) = lane.waiting.pop()
             {
-                due.push(function);
+                due.push(edcaf);
             }
         }
-        self.committed.retain(|(at, function)| {
+        self.committed.retain(|(at, edcaf)| {
             let stays = *at > now;
             if !stays {
-                due.push(*function);
+                due.push(*edcaf);
             }
             stays
         });
-        if self.stragglers.is_empty() {
+        if self.detached.is_empty() {
             return;
         }
-        let stragglers = std::mem::take(&mut self.stragglers);
-        for straggler in stragglers {
-            if self.due_alone(&straggler).is_some_and(|at| at <= now) {
-                due.push(straggler.function);
+        let detached = std::mem::take(&mut self.detached);
+        for backoff in detached {
+            if self.detached_due(&backoff).is_some_and(|at| at <= now) {
+                due.push(backoff.edcaf);
             } else {
-                self.stragglers.push(straggler);
+                self.detached.push(backoff);
             }
         }
     }
 
-    /// A transmission begins to be heard at `view`. Those that wait keep the slots that they have left.
+    /// A transmission begins to be sensed at `view`. Waiting EDCAFs keep their remaining slots.
     pub(crate) fn busy(&mut self, view: usize, now: Instant) {
         self.views[view].heard += 1;
+        if self.views[view].nav_reset.take().is_some() {
+            self.nav_resets.retain(|(_, other)| *other != view);
+        }
         if self.views[view].heard > 1 {
             return;
         }
@@ -206,54 +216,80 @@ impl Contention {
             let lane = &mut self.lanes[id.0 as usize];
             (lane.counted, lane.start) = (counted, None);
         }
-        let mut stragglers = std::mem::take(&mut self.stragglers);
-        stragglers.retain(|straggler| {
-            let counted = self.slots_since(straggler.start, now);
-            let lane = &mut self.lanes[straggler.lane.0 as usize];
+        let mut detached = std::mem::take(&mut self.detached);
+        detached.retain(|backoff| {
+            let counted = self.slots_since(backoff.start, now);
+            let lane = &mut self.lanes[backoff.lane.0 as usize];
             let stays = lane.view != view;
             if !stays {
-                let left = straggler.slots.saturating_sub(counted);
-                lane.waiting.push(Reverse((lane.counted + left, straggler.function)));
+                let left = backoff.slots.saturating_sub(counted);
+                lane.waiting.push(Reverse((lane.counted + left, backoff.edcaf)));
             }
             stays
         });
-        self.stragglers = stragglers;
+        self.detached = detached;
     }
 
-    /// Those at `view` whose backoff ends before they can sense what begins now.
+    /// Commits the EDCAFs at `view` whose backoff ends before they can sense what begins now.
     fn commit(&mut self, view: usize, now: Instant) {
-        let senses = now + PREAMBLE_DETECTION;
+        let senses = now + self.cca;
         for id in &self.views[view].lanes {
             let lane = &mut self.lanes[id.0 as usize];
             while let Some(at) = lane.due(self.slot).filter(|at| *at < senses)
-                && let Some(Reverse((_, function))) = lane.waiting.pop()
+                && let Some(Reverse((_, edcaf))) = lane.waiting.pop()
             {
-                self.committed.push((at, function));
+                self.committed.push((at, edcaf));
             }
         }
-        let mut stragglers = std::mem::take(&mut self.stragglers);
-        stragglers.retain(|straggler| {
-            let is_here = self.lanes[straggler.lane.0 as usize].view == view;
-            let at = self.due_alone(straggler).filter(|at| is_here && *at < senses);
-            self.committed.extend(at.map(|at| (at, straggler.function)));
+        let mut detached = std::mem::take(&mut self.detached);
+        detached.retain(|backoff| {
+            let is_here = self.lanes[backoff.lane.0 as usize].view == view;
+            let at = self.detached_due(backoff).filter(|at| is_here && *at < senses);
+            self.committed.extend(at.map(|at| (at, backoff.edcaf)));
             at.is_none()
         });
-        self.stragglers = stragglers;
+        self.detached = detached;
     }
 
-    /// Since when the medium is idle at `view`, reservations included; none while it is busy.
+    /// Since when the medium is idle at `view`, the NAV included; `None` while it is busy.
     pub(crate) fn idle_from(&self, view: usize) -> Option<Instant> {
         let view = &self.views[view];
         (view.heard == 0).then(|| view.idle_from.max(view.nav))
     }
 
-    /// The medium is reserved at `view`.
-    pub(crate) fn reserve(&mut self, view: usize, until: Instant) {
-        let view = &mut self.views[view];
-        view.nav = view.nav.max(until);
+    /// Sets the NAV at `view` for an exchange of `holder`, unless it ends later. `reset`: when it is reset if no PPDU begins before.
+    pub(crate) fn reserve(&mut self, view: usize, until: Instant, holder: usize, reset: Option<Instant>) {
+        let sensed = &mut self.views[view];
+        if until <= sensed.nav {
+            return;
+        }
+        (sensed.nav, sensed.nav_holder, sensed.nav_reset) = (until, Some(holder), reset);
+        self.nav_resets.extend(reset.map(|at| (at, view)));
     }
 
-    /// A transmission is heard no longer at `view`. `extra` is what those there wait beyond AIFS, because they could not read it.
+    /// Does the NAV at `view` forbid a CTS to `initiator`? It does not if that one has set it (10.3.2.9, 10.23.2.4).
+    pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
+        let view = &self.views[view];
+        now < view.nav && view.nav_holder != Some(initiator)
+    }
+
+    /// Resets the NAVs that were set by an RTS after which no PPDU has begun (10.3.2.4).
+    pub(crate) fn reset_navs(&mut self, now: Instant) {
+        while let Some(index) = self.nav_resets.iter().position(|(at, _)| *at <= now) {
+            let (at, view) = self.nav_resets.swap_remove(index);
+            let sensed = &mut self.views[view];
+            if sensed.nav_reset != Some(at) {
+                continue;
+            }
+            (sensed.nav, sensed.nav_holder, sensed.nav_reset) = (now, None, None);
+            for id in &sensed.lanes {
+                let lane = &mut self.lanes[id.0 as usize];
+                lane.start = Some(now + lane.aifs);
+            }
+        }
+    }
+
+    /// A transmission is no longer sensed at `view`. `extra`: how much longer than AIFS nodes there defer, as they could not decode it.
     pub(crate) fn idle(&mut self, view: usize, now: Instant, extra: Duration) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;
@@ -262,14 +298,16 @@ impl Contention {
         }
         sensed.idle_from = now;
         let from = sensed.nav.max(now + extra);
+        // Those who count apart have sent within this busy period, so they did not receive what the others could not decode.
+        let of_senders = sensed.nav.max(now);
         for id in &sensed.lanes {
             let lane = &mut self.lanes[id.0 as usize];
             lane.start = Some(from + lane.aifs);
         }
-        for straggler in &mut self.stragglers {
-            let lane = &self.lanes[straggler.lane.0 as usize];
+        for backoff in &mut self.detached {
+            let lane = &self.lanes[backoff.lane.0 as usize];
             if lane.view == view {
-                straggler.start = straggler.start.max(from + lane.aifs);
+                backoff.start = backoff.start.max(of_senders + lane.aifs);
             }
         }
     }

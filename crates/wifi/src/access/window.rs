@@ -1,4 +1,4 @@
-//! The contention window, and the policies by which it follows what happens.
+//! The contention window, and the policies that adapt it.
 
 mod mimd;
 mod standard;
@@ -7,7 +7,7 @@ use super::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the contention window follows failures and successes.
+/// How failures and successes change the contention window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
@@ -18,7 +18,7 @@ pub enum Control {
     Mimd,
 }
 
-/// The contention window of one access function, in slots.
+/// The contention window of one EDCAF, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     control: Control,
@@ -28,7 +28,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The smallest of these parameters.
+    /// CWmin of these parameters.
     #[must_use]
     pub const fn new(parameters: &Parameters) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Window {
         }
     }
 
-    /// Backoffs are drawn from 0 to this.
+    /// The current window: backoffs are drawn from 0 to this.
     #[must_use]
     pub const fn get(&self) -> u16 {
         self.now

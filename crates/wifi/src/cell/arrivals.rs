@@ -1,4 +1,4 @@
-//! Packets are at the end of a hop. There they leave the cell, or go on to another station.
+//! Packets that have passed a hop leave the cell or are relayed to another station.
 
 use super::distribution::Distribution;
 use super::{ACCESS_POINT, Cell};
@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 /// Packets that have passed a hop.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<D> {
-    /// At the node where they leave the cell.
+    /// Packets with the node where they leave the cell.
     delivered: VecDeque<(usize, D)>,
-    /// At the access point, with the station to which they go on.
+    /// Packets at the access point with the station to which they are relayed.
     relayed: Vec<(usize, D)>,
 }
 
@@ -23,7 +23,7 @@ impl<D> Default for Arrivals<D> {
 }
 
 impl<D: Datagram> Arrivals<D> {
-    /// `packet` has come to the node `at`.
+    /// `packet` has arrived at the node `at`.
     pub(super) fn add(&mut self, packet: D, distribution: &Distribution, at: usize) {
         let onwards = if at == ACCESS_POINT { distribution.exit(packet.destination()) } else { None };
         match onwards.filter(|exit| *exit != at) {
@@ -41,8 +41,8 @@ impl<D: Datagram> Arrivals<D> {
     }
 }
 
-/// Takes what goes up at the node `at`. A plain ACK is shown to what receives compressed ones.
-pub(super) fn goes_up<D: Packet>(
+/// Passes packets up at the node `at`. The decompressor observes uncompressed TCP ACKs.
+pub(super) fn pass_up<D: Packet>(
     arrivals: &mut Arrivals<D>,
     distribution: &Distribution,
     at: usize,
@@ -57,7 +57,7 @@ pub(super) fn goes_up<D: Packet>(
 }
 
 impl<D: Packet> Cell<D> {
-    /// What has arrived at the access point for another station joins the queue there.
+    /// Enqueues at the access point what has arrived there for another station.
     pub(super) fn relay(&mut self, now: Instant) {
         if self.arrivals.relayed.is_empty() {
             return;

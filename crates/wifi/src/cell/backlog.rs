@@ -1,8 +1,8 @@
-//! What waits at each node, and the access functions by which it is sent.
+//! The queues of all nodes, and the EDCAFs that send from them.
 
 use super::by_id::ById;
 use super::queue::Ready;
-use crate::access::{Category, FunctionId, LaneId, Parameters, Window};
+use crate::access::{Category, EdcafId, LaneId, Parameters, Window};
 use crate::config::Queues;
 use crate::hack::End;
 use crate::originator::Originator;
@@ -21,7 +21,7 @@ pub(super) struct TxqId(pub(super) u32);
 #[derive(Clone, Debug)]
 pub(super) struct Backlog<D> {
     pub(super) txqs: ById<TxqId, Txq<D>>,
-    pub(super) edcafs: ById<FunctionId, Edcaf>,
+    pub(super) edcafs: ById<EdcafId, Edcaf>,
 }
 
 /// What one node sends to another in one category.
@@ -29,33 +29,37 @@ pub(super) struct Backlog<D> {
 pub(super) struct Txq<D> {
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) function: FunctionId,
+    pub(super) edcaf: EdcafId,
     pub(super) buffer: Buffer<D>,
     pub(super) originator: Originator<D>,
     pub(super) recipient: Recipient<D>,
     pub(super) rate: RateControl,
-    /// Failures in a row of what is sent next.
+    /// Consecutive failures of the next PPDU.
     pub(super) attempt: u32,
-    /// It stands in its function's line.
+    /// Failures of its first frame without RTS: the short retry count of the MSDU (10.3.4.4).
+    pub(super) short_retries: u8,
+    /// Failures of its first frame behind RTS: the long retry count of the MSDU.
+    pub(super) long_retries: u8,
+    /// It is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
-    /// Its sender is away, or its receiver is and has said so.
-    pub(super) rests: bool,
-    /// Packets that wait or are unacknowledged, and their octets.
-    pub(super) held: Held,
-    /// With TCP/HACK, and if its peer sends it data in turn.
+    /// Its sender is absent, or its receiver has announced its absence.
+    pub(super) is_paused: bool,
+    /// Packets that wait or are unacknowledged.
+    pub(super) occupancy: Occupancy,
+    /// With TCP/HACK, if the peer has a queue to this node in the same category.
     pub(super) hack: Option<Box<End<D>>>,
-    /// What the peer sends to this node in the same category, whose answers carry ACKs of this one.
+    /// That queue of the peer: the response frames to what it sends carry TCP ACKs of this one.
     pub(super) reverse: Option<TxqId>,
 }
 
-/// Packets and octets that wait or are unacknowledged.
+/// Packets that wait or are unacknowledged, and their octets.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Occupancy {
     pub(super) packets: u64,
     pub(super) bytes: Bytes,
 }
 
-/// The enhanced distributed channel access function of one node and category (10.23.2.2); without QoS, the node's DCF.
+/// The enhanced distributed channel access function (EDCAF) of one node and category (10.23.2.2); without QoS, the node's DCF.
 #[derive(Clone, Debug)]
 pub(super) struct Edcaf {
     pub(super) node: usize,
@@ -67,34 +71,35 @@ pub(super) struct Edcaf {
     pub(super) ready: Ready,
     pub(super) config: queue::Config,
     pub(super) queues: Queues,
-    pub(super) held: Held,
+    pub(super) occupancy: Occupancy,
     pub(super) length: QueueLength,
     pub(super) lengths: Option<Vec<(Instant, u64)>>,
-    /// Failures in a row of frames without and behind RTS (10.3.4.4: SSRC and SLRC, with QoS QSRC and QLRC of the category).
+    /// Consecutive failures of frames without RTS: SSRC, with QoS QSRC of the category (10.3.4.4).
     pub(super) short_retries: u8,
+    /// Consecutive failures of frames behind RTS: SLRC, or QLRC.
     pub(super) long_retries: u8,
 }
 
-/// What an EDCAF is about.
+/// What an EDCAF is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// Nothing to send. Its backoff ends at this count of its lane, or has ended.
+    /// It has nothing to send. Its backoff ends, or ended, at this count of its lane.
     Idle(u64),
-    /// In line for the medium.
+    /// It waits for the medium.
     Waiting,
-    /// Its frame exchange is under way.
+    /// Its transmission opportunity is under way.
     Sending,
 }
 
 impl Edcaf {
-    /// What is held has changed.
+    /// Records a change of the occupancy.
     #[inline]
     fn note_length(&mut self, now: Instant, window: &Range<Instant>) {
-        self.length.change(now, self.held.packets, window);
+        self.length.change(now, self.occupancy.packets, window);
         if let Some(log) = &mut self.lengths
             && window.contains(&now)
         {
-            log.push((now, self.held.packets));
+            log.push((now, self.occupancy.packets));
         }
     }
 }
@@ -106,66 +111,79 @@ impl<D> Default for Backlog<D> {
 }
 
 impl<D: Datagram> Backlog<D> {
-    /// `packet` asks to join the queue of `id`. `window`: when lengths count.
+    /// Offers a packet to the queue. `window`: the window of measurement.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, id: TxqId, packet: D, window: &Range<Instant>) -> Verdict<D> {
         let txq = &mut self.txqs[id];
-        let edcaf = &mut self.edcafs[txq.function];
+        let edcaf = &mut self.edcafs[txq.edcaf];
         let size = packet.wire_len();
-        let held = match edcaf.queues {
-            Queues::PerStation => txq.held,
-            Queues::Shared => edcaf.held,
+        let occupancy = match edcaf.queues {
+            Queues::PerStation => txq.occupancy,
+            Queues::Shared => edcaf.occupancy,
         };
-        let room = queue::has_room(edcaf.config.limit(), held.packets as usize, held.bytes, size);
+        let room = queue::has_room(edcaf.config.limit(), occupancy.packets as usize, occupancy.bytes, size);
         let verdict = txq.buffer.offer(now, packet, room);
         match &verdict {
             Verdict::Queued => {
-                for held in [&mut txq.held, &mut edcaf.held] {
-                    held.packets += 1;
-                    held.bytes += size;
+                for occupancy in [&mut txq.occupancy, &mut edcaf.occupancy] {
+                    occupancy.packets += 1;
+                    occupancy.bytes += size;
                 }
                 edcaf.note_length(now, window);
             }
             Verdict::Replaced(old) => {
-                for held in [&mut txq.held, &mut edcaf.held] {
-                    held.bytes = held.bytes + size - old.wire_len();
+                for occupancy in [&mut txq.occupancy, &mut edcaf.occupancy] {
+                    occupancy.bytes = occupancy.bytes + size - old.wire_len();
                 }
             }
-            // Who asked tells of it, not the queue.
+            // The caller reports the drop, not the queue.
             Verdict::Dropped(_) => _ = txq.buffer.take_drop(),
         }
         verdict
     }
 
-    /// So many packets and octets of `id` are acknowledged or given up.
+    /// Packets of the queue have been acknowledged or given up.
     pub(super) fn let_go(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes, window: &Range<Instant>) {
         if packets == 0 {
             return;
         }
         let txq = &mut self.txqs[id];
-        let edcaf = &mut self.edcafs[txq.function];
-        for held in [&mut txq.held, &mut edcaf.held] {
-            held.packets -= packets;
-            held.bytes -= bytes;
+        let edcaf = &mut self.edcafs[txq.edcaf];
+        for occupancy in [&mut txq.occupancy, &mut edcaf.occupancy] {
+            occupancy.packets -= packets;
+            occupancy.bytes -= bytes;
         }
         edcaf.note_length(now, window);
     }
 
-    /// `id` takes its place in its function's line, if it has something to send and does not stand there.
-    pub(super) fn make_ready(&mut self, id: TxqId, goes_first: bool) {
+    /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not among them.
+    pub(super) fn make_ready(&mut self, id: TxqId, at_front: bool) {
         let txq = &mut self.txqs[id];
-        if txq.is_ready || txq.rests {
+        if txq.is_ready || txq.is_paused {
             return;
         }
         let unsettled = txq.originator.frames.iter().find(|frame| !frame.is_settled).map(|frame| frame.arrived);
         let oldest = unsettled.or_else(|| txq.buffer.head_arrived());
-        if let Some(oldest) = oldest.or_else(|| txq.originator.must_ask.then_some(Instant::ZERO)) {
+        if let Some(oldest) = oldest.or_else(|| txq.originator.must_request.then_some(Instant::ZERO)) {
             txq.is_ready = true;
-            self.edcafs[txq.function].ready.put(id, oldest, goes_first);
+            self.edcafs[txq.edcaf].ready.put(id, oldest, at_front);
         }
     }
 
-    /// Does `id` have anything that it may send?
+    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: first, or after all others.
+    pub(super) fn make_ready_after_failure(&mut self, now: Instant, id: TxqId, at_front: bool) {
+        if at_front {
+            return self.make_ready(id, true);
+        }
+        let txq = &self.txqs[id];
+        if !txq.is_ready && !txq.is_paused && (self.has_more(id) || self.txqs[id].originator.must_request) {
+            self.txqs[id].is_ready = true;
+            // As if its first packet had just been enqueued.
+            self.edcafs[self.txqs[id].edcaf].ready.put(id, now, false);
+        }
+    }
+
+    /// Does the queue have anything to send?
     pub(super) fn has_more(&self, id: TxqId) -> bool {
         let txq = &self.txqs[id];
         !txq.buffer.is_empty() || txq.originator.frames.iter().any(|frame| !frame.is_settled)

@@ -1,15 +1,15 @@
-//! The access point makes itself known (11.1.2).
+//! The access point sends beacons (11.1.2).
 //!
-//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after its time has come. It is not answered.
+//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the beacon fell due. It elicits no response.
 
-use super::rules::Answer;
-use super::transmit::{Arrived, Data, Exchange, Phase, Step};
+use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
+use super::rules::Response;
 use super::{ACCESS_POINT, Cell, TxqId};
-use crate::access::FunctionId;
+use crate::access::EdcafId;
 use crate::packet::Packet;
 use acklab_base::{Bytes, Duration, Instant};
 
-/// When beacons are due.
+/// The times of beacons.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beacons {
     interval: Duration,
@@ -31,14 +31,14 @@ impl Beacons {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Sends a beacon whose time has come, if the medium is free; else as soon as it is.
-    pub(super) fn beacon_falls_due(&mut self, now: Instant) {
+    /// Sends a beacon that is due, if the medium has been idle for PIFS; else tries again when it will have been.
+    pub(super) fn send_due_beacon(&mut self, now: Instant) {
         let Some(beacons) = &mut self.timers.beacons else { return };
         if beacons.due > now {
             return;
         }
         let view = self.medium.view_of(ACCESS_POINT);
-        // PIFS: one slot behind SIFS (10.3.2.3.4).
+        // PIFS: SIFS and one slot (10.3.2.3.4).
         let free = self.medium.contention.idle_from(view).map(|from| from + self.rules.timing.aifs(1));
         match free {
             Some(free) if free <= now => {}
@@ -55,11 +55,11 @@ impl<D: Packet> Cell<D> {
         beacons.due = (now + Duration::from_nanos(1)).next_multiple_of(beacons.interval);
         let mode = self.rules.control.lowest();
         let ends = now + super::airtime(&self.rules, mode, OCTETS);
-        let data = Data::none(mode, OCTETS, Answer::None);
+        let data = Data::none(mode, OCTETS, Response::None);
         let exchange = Exchange {
-            function: FunctionId(u32::MAX),
+            edcaf: EdcafId(u32::MAX),
             txq: TxqId(u32::MAX),
-            step: Step::Beacon,
+            kind: FrameKind::Beacon,
             phase: Phase::Frame,
             begins: now,
             ends,
@@ -67,7 +67,7 @@ impl<D: Packet> Cell<D> {
             receiver: None,
             mode,
             octets: OCTETS,
-            answer: Answer::None,
+            response: Response::None,
             data,
             number: 0,
             has_collided: false,
@@ -75,10 +75,10 @@ impl<D: Packet> Cell<D> {
             txop_ends: None,
             arrived: Arrived::default(),
         };
-        // A beacon that nothing holds up waits for nobody.
+        // A beacon that is sent on time has not waited for the medium.
         let space = self.rules.timing.aifs(1);
-        let is_held_up = self.contenders.is_any() || self.measurement.airtime.booked() + space >= now;
-        let since = if is_held_up { self.contenders.since() } else { now };
+        let is_delayed = self.contenders.is_any() || self.measurement.airtime.booked() + space >= now;
+        let since = if is_delayed { self.contenders.since() } else { now };
         self.measurement.book_gap(now, ACCESS_POINT, space, since);
         let exchange = self.go_on_air(exchange);
         self.medium.exchanges.push(exchange);

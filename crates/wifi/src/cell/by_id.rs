@@ -1,67 +1,67 @@
-//! Vectors that are indexed by ids of their own type, so that an id is not used for the wrong one.
+//! Vectors indexed by a type of their own, so that an id cannot index the wrong vector.
 
 use super::backlog::TxqId;
-use crate::access::FunctionId;
+use crate::access::EdcafId;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The index of one such vector.
+/// An index into such a vector.
 pub(super) trait Id: Copy {
-    fn new(place: u32) -> Self;
-    fn place(self) -> usize;
+    fn new(index: u32) -> Self;
+    fn index(self) -> usize;
 }
 
 impl Id for TxqId {
-    fn new(place: u32) -> Self {
-        Self(place)
+    fn new(index: u32) -> Self {
+        Self(index)
     }
 
     #[inline]
-    fn place(self) -> usize {
+    fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-impl Id for FunctionId {
-    fn new(place: u32) -> Self {
-        Self(place)
+impl Id for EdcafId {
+    fn new(index: u32) -> Self {
+        Self(index)
     }
 
     #[inline]
-    fn place(self) -> usize {
+    fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A vector whose elements are added and never removed.
+/// A vector to which elements are added and from which none is removed.
 #[derive(Clone, Debug)]
 pub(super) struct ById<I, T> {
-    things: Vec<T>,
+    items: Vec<T>,
     id: PhantomData<I>,
 }
 
 impl<I, T> Default for ById<I, T> {
     fn default() -> Self {
-        Self { things: Vec::new(), id: PhantomData }
+        Self { items: Vec::new(), id: PhantomData }
     }
 }
 
 impl<I: Id, T> ById<I, T> {
-    pub(super) fn push(&mut self, thing: T) -> I {
-        self.things.push(thing);
-        I::new(self.things.len() as u32 - 1)
+    pub(super) fn push(&mut self, item: T) -> I {
+        self.items.push(item);
+        I::new(self.items.len() as u32 - 1)
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
-        (0..self.things.len() as u32).map(I::new)
+        (0..self.items.len() as u32).map(I::new)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.things.iter()
+        self.items.iter()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.things.iter_mut()
+        self.items.iter_mut()
     }
 }
 
@@ -70,13 +70,13 @@ impl<I: Id, T> Index<I> for ById<I, T> {
 
     #[inline]
     fn index(&self, id: I) -> &T {
-        &self.things[id.place()]
+        &self.items[id.index()]
     }
 }
 
 impl<I: Id, T> IndexMut<I> for ById<I, T> {
     #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
-        &mut self.things[id.place()]
+        &mut self.items[id.index()]
     }
 }

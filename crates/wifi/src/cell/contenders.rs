@@ -1,18 +1,18 @@
-//! Who waits for the medium.
+//! How many EDCAFs wait for the medium.
 
-use crate::access::FunctionId;
+use crate::access::EdcafId;
 use acklab_base::Instant;
 use acklab_base::random::Stream;
 
-/// EDCAFs in line for the medium, and the chance that keeps them apart.
+/// EDCAFs that wait for the medium, and the random stream of their backoffs.
 #[derive(Clone, Debug)]
 pub(super) struct Contenders {
     waiting: u32,
-    /// When the first of them joined, after there was none.
+    /// When the first joined after none had waited.
     since: Instant,
     backoffs: Stream,
-    /// Memory that is used again.
-    winners: Vec<FunctionId>,
+    /// Reused memory.
+    winners: Vec<EdcafId>,
 }
 
 impl Contenders {
@@ -20,7 +20,7 @@ impl Contenders {
         Self { waiting: 0, since: Instant::ZERO, backoffs, winners: Vec::new() }
     }
 
-    /// One more waits.
+    /// One more EDCAF waits.
     pub(super) fn join(&mut self, now: Instant) {
         if self.waiting == 0 {
             self.since = now;
@@ -28,7 +28,7 @@ impl Contenders {
         self.waiting += 1;
     }
 
-    /// `count` of them have won the medium, alone or together.
+    /// `count` EDCAFs have won the medium, alone or together.
     pub(super) fn win(&mut self, count: usize) {
         self.waiting -= count as u32;
     }
@@ -38,7 +38,7 @@ impl Contenders {
         self.waiting > 0
     }
 
-    /// When the first of them joined, after there was none.
+    /// When the first joined after none had waited.
     pub(super) const fn since(&self) -> Instant {
         self.since
     }
@@ -48,12 +48,12 @@ impl Contenders {
         self.backoffs.below(u64::from(window) + 1)
     }
 
-    /// An empty list for winners. [`give_back`](Self::give_back) it, and its memory is used again.
-    pub(super) fn take_room(&mut self) -> Vec<FunctionId> {
+    /// An empty list for winners; [`put_back`](Self::put_back) returns its memory.
+    pub(super) fn take_winners(&mut self) -> Vec<EdcafId> {
         std::mem::take(&mut self.winners)
     }
 
-    pub(super) fn give_back(&mut self, winners: Vec<FunctionId>) {
+    pub(super) fn put_back(&mut self, winners: Vec<EdcafId>) {
         self.winners = winners;
     }
 }

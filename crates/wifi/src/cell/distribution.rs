@@ -1,18 +1,18 @@
-//! Where packets go: at which node they leave the cell, and by which queue they get there.
+//! Routing within the cell: the node at which a packet leaves it, and the queue that leads there.
 
 use super::{ACCESS_POINT, Cell, Error, TxqId};
 use crate::access::Category;
 use crate::packet::Packet;
 use acklab_base::{Instant, NodeId};
 
-/// What the access point knows of the nodes behind each station (4.5.2.1), and the queues that there are.
+/// The nodes behind each station, as the distribution service knows them (4.5.2.1), and the queues.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Distribution {
-    /// By destination, the node of the cell at which packets to it leave.
+    /// By destination: the node of the cell at which packets leave.
     exits: Vec<Option<u32>>,
     /// The queue between a station and the access point, by station, direction and category.
     queues: Vec<Option<TxqId>>,
-    /// Packets that nobody could place.
+    /// Packets without a route.
     unplaced: u64,
 }
 
@@ -27,7 +27,7 @@ impl Distribution {
         self.unplaced += 1;
     }
 
-    /// The place of a queue. One of its ends is the access point.
+    /// The index of a queue. One of its ends is the access point.
     fn place(from: usize, to: usize, category: Category) -> usize {
         let is_uplink = to == ACCESS_POINT;
         let station = if is_uplink { from } else { to };
@@ -49,7 +49,7 @@ impl Distribution {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Packets to `destination` leave the cell at this node of it.
+    /// Packets to `destination` leave the cell at `node`.
     pub fn attach(&mut self, destination: NodeId, node: usize) {
         let exits = &mut self.distribution.exits;
         if exits.len() <= destination.index() {
@@ -58,11 +58,11 @@ impl<D: Packet> Cell<D> {
         exits[destination.index()] = Some(node as u32);
     }
 
-    /// Make ready what carries packets of one category from one node to another, so that the first of them finds it. Without QoS, all are
+    /// Creates the queues from one node to another in a category before the first packet needs them. Without QoS, all packets are
     /// best effort.
     ///
     /// # Errors
-    /// If the sender's mode is none of the standard.
+    /// If the standard does not define the sender's mode.
     pub fn carry(&mut self, from: usize, to: usize, category: Category) -> Result<(), Error> {
         let category = if self.rules.has_qos { category } else { Category::BestEffort };
         if from == ACCESS_POINT || to == ACCESS_POINT {
@@ -74,13 +74,13 @@ impl<D: Packet> Cell<D> {
         Ok(())
     }
 
-    /// Packets that came with a destination that is attached to no other node, since the start. They were dropped.
+    /// Packets dropped since the start as their destination is attached to no other node.
     #[must_use]
     pub const fn unplaced(&self) -> u64 {
         self.distribution.unplaced
     }
 
-    /// A packet joins the cell at this node.
+    /// A packet enters the cell at this node.
     pub(super) fn enter(&mut self, now: Instant, from: usize, packet: D) {
         match self.distribution.exit(packet.destination()) {
             Some(exit) if exit != from => {
@@ -91,7 +91,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// A packet goes from one node to the next.
+    /// Forwards a packet from one node to the next.
     #[inline]
     pub(super) fn send_on(&mut self, now: Instant, from: usize, to: usize, packet: D) {
         let category = if self.rules.has_qos { Category::of_dscp(packet.dscp()) } else { Category::BestEffort };
@@ -101,7 +101,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The first packet of its kind makes its queue.
+    /// The first packet from one node to another in its category creates the queue.
     #[cold]
     fn send_first(&mut self, now: Instant, from: usize, to: usize, category: Category, packet: D) {
         match self.txq(from, to, category) {
@@ -114,7 +114,7 @@ impl<D: Packet> Cell<D> {
     fn misplace(&mut self, now: Instant, packet: &D) {
         self.distribution.misplaces();
         if self.measurement.is_on(now) {
-            self.measurement.turned_away.push(packet.flow());
+            self.measurement.dropped_flows.push(packet.flow());
         }
     }
 }

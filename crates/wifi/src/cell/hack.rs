@@ -1,16 +1,16 @@
-//! ACKs wait for an answer, go with it, and arrive with it.
+//! TCP ACKs are held for a response frame, are appended to it, and arrive with it.
 
-use super::rules::Answer;
-use super::transmit::{Exchange, Step};
+use super::exchange::{Exchange, FrameKind};
+use super::rules::Response;
 use super::{Cell, TxqId};
-use crate::hack::driver::Heard;
+use crate::hack::driver::ReceivedPpdu;
 use crate::hack::{Counters, End, Variant};
 use crate::packet::Packet;
 use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::collections::VecDeque;
 
-/// When a held ACK will have waited for too long, by the queue that it is kept out of, the earliest first.
+/// When the hold limit of a TCP ACK expires, by queue, the earliest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoldLimits(VecDeque<(Instant, TxqId)>);
 
@@ -30,10 +30,10 @@ impl HoldLimits {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Once both nodes send each other frames of a category, their answers can carry ACKs.
+    /// Once two nodes have queues to each other in a category, their response frames can carry TCP ACKs.
     pub(super) fn pair_for_hack(&mut self, id: TxqId) {
         let Some(config) = self.config.hack else { return };
-        let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].function].category;
+        let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].edcaf].category;
         let (from, to) = (self.backlog.txqs[id].from, self.backlog.txqs[id].to);
         let reverse = self.backlog.txqs.ids().find(|other| {
             let txq = &self.backlog.txqs[*other];
@@ -48,46 +48,46 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// What `id` has of TCP/HACK, and the counts of its sender, if they count now.
+    /// The TCP/HACK state of a queue, and the counters of its sender inside the window of measurement.
     fn end(&mut self, now: Instant, id: TxqId) -> Option<(&mut End<D>, Option<&mut Counters>)> {
         let txq = &mut self.backlog.txqs[id];
         let end = txq.hack.as_deref_mut()?;
         Some((end, self.measurement.hack_of(now, txq.from)))
     }
 
-    /// An ACK is to join the queue of `id`. It is given back if it does; else it waits for an answer.
+    /// Holds a TCP ACK for a response frame. Returns the packet if it must be enqueued instead.
     pub(super) fn hold(&mut self, now: Instant, id: TxqId, packet: D) -> Option<D> {
         let txq = &mut self.backlog.txqs[id];
-        let Some(end) = txq.hack.as_deref_mut().filter(|end| end.driver.holds()) else { return Some(packet) };
+        let Some(end) = txq.hack.as_deref_mut().filter(|end| end.driver.holds_acks()) else { return Some(packet) };
         if !packet.is_pure_ack() {
             return Some(packet);
         }
         let flow = packet.flow();
-        // It must not overtake those of its flow that go plain, nor these those that wait for an answer.
-        let goes_plain = txq.originator.has_gap
+        // ACKs of a flow must stay in order, whether they are sent uncompressed or held.
+        let must_enqueue = txq.originator.has_gap
             || txq.originator.carries_ack_of(flow)
             || txq.buffer.any(|waiting| waiting.flow() == flow && waiting.is_pure_ack());
-        let done = if goes_plain { Err(packet) } else { end.driver.compress(now, packet) };
+        let done = if must_enqueue { Err(packet) } else { end.driver.compress(now, packet) };
         if done.is_err() && end.driver.holds_any_of(flow) {
             self.release(now, id);
         } else {
-            self.time_held(id);
+            self.start_hold_timer(id);
         }
         done.err()
     }
 
-    /// ACKs that wait in the queue of `id` wait for an answer instead, now that they may.
+    /// Holds the TCP ACKs that wait in the queue, now that the variant permits it.
     pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
-        if self.backlog.txqs[id].hack.as_ref().is_some_and(|end| end.driver.holds()) {
+        if self.backlog.txqs[id].hack.as_ref().is_some_and(|end| end.driver.holds_acks()) {
             if self.take_back(now, id, |_| true) {
                 self.release(now, id);
             }
-            self.time_held(id);
+            self.start_hold_timer(id);
         }
     }
 
-    /// ACKs that wait in the queue of `id` are compressed instead, if they came in time and their peer has all that was sent of their
-    /// flow. Tells whether there is a flow of which later ones stay.
+    /// Takes TCP ACKs out of the queue and compresses them, if they arrived in time and no frame with an ACK of their flow is
+    /// unacknowledged. Returns whether later ACKs of one of these flows stay in the queue.
     fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return false };
@@ -95,7 +95,7 @@ impl<D: Packet> Cell<D> {
             return false;
         }
         let (driver, originator) = (&mut end.driver, &txq.originator);
-        let mut room = driver.numbers_left();
+        let mut room = driver.msns_left();
         let mut stay: Vec<FlowKey> = Vec::new();
         let taken = txq.buffer.take_out(now, |arrived, packet| {
             if !packet.is_pure_ack() || stay.contains(&packet.flow()) {
@@ -121,17 +121,17 @@ impl<D: Packet> Cell<D> {
         divides
     }
 
-    /// From now on somebody watches how long ACKs wait.
-    fn time_held(&mut self, id: TxqId) {
+    /// Starts the hold timer, if ACKs are held and it is not running.
+    fn start_hold_timer(&mut self, id: TxqId) {
         let Some(end) = self.backlog.txqs[id].hack.as_deref_mut() else { return };
         let Some(since) = end.driver.held_since().filter(|_| !end.is_timed) else { return };
         end.is_timed = true;
         self.timers.hold_limits.add(since + end.driver.config().hold_limit, id);
-        self.look_ahead();
+        self.update_deadline();
     }
 
-    /// ACKs that no answer has carried for too long go plain.
-    pub(super) fn held_too_long(&mut self, now: Instant) {
+    /// Enqueues the ACKs whose hold limit has expired.
+    pub(super) fn release_overdue(&mut self, now: Instant) {
         while let Some(id) = self.timers.hold_limits.take_due(now) {
             let Some(end) = self.backlog.txqs[id].hack.as_deref_mut() else { continue };
             end.is_timed = false;
@@ -143,11 +143,11 @@ impl<D: Packet> Cell<D> {
                     counters.released += released;
                 }
             }
-            self.time_held(id);
+            self.start_hold_timer(id);
         }
     }
 
-    /// What waits for an answer and was on none goes plain, ahead of later ones of its flow. Returns how many ACKs those are.
+    /// Enqueues the held ACKs that no response frame has carried, before later ACKs of their flows. Returns their number.
     fn release(&mut self, now: Instant, id: TxqId) -> u64 {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return 0 };
@@ -169,8 +169,8 @@ impl<D: Packet> Cell<D> {
         count
     }
 
-    /// A packet gets a frame of its own, or shares one.
-    pub(super) fn sends_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
+    /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its flow.
+    pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
         let Some((end, counters)) = self.end(now, id) else { return };
         if packet.is_pure_ack() {
             let (cleared, released) = end.driver.overtakes(packet.flow());
@@ -183,50 +183,50 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The receiver of `exchange` answers in `mode`, with the ACKs that have waited for it. Returns their octets.
+    /// Appends the held ACKs to the response frame of `exchange`, which is sent in `mode`. Returns their octets.
     pub(super) fn append_acks(&mut self, now: Instant, exchange: &Exchange, mode: Mode) -> Bytes {
         let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return Bytes::ZERO };
-        let alone = match (exchange.step, exchange.answer) {
-            (Step::Data, Answer::Ack) => self.backlog.txqs[exchange.txq].originator.sent.first().copied(),
-            (Step::Data | Step::Request, Answer::BlockAck) => None,
+        let single = match (exchange.kind, exchange.response) {
+            (FrameKind::Data, Response::Ack) => self.backlog.txqs[exchange.txq].originator.sent.first().copied(),
+            (FrameKind::Data | FrameKind::Request, Response::BlockAck) => None,
             _ => return Bytes::ZERO,
         };
-        self.learns_from(now, exchange, id, alone);
+        self.confirm_last_response(now, exchange, id, single);
 
-        let plain = self.rules.answer_octets(exchange.answer);
+        let plain = self.rules.response_octets(exchange.response);
         let aifs = self.aifs(id);
         let Some((end, counters)) = self.end(now, id) else { return Bytes::ZERO };
         let config = end.driver.config();
         let most = config.split.then(|| mode.octets_within(mode.duration(plain) + aifs) - plain);
         end.appended.clear();
-        let carried = end.driver.answer(exchange.begins, alone, most, &mut end.appended);
+        let carried = end.driver.append_to_response(exchange.begins, single, most, &mut end.appended);
         let octets = Bytes(end.appended.len() as u64);
         if let Some(counters) = counters
             && carried.acks > 0
         {
-            counters.answers += 1;
-            counters.answers_within_aifs += u64::from(mode.duration(plain + octets) <= mode.duration(plain) + aifs);
+            counters.augmented += 1;
+            counters.augmented_within_aifs += u64::from(mode.duration(plain + octets) <= mode.duration(plain) + aifs);
             counters.compressed += carried.fresh as u64;
             counters.compressed_bytes += carried.fresh_octets as u64;
             counters.repeated += (carried.acks - carried.fresh) as u64;
         }
-        if exchange.step == Step::Data {
-            self.latches(now, id, exchange.data.has_more);
+        if exchange.kind == FrameKind::Data {
+            self.update_latch(now, id, exchange.data.has_more);
         }
         octets
     }
 
-    /// What has come tells whether the last answer arrived.
-    fn learns_from(&mut self, now: Instant, exchange: &Exchange, id: TxqId, alone: Option<u64>) {
+    /// Infers from the received PPDU whether the last response frame arrived.
+    fn confirm_last_response(&mut self, now: Instant, exchange: &Exchange, id: TxqId, single: Option<u64>) {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return };
-        let is_request = exchange.step == Step::Request;
+        let is_request = exchange.kind == FrameKind::Request;
         let mut again = if is_request {
-            end.driver.requested()
+            end.driver.request_received()
         } else {
-            end.driver.heard(Heard { alone, is_sync: exchange.data.is_sync })
+            end.driver.ppdu_received(ReceivedPpdu { single, is_sync: exchange.data.is_sync })
         };
-        // One that waits for the medium says more.
+        // A newer ACK of the flow in the queue supersedes it.
         again.retain(|old| !txq.buffer.any(|new| new.flow() == old.flow() && new.is_pure_ack()));
         let config = end.driver.config();
         if let Some((_, Some(counters))) = self.end(now, id) {
@@ -238,8 +238,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The PPDU that is being answered said whether there is more for this node.
-    fn latches(&mut self, now: Instant, id: TxqId, has_more: bool) {
+    /// Follows MORE DATA of the PPDU to which the node responds.
+    fn update_latch(&mut self, now: Instant, id: TxqId, has_more: bool) {
         let Some((end, _)) = self.end(now, id) else { return };
         end.driver.latch(has_more);
         match end.driver.config().variant {
@@ -250,33 +250,33 @@ impl<D: Packet> Cell<D> {
                     counters.missed += u64::from(is_missed);
                 }
             }
-            // What did not fit onto the answer.
+            // Those that did not fit.
             Variant::Opportunistic => _ = self.release(now, id),
             Variant::Timer => {}
         }
     }
 
     fn aifs(&self, id: TxqId) -> Duration {
-        let function = &self.backlog.edcafs[self.backlog.txqs[id].function];
-        self.rules.timing.aifs(function.parameters.aifsn)
+        let edcaf = &self.backlog.edcafs[self.backlog.txqs[id].edcaf];
+        self.rules.timing.aifs(edcaf.parameters.aifsn)
     }
 
-    /// The octets on the answer that is on the air.
+    /// The octets appended to the response frame on the air.
     pub(super) fn appended(&self, exchange: &Exchange) -> &[u8] {
         let end = self.backlog.txqs[exchange.txq].reverse.and_then(|id| self.backlog.txqs[id].hack.as_ref());
-        end.filter(|_| exchange.answer != Answer::Cts).map_or(&[], |end| &end.appended)
+        end.filter(|_| exchange.response != Response::Cts).map_or(&[], |end| &end.appended)
     }
 
-    /// The answer was read: the ACKs in it have arrived.
+    /// The response frame was received: its TCP ACKs have arrived.
     pub(super) fn appended_acks_arrive(&mut self, now: Instant, exchange: &Exchange) {
         let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return };
         let (distribution, arrivals) = (&self.distribution, &mut self.arrivals);
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
-        let (to, driver) = (txq.to, &end.driver);
+        let (to, driver) = (txq.to, &mut end.driver);
         let done = end.decompressor.decompress(&end.appended, |msn, ack| {
-            if let Some(kept) = driver.kept(msn) {
-                arrivals.add(kept.with_ack(ack), distribution, to);
+            if let Some(packet) = driver.rebuild(msn, ack) {
+                arrivals.add(packet, distribution, to);
             }
         });
         if let Some(counters) = self.measurement.hack_of(now, to) {
@@ -292,7 +292,7 @@ impl<D: Packet> Cell<D> {
     }
 }
 
-/// How many packets there are, and their octets.
+/// The number of packets and the sum of their octets.
 fn sum_of<D: Packet>(packets: &[(Instant, D)]) -> (u64, Bytes) {
     let bytes = packets.iter().map(|(_, packet)| packet.wire_len()).fold(Bytes::ZERO, |sum, size| sum + size);
     (packets.len() as u64, bytes)

@@ -1,4 +1,4 @@
-//! What is counted and kept of what happens, inside the window of measurement.
+//! Counters and logs inside the window of measurement.
 
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
@@ -7,7 +7,7 @@ use crate::ppdu::Ppdu;
 use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
 
-/// Counters and records of a cell. Nothing that the cell does depends on them.
+/// Counters and logs of a cell. Nothing else depends on them.
 #[derive(Clone, Debug)]
 pub(super) struct Measurement<D> {
     pub(super) window: Range<Instant>,
@@ -16,9 +16,9 @@ pub(super) struct Measurement<D> {
     pub(super) counters: Vec<Counters>,
     /// By node, with TCP/HACK.
     pub(super) hack: Vec<hack::Counters>,
-    /// Whose packets were dropped, until somebody asks.
-    pub(super) turned_away: Vec<FlowKey>,
-    /// Every PPDU, for those who ask.
+    /// The flows of dropped packets that were not reported yet.
+    pub(super) dropped_flows: Vec<FlowKey>,
+    /// Every PPDU, if they are logged.
     pub(super) log: Option<Vec<Ppdu<D>>>,
 }
 
@@ -29,30 +29,30 @@ impl<D> Measurement<D> {
             airtime: Airtime::new(nodes),
             counters: vec![Counters::default(); nodes],
             hack: if has_hack { vec![hack::Counters::default(); nodes] } else { Vec::new() },
-            turned_away: Vec::new(),
+            dropped_flows: Vec::new(),
             log: None,
         }
     }
 
-    /// Does what happens now count?
+    /// Is `now` inside the window?
     #[inline]
     pub(super) fn is_on(&self, now: Instant) -> bool {
         self.window.contains(&now)
     }
 
-    /// The counters of `node`, if they count now.
+    /// The counters of `node`, if `now` is inside the window.
     #[inline]
     pub(super) fn of(&mut self, now: Instant, node: usize) -> Option<&mut Counters> {
         if self.window.contains(&now) { Some(&mut self.counters[node]) } else { None }
     }
 
-    /// The counters of `node` for TCP/HACK, if they count now.
+    /// The TCP/HACK counters of `node`, if `now` is inside the window.
     #[inline]
     pub(super) fn hack_of(&mut self, now: Instant, node: usize) -> Option<&mut hack::Counters> {
         if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }
     }
 
-    /// Books the time since the last transmission, now that `node` begins: idle, as long as nobody had waited, interframe space,
+    /// Books the time since the last transmission, now that `node` begins: idle until an EDCAF waited, then interframe space, then
     /// backoff.
     pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
         let waits_from = self.airtime.booked().max(since);

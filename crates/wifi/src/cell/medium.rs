@@ -1,53 +1,60 @@
-//! The medium: what is on the air, who senses it, and what reaches whom.
+//! The medium: what is on the air, who senses it, and who receives it.
 
+use super::exchange::FrameKind;
+use super::exchange::{Exchange, Phase};
 use super::rules::Rules;
-use super::transmit::{Exchange, Phase};
-use crate::access::{Contention, PREAMBLE_DETECTION};
-use crate::reception::{Kind, Link, Other, Reception};
+use crate::access::Contention;
+use crate::config::EifsAfterCollision;
+use crate::reception::{Interferer, Kind, Link, Reception};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// Exchanges under way, and how the nodes sense and receive them.
+/// Frame exchanges under way, and how the nodes sense and receive them.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     pub(super) contention: Contention,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) reception: Reception,
     nodes: usize,
-    /// Does everybody hear everybody, so that one view of the medium is that of all?
+    /// Do all nodes hear each other, so that they share one view of the medium?
     pub(super) has_one_view: bool,
-    /// What else was in the air beside an exchange's frame, by the frame's number.
-    overlaps: Vec<(u64, Other)>,
-    /// Frames that have gone on the air.
+    /// The PPDUs that overlap, by the number of the PPDU that they interfere with.
+    overlaps: Vec<(u64, Interferer)>,
+    /// PPDUs sent so far.
     frames: u64,
+    /// aCCATime.
+    cca: Duration,
     errors: Stream,
 }
 
 impl Medium {
     pub(super) fn new(nodes: usize, rules: &Rules, reception: Reception, errors: Stream) -> Self {
-        let has_one_view = (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
+        let is_by_power = rules.eifs_after_collision == EifsAfterCollision::PreambleDetection && reception.has_powers();
+        let has_one_view =
+            !is_by_power && (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
         let views = if has_one_view { 1 } else { nodes };
         Self {
-            contention: Contention::new(rules.timing.slot, rules.has_qos, views),
+            contention: Contention::new(rules.timing.slot, rules.timing.cca, rules.has_qos, views),
             exchanges: Vec::new(),
             reception,
             nodes,
             has_one_view,
             overlaps: Vec::new(),
             frames: 0,
+            cca: rules.timing.cca,
             errors,
         }
     }
 
-    /// When a PPDU, an MPDU or the space before a PPDU next ends, or a backoff.
+    /// When the next PPDU, MPDU, space before a PPDU, or backoff ends.
     #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         [ends, self.contention.due()].into_iter().flatten().min()
     }
 
-    /// The view of the medium that a node has.
+    /// A node's view of the medium.
     pub(super) const fn view_of(&self, node: usize) -> usize {
         if self.has_one_view { 0 } else { node }
     }
@@ -57,31 +64,31 @@ impl Medium {
         0..if self.has_one_view { 1 } else { self.nodes }
     }
 
-    /// Does what `node` sends reach `view`? Its own always does.
+    /// Does `view` sense what `node` sends? A node senses its own transmission.
     fn reaches(&self, node: usize, view: usize) -> bool {
         self.has_one_view || view == node || self.reception.hears(view, node)
     }
 
-    /// Does `receiver` hear what `interferer` sends?
+    /// Does what `interferer` sends interfere at `receiver`?
     fn disturbs(&self, interferer: usize, receiver: Option<usize>) -> bool {
         receiver.is_none_or(|receiver| receiver == interferer || self.reception.hears(receiver, interferer))
     }
 
-    /// Has something of this node begun before it could be sensed?
+    /// Has this node begun to transmit?
     pub(super) fn is_sending(&self, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| exchange.sender == node)
     }
 
-    /// Has `node` just received what it will respond to after SIFS?
-    pub(super) fn is_about_to_answer(&self, now: Instant, node: usize) -> bool {
+    /// Will `node` send a response frame after the current SIFS?
+    pub(super) fn is_about_to_respond(&self, now: Instant, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| {
             exchange.sender == node
                 && now < exchange.begins
-                && matches!(exchange.phase, Phase::BeforeAnswer | Phase::Answer)
+                && matches!(exchange.phase, Phase::BeforeResponse | Phase::Response)
         })
     }
 
-    /// What `exchange` says is on the air begins. Those that it overlaps with are lost to those that hear both.
+    /// The PPDU of `exchange` begins. Where it overlaps with others, the receivers that hear both lose them.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         let (begins, sender) = (exchange.begins, exchange.sender);
         self.frames += 1;
@@ -89,15 +96,15 @@ impl Medium {
         (exchange.has_collided, exchange.is_undetected) = (false, false);
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
-            if !matches!(other.phase, Phase::Frame | Phase::Answer)
+            if !matches!(other.phase, Phase::Frame | Phase::Response)
                 || other.ends <= begins
                 || other.begins >= exchange.ends
             {
                 continue;
             }
-            let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
-            self.overlaps.push((other.number, Other { from: sender, is_earlier: false }));
-            self.overlaps.push((exchange.number, Other { from: other.sender, is_earlier: other.begins < begins }));
+            let is_simultaneous = begins.since(other.begins) < self.cca;
+            self.overlaps.push((other.number, Interferer { from: sender, is_earlier: false }));
+            self.overlaps.push((exchange.number, Interferer { from: other.sender, is_earlier: other.begins < begins }));
             if self.disturbs(sender, other.receiver) {
                 self.exchanges[index].has_collided = true;
                 self.exchanges[index].is_undetected |= is_simultaneous;
@@ -115,20 +122,23 @@ impl Medium {
         exchange
     }
 
-    /// What `exchange` had on the air has ended. Those that could read it know how long the medium stays reserved; those that
-    /// could not wait for EIFS.
+    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV for `reserved`; those that could not defer for EIFS.
     pub(super) fn go_off_air(
         &mut self,
         now: Instant,
         rules: &Rules,
         exchange: &Exchange,
         reserved: Duration,
-        could_be_read: bool,
+        is_read: bool,
     ) {
-        let extra = if could_be_read { Duration::ZERO } else { rules.unread_extra(exchange.is_undetected) };
-        let reserved_until = now + if could_be_read { reserved } else { Duration::ZERO };
+        let is_read = is_read || self.is_read_by_others(now, exchange);
+        let holder = exchange.initiator();
+        let until = now + if is_read { reserved } else { Duration::ZERO };
+        let is_rts = is_read && exchange.kind == FrameKind::Rts && exchange.phase == Phase::Frame;
+        let reset = is_rts.then(|| now + rules.nav_timeout(rules.control.response_to(exchange.mode)));
         if self.has_one_view {
-            self.contention.reserve(0, reserved_until);
+            let extra = if is_read { Duration::ZERO } else { rules.eifs_extra(rules.detects(exchange)) };
+            self.contention.reserve(0, until, holder, reset);
             self.contention.idle(0, now, extra);
             return;
         }
@@ -136,42 +146,73 @@ impl Medium {
             if !self.reaches(exchange.sender, view) {
                 continue;
             }
-            let takes_part = view == exchange.sender || Some(view) == exchange.receiver;
-            if !takes_part {
-                self.contention.reserve(view, reserved_until);
-            } else if rules.answers_late() && reserved_until > now {
-                // Both know that the answer is yet to come, where nobody else could begin within SIFS.
-                self.contention.reserve(view, now + rules.answer_space);
+            let is_participant = view == exchange.sender || Some(view) == exchange.receiver;
+            if !is_participant {
+                self.contention.reserve(view, until, holder, reset);
+            } else if rules.has_late_responses() && until > now {
+                // The two nodes of the exchange expect the response frame, so their own EDCAFs do not start within its space.
+                self.contention.reserve(view, now + rules.response_space, holder, None);
             }
-            self.contention.idle(view, now, if view == exchange.sender { Duration::ZERO } else { extra });
+            let defers = !is_read && view != exchange.sender && self.detects(now, rules, exchange, view);
+            self.contention.idle(view, now, if defers { rules.eifs_extra(true) } else { Duration::ZERO });
         }
     }
 
-    /// How what has ended arrives at its receiver.
+    /// Could bystanders decode a PPDU whose receiver did not? They could if it was absent and no other PPDU overlapped.
+    fn is_read_by_others(&self, now: Instant, exchange: &Exchange) -> bool {
+        !exchange.has_collided && exchange.receiver.is_some_and(|receiver| self.reception.is_absent(now, receiver))
+    }
+
+    /// Did the node at `view` begin to receive a PPDU that it could not decode?
+    fn detects(&self, now: Instant, rules: &Rules, exchange: &Exchange, view: usize) -> bool {
+        if !exchange.is_undetected {
+            return true;
+        }
+        let overlaps: Vec<Interferer> =
+            self.overlaps.iter().filter(|(number, _)| *number == exchange.number).map(|(_, other)| *other).collect();
+        // The senders of the collision were transmitting.
+        let has_sent = overlaps.iter().any(|other| other.from == view);
+        match rules.eifs_after_collision {
+            EifsAfterCollision::None => false,
+            EifsAfterCollision::Always => !has_sent,
+            EifsAfterCollision::PreambleDetection => {
+                !has_sent && self.reception.detects_preamble(now, exchange.sender, view, exchange.mode, &overlaps)
+            }
+        }
+    }
+
+    /// Does the receiver of an RTS withhold the CTS because its NAV is set (10.3.2.9)? With one view for all, a NAV that is set belongs
+    /// to an earlier exchange of the initiator.
+    pub(super) fn withholds_cts(&self, now: Instant, exchange: &Exchange) -> bool {
+        let receiver = exchange.receiver.filter(|_| exchange.kind == FrameKind::Rts && !self.has_one_view);
+        receiver.is_some_and(|receiver| self.contention.forbids_cts(receiver, now, exchange.sender))
+    }
+
+    /// How the PPDU that has ended is received.
     pub(super) fn link(&mut self, now: Instant, exchange: &Exchange, receiver: usize, kind: Kind) -> Link {
         let (from, mode) = (exchange.sender, exchange.mode);
         if self.overlaps.is_empty() {
             return self.reception.link(now, from, receiver, mode, kind);
         }
         let of_this = self.overlaps.iter().filter(|(number, _)| *number == exchange.number);
-        let others: Vec<Other> = of_this.map(|(_, other)| *other).collect();
+        let others: Vec<Interferer> = of_this.map(|(_, other)| *other).collect();
         self.reception.link_beside(now, from, receiver, mode, kind, &others)
     }
 
-    /// Forget what overlapped with a frame that is over.
+    /// Forgets what overlapped with a PPDU that is over.
     pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
         self.overlaps.retain(|(number, _)| *number != exchange.number);
     }
 
-    /// Can `receiver` read a control frame that has ended?
+    /// Does `receiver` decode a control frame that has ended?
     pub(super) fn is_control_read(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
         let mut link = self.link(now, exchange, receiver, Kind::Control);
         let success = link.header() * link.success(exchange.octets);
-        self.happens(success)
+        self.draw(success)
     }
 
-    /// Draws nothing where nothing is left to chance.
-    pub(super) fn happens(&mut self, probability: f64) -> bool {
+    /// Draws whether an event of this probability happens. A certain outcome takes no random number.
+    pub(super) fn draw(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
     }
 }

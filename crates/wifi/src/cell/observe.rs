@@ -1,82 +1,83 @@
-//! What is measured of a cell, and what is kept of each PPDU.
+//! What is measured of a cell, and what is logged of each PPDU.
 
-use super::rules::Answer;
-use super::transmit::{Exchange, Phase, Step};
-use super::{Cell, Edcaf, on_the_air};
+use super::backlog::Edcaf;
+use super::exchange::{Exchange, FrameKind, Phase};
+use super::rules::Response;
+use super::{Cell, on_the_air};
 use crate::access::Category;
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
 use crate::hack;
 use crate::packet::Packet;
-use crate::ppdu::{Fate, Frame, Mpdu, Ppdu};
+use crate::ppdu::{Frame, Mpdu, Outcome, Ppdu};
 use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
 
-/// One access function as the tables know it.
+/// The queues of one EDCAF for the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView<'a> {
     /// Its node.
     pub node: usize,
     /// Its category.
     pub category: Category,
-    /// Mean number of packets that wait or are unacknowledged.
+    /// Mean over time of the packets that wait or are unacknowledged.
     pub mean_length: f64,
-    /// The most there were.
+    /// The maximum of that number.
     pub max_length: u64,
-    /// Every change of that number, if it was asked for.
+    /// Every change of that number, if it is logged.
     pub log: &'a [(Instant, u64)],
 }
 
 impl<D: Packet> Cell<D> {
-    /// Count only what happens in `window`; without this, everything counts.
+    /// Counts only what happens in `window`; by default everything.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.measurement.airtime.measure(window.clone());
         self.measurement.window = window;
     }
 
-    /// Keep every change of a queue's length from here on.
+    /// Logs every change of a queue's length from now on.
     pub fn log_queues(&mut self) {
-        self.backlog.edcafs.iter_mut().for_each(|function| function.lengths = Some(Vec::new()));
+        self.backlog.edcafs.iter_mut().for_each(|edcaf| edcaf.lengths = Some(Vec::new()));
     }
 
-    /// Keep every PPDU from here on, until [`take_log`](Self::take_log) asks for it.
+    /// Logs every PPDU from now on, for [`take_log`](Self::take_log).
     pub fn log_air(&mut self) {
         self.measurement.log = Some(Vec::new());
     }
 
-    /// What was on the air since this was last asked.
+    /// Takes the PPDUs that have ended since the last call.
     pub fn take_log(&mut self) -> impl Iterator<Item = Ppdu<D>> + '_ {
         self.measurement.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
-    /// Whatever has yet to end on the air began at this instant or later.
+    /// PPDUs that have yet to end began at this instant or later.
     #[must_use]
     pub fn settled(&self) -> Instant {
         self.medium.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// The flow of a packet that was dropped inside the window and that this has not told yet.
+    /// The flow of a packet dropped inside the window that was not reported yet.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
-        self.measurement.turned_away.pop()
+        self.measurement.dropped_flows.pop()
     }
 
-    /// What each node has done, the access point first.
+    /// The counters of all nodes, the access point first.
     #[must_use]
     pub fn counters(&self) -> &[Counters] {
         &self.measurement.counters
     }
 
-    /// What each node has done by TCP/HACK, the access point first; nothing without it.
+    /// The TCP/HACK counters of all nodes, the access point first; empty without TCP/HACK.
     #[must_use]
     pub fn hack_counters(&self) -> &[hack::Counters] {
         &self.measurement.hack
     }
 
-    /// Where the time went up to `until`.
+    /// The use of the airtime up to `until`.
     pub fn airtime(&mut self, until: Instant) -> &Airtime {
         if let Some(exchange) = self.medium.exchanges.iter().min_by_key(|exchange| exchange.begins).copied() {
             self.measurement.airtime.book(exchange.sender, Use::Interframe, exchange.begins.min(until));
-            let what = if exchange.phase == Phase::Answer { Use::LinkAck } else { Use::Data };
+            let what = if exchange.phase == Phase::Response { Use::LinkAck } else { Use::Data };
             self.measurement.airtime.book(exchange.sender, what, until);
         } else {
             let waits_from = if self.contenders.is_any() {
@@ -92,33 +93,33 @@ impl<D: Packet> Cell<D> {
 
     /// The queues of all nodes.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
-        self.backlog.edcafs.iter().map(|function| self.queue(function))
+        self.backlog.edcafs.iter().map(|edcaf| self.queue(edcaf))
     }
 
     /// The queues of one node.
     pub fn queues_of(&self, node: usize) -> impl Iterator<Item = QueueView<'_>> {
-        self.backlog.edcafs.iter().filter(move |function| function.node == node).map(|function| self.queue(function))
+        self.backlog.edcafs.iter().filter(move |edcaf| edcaf.node == node).map(|edcaf| self.queue(edcaf))
     }
 
-    fn queue<'a>(&self, function: &'a Edcaf) -> QueueView<'a> {
+    fn queue<'a>(&self, edcaf: &'a Edcaf) -> QueueView<'a> {
         QueueView {
-            node: function.node,
-            category: function.category,
-            mean_length: function.length.mean(&self.measurement.window),
-            max_length: function.length.max,
-            log: function.lengths.as_deref().unwrap_or_default(),
+            node: edcaf.node,
+            category: edcaf.category,
+            mean_length: edcaf.length.mean(&self.measurement.window),
+            max_length: edcaf.length.max,
+            log: edcaf.lengths.as_deref().unwrap_or_default(),
         }
     }
 
-    /// Books a frame of an initiator that has just ended, and counts it.
-    pub(super) fn book_frame(&mut self, now: Instant, exchange: &Exchange, fate: Fate) {
+    /// Books and counts a frame of an initiator that has just ended.
+    pub(super) fn book_frame(&mut self, now: Instant, exchange: &Exchange, outcome: Outcome) {
         let node = exchange.sender;
         self.measurement.airtime.book(node, Use::Interframe, exchange.begins);
-        match (fate, exchange.step) {
-            (Fate::Collided, _) => self.measurement.airtime.book(node, Use::Collision, now),
-            (Fate::Lost, _) => self.measurement.airtime.book(node, Use::Lost, now),
-            (_, Step::Data) => {
-                // The share of pure ACKs in the octets of the packets is that in the airtime.
+        match (outcome, exchange.kind) {
+            (Outcome::Collided, _) => self.measurement.airtime.book(node, Use::Collision, now),
+            (Outcome::Lost, _) => self.measurement.airtime.book(node, Use::Lost, now),
+            (_, FrameKind::Data) => {
+                // Airtime is divided between TCP ACKs and data by their octets.
                 let (acks, all) = (exchange.data.ack_octets.get(), exchange.data.bytes.get().max(1));
                 let airtime = now.since(self.measurement.airtime.booked()).as_nanos();
                 let of_acks = u128::from(airtime) * u128::from(acks.min(all)) / u128::from(all);
@@ -129,11 +130,11 @@ impl<D: Packet> Cell<D> {
             _ => self.measurement.airtime.book(node, Use::Control, now),
         }
         let Some(counters) = self.measurement.of(now, node) else { return };
-        counters.collisions += u64::from(fate == Fate::Collided);
-        match exchange.step {
-            Step::Rts => counters.rts += 1,
-            Step::Request => counters.requests += 1,
-            Step::Data => {
+        counters.collisions += u64::from(outcome == Outcome::Collided);
+        match exchange.kind {
+            FrameKind::Rts => counters.rts += 1,
+            FrameKind::Request => counters.requests += 1,
+            FrameKind::Data => {
                 counters.ppdus += 1;
                 counters.mpdus += u64::from(exchange.data.frames);
                 counters.first_tries += u64::from(exchange.data.first_tries);
@@ -143,34 +144,34 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Keeps a frame of an initiator, if PPDUs are kept.
-    pub(super) fn log_frame(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
+    /// Logs a frame of an initiator.
+    pub(super) fn log_frame(&mut self, exchange: &Exchange, outcome: Outcome, reserved: Duration) {
         if self.measurement.log.is_none() {
             return;
         }
-        let frame = match exchange.step {
-            Step::Beacon => Frame::Beacon { interval: self.config.beacon_interval.unwrap_or_default() },
-            Step::CtsToSelf => Frame::Cts,
-            Step::Rts => Frame::Rts,
-            Step::Request => Frame::BlockAckRequest {
+        let frame = match exchange.kind {
+            FrameKind::Beacon => Frame::Beacon { interval: self.config.beacon_interval.unwrap_or_default() },
+            FrameKind::CtsToSelf => Frame::Cts,
+            FrameKind::Rts => Frame::Rts,
+            FrameKind::Request => Frame::BlockAckRequest {
                 start: on_the_air(self.backlog.txqs[exchange.txq].originator.start),
                 tid: self.tid(exchange),
             },
-            Step::Data => Frame::Data(self.logged_mpdus(exchange)),
+            FrameKind::Data => Frame::Data(self.logged_mpdus(exchange)),
         };
-        self.keep(exchange, frame, Vec::new(), fate, reserved);
+        self.log(exchange, frame, Vec::new(), outcome, reserved);
     }
 
-    /// Keeps an answer, if PPDUs are kept.
-    pub(super) fn log_answer(&mut self, exchange: &Exchange, fate: Fate, reserved: Duration) {
+    /// Logs a response frame.
+    pub(super) fn log_response(&mut self, exchange: &Exchange, outcome: Outcome, reserved: Duration) {
         if self.measurement.log.is_none() {
             return;
         }
-        let frame = match exchange.answer {
-            Answer::None => return,
-            Answer::Cts => Frame::Cts,
-            Answer::Ack => Frame::Ack,
-            Answer::BlockAck => {
+        let frame = match exchange.response {
+            Response::None => return,
+            Response::Cts => Frame::Cts,
+            Response::Ack => Frame::Ack,
+            Response::BlockAck => {
                 let originator = &self.backlog.txqs[exchange.txq].originator;
                 let mut bitmap = [0_u64; 4];
                 let received = originator.frames.iter().take(256).enumerate().filter(|(_, frame)| frame.is_received);
@@ -184,11 +185,11 @@ impl<D: Packet> Cell<D> {
             }
         };
         let appended = self.appended(exchange).to_vec();
-        self.keep(exchange, frame, appended, fate, reserved);
+        self.log(exchange, frame, appended, outcome, reserved);
     }
 
     fn tid(&self, exchange: &Exchange) -> u8 {
-        self.backlog.edcafs[exchange.function].category.tid()
+        self.backlog.edcafs[exchange.edcaf].category.tid()
     }
 
     fn logged_mpdus(&self, exchange: &Exchange) -> Vec<Mpdu<D>> {
@@ -210,7 +211,7 @@ impl<D: Packet> Cell<D> {
             .collect()
     }
 
-    fn keep(&mut self, exchange: &Exchange, frame: Frame<D>, appended: Vec<u8>, fate: Fate, reserved: Duration) {
+    fn log(&mut self, exchange: &Exchange, frame: Frame<D>, appended: Vec<u8>, outcome: Outcome, reserved: Duration) {
         let extension = self.rules.timing.extension(exchange.mode);
         let whole = exchange.ends.since(exchange.begins).as_nanos();
         if let Some(log) = &mut self.measurement.log {
@@ -224,7 +225,7 @@ impl<D: Packet> Cell<D> {
                 reserved,
                 frame,
                 appended,
-                fate,
+                outcome,
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Nodes leave for a while and come back, as those do that scan other channels.
+//! Nodes leave for a while and return, as those do that scan other channels.
 
 use super::{Cell, TxqId};
 use crate::packet::Packet;
@@ -6,7 +6,7 @@ use crate::reception::Presence;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// May what waits in `id` be sent? A node that is away sends nothing, and one that has announced it is sent nothing.
+    /// May the queue be served? An absent node sends nothing, and nothing is sent to one that has announced its absence.
     pub(super) fn may_send(&self, now: Instant, id: TxqId) -> bool {
         if self.timers.presence.is_none() {
             return true;
@@ -16,19 +16,19 @@ impl<D: Packet> Cell<D> {
             && self.medium.reception.presence(now, txq.to) != Presence::AwayAnnounced
     }
 
-    /// Those that have come back, and those that have waited for them, go on.
-    pub(super) fn presence_changes(&mut self, now: Instant) {
+    /// Resumes the queues of nodes that have returned, and those to them.
+    pub(super) fn update_presence(&mut self, now: Instant) {
         if self.timers.presence.is_none_or(|due| due > now) {
             return;
         }
         for id in self.backlog.txqs.ids() {
-            if self.backlog.txqs[id].rests && self.may_send(now, id) {
-                self.backlog.txqs[id].rests = false;
+            if self.backlog.txqs[id].is_paused && self.may_send(now, id) {
+                self.backlog.txqs[id].is_paused = false;
                 self.backlog.make_ready(id, false);
-                self.wants_medium(now, self.backlog.txqs[id].function);
+                self.request_access(now, self.backlog.txqs[id].edcaf);
             }
         }
-        // Without a further change nobody is away any more, or for good.
+        // Without a further change, every node is present, or absent for good.
         self.timers.presence = self.medium.reception.next_presence_change(now).or(Some(Instant::FAR_FUTURE));
     }
 }

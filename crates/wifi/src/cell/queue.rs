@@ -1,4 +1,4 @@
-//! Packets join the queues of a node, and leave them.
+//! Packets are enqueued, and the queues of an EDCAF are scheduled.
 
 use super::{Cell, TxqId};
 use crate::config::Queues;
@@ -8,74 +8,82 @@ use acklab_path::queue::Verdict;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The queues of a function that have something to send, in the order in which they may.
+/// The queues of an EDCAF that have something to send, in the order in which they are served.
 #[derive(Clone, Debug)]
 pub(super) enum Ready {
-    /// In turn.
-    InTurn(VecDeque<TxqId>),
-    /// Whose first packet has waited longest.
+    /// Round robin.
+    RoundRobin(VecDeque<TxqId>),
+    /// The queue whose first packet has waited longest is next.
     OldestFirst(BinaryHeap<Reverse<(Instant, TxqId)>>),
 }
 
 impl Ready {
     pub(super) fn new(queues: Queues) -> Self {
         match queues {
-            Queues::PerStation => Self::InTurn(VecDeque::new()),
+            Queues::PerStation => Self::RoundRobin(VecDeque::new()),
             Queues::Shared => Self::OldestFirst(BinaryHeap::new()),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Self::InTurn(line) => line.is_empty(),
+            Self::RoundRobin(line) => line.is_empty(),
             Self::OldestFirst(heap) => heap.is_empty(),
         }
     }
 
-    /// Whose turn it is.
+    /// The next queue.
+    pub(super) fn first(&self) -> Option<TxqId> {
+        match self {
+            Self::RoundRobin(line) => line.front().copied(),
+            Self::OldestFirst(heap) => heap.peek().map(|Reverse((_, txq))| *txq),
+        }
+    }
+
+    /// Takes the next queue.
     pub(super) fn take(&mut self) -> Option<TxqId> {
         match self {
-            Self::InTurn(line) => line.pop_front(),
+            Self::RoundRobin(line) => line.pop_front(),
             Self::OldestFirst(heap) => heap.pop().map(|Reverse((_, txq))| txq),
         }
     }
 
-    /// `oldest`: when the first packet of `txq` joined. `goes_first`: it has failed and is sent again.
-    pub(super) fn put(&mut self, txq: TxqId, oldest: Instant, goes_first: bool) {
+    /// Adds a queue. `oldest`: when its first packet was enqueued. `at_front`: its last exchange failed, and it is served next.
+    pub(super) fn put(&mut self, txq: TxqId, oldest: Instant, at_front: bool) {
         match self {
-            Self::InTurn(line) if goes_first => line.push_front(txq),
-            Self::InTurn(line) => line.push_back(txq),
+            Self::RoundRobin(line) if at_front => line.push_front(txq),
+            Self::RoundRobin(line) => line.push_back(txq),
             Self::OldestFirst(heap) => heap.push(Reverse((oldest, txq))),
         }
     }
 }
 
 impl<D: Packet> Cell<D> {
-    /// A packet is to go the way of `id`: it joins the queue, unless it is an ACK that waits for an answer.
+    /// Enqueues a packet, unless it is a TCP ACK that is held for a response frame.
     pub(super) fn admit(&mut self, now: Instant, id: TxqId, packet: D) {
         if let Some(packet) = self.hold(now, id, packet) {
             self.enqueue(now, id, packet);
         }
     }
 
-    /// A packet joins the queue of `id`.
+    /// Enqueues a packet.
     pub(super) fn enqueue(&mut self, now: Instant, id: TxqId, packet: D) {
-        let function = self.backlog.txqs[id].function;
+        let edcaf = self.backlog.txqs[id].edcaf;
         match self.backlog.offer(now, id, packet, &self.measurement.window) {
             Verdict::Queued => {}
             Verdict::Replaced(_) => {
-                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[function].node) {
+                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[edcaf].node) {
                     counters.filtered += 1;
                 }
             }
             Verdict::Dropped(dropped) => {
-                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[function].node) {
+                if let Some(counters) = self.measurement.of(now, self.backlog.edcafs[edcaf].node) {
                     counters.dropped += 1;
-                    self.measurement.turned_away.push(dropped.flow());
+                    self.measurement.dropped_flows.push(dropped.flow());
                 }
             }
         }
         self.backlog.make_ready(id, false);
-        self.wants_medium(now, function);
+        self.request_access(now, edcaf);
     }
 }

@@ -1,6 +1,7 @@
-//! What a configuration comes to.
+//! The configuration as constants of the run.
 
-use crate::config::{Access, AfterMissed, Config, Dialect, Protection, Queues, Retries};
+use super::exchange::Exchange;
+use crate::config::{Access, AfterMissed, Config, Delivery, Dialect, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
@@ -13,27 +14,36 @@ pub(super) struct Rules {
     pub(super) dialect: Dialect,
     pub(super) timing: Timing,
     pub(super) control: ControlRates,
-    /// In which mode the medium is reserved ahead of each OFDM frame.
+    /// The mode of the frame that reserves the medium before each OFDM frame.
     pub(super) protection: Option<(Protection, Mode)>,
     pub(super) has_qos: bool,
     /// Is even a single frame sent within an A-MPDU (10.12.8: VHT and HE)?
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
+    /// How long after its first transmission a frame under a Block ACK agreement may be sent again.
+    pub(super) transmit_lifetime: Option<Duration>,
+    /// Transmissions of a Block ACK request; none for no limit.
+    pub(super) max_requests: Option<u8>,
+    /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
+    pub(super) serves_failed_first: bool,
     pub(super) lifetime: Option<Duration>,
-    /// Octets of an A-MPDU; none if frames are sent one by one.
+    /// Octets of an A-MPDU; none without aggregation.
     pub(super) max_aggregate: Option<Bytes>,
     pub(super) max_frames: u64,
     pub(super) max_time: Duration,
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
-    /// From the end of a frame to the beginning of its answer: SIFS, or more.
-    pub(super) answer_space: Duration,
+    /// Are the MPDUs of an aggregate passed up as each ends, or with the PPDU?
+    pub(super) passes_up_each_mpdu: bool,
+    pub(super) eifs_after_collision: EifsAfterCollision,
+    /// From the end of a frame to the beginning of its response: SIFS, or more.
+    pub(super) response_space: Duration,
 }
 
-/// What one node has of its own.
-pub(super) struct Own<'a> {
+/// The settings of one node.
+pub(super) struct NodeSettings<'a> {
     pub(super) name: &'a str,
     pub(super) queue: queue::Config,
     pub(super) queues: Queues,
@@ -41,9 +51,9 @@ pub(super) struct Own<'a> {
     pub(super) rate: rate::Config,
 }
 
-/// How a PPDU is answered.
+/// The response frame that a PPDU elicits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum Response {
     None,
     Cts,
     Ack,
@@ -51,7 +61,7 @@ pub(super) enum Answer {
 }
 
 impl Rules {
-    /// Nothing, if a basic rate is none of the standard.
+    /// Returns `None` if a basic rate is no rate of the standard.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let standard = config.standard;
         let control = ControlRates::new(standard, config.short_preamble, config.basic_rates.as_deref())?;
@@ -60,10 +70,15 @@ impl Rules {
         let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
-        let timing = Timing::new(standard, config.band(), is_short_slot);
+        let mut timing = Timing::new(standard, config.band(), is_short_slot);
+        timing.packet_extension = config.packet_extension.duration();
+        if config.dialect == Dialect::Ns3 {
+            // `WifiPhy` decides about a preamble after 4 µs, whatever the modulation (`GetPreambleDetectionDuration`).
+            timing.cca = Duration::from_micros(4);
+        }
         Some(Self {
             dialect: config.dialect,
-            answer_space: timing.sifs + config.late_answers,
+            response_space: timing.sifs + config.late_answers,
             timing,
             control,
             protection,
@@ -71,22 +86,34 @@ impl Rules {
             always_delimits: matches!(standard, crate::phy::Standard::Ac | crate::phy::Standard::Ax),
             rts_threshold: config.rts_threshold,
             retries: config.retries,
+            transmit_lifetime: Some(config.retries.lifetime)
+                .filter(|lifetime| !lifetime.is_zero() && config.max_aggregate().is_some()),
+            max_requests: match config.dialect {
+                Dialect::Standard => Some(config.retries.requests.unwrap_or(config.retries.short)),
+                Dialect::Ns3 => config.retries.requests,
+            },
+            serves_failed_first: config.dialect == Dialect::Ns3,
             lifetime: config.lifetime,
             max_aggregate: config.max_aggregate(),
-            max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.aggregation.window)),
+            max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.window())),
             max_time: config.aggregation.max_time,
             a_msdu: if standard.has_qos() { config.aggregation.a_msdu } else { Bytes::ZERO },
-            window: config.aggregation.window,
+            window: config.window(),
             after_missed: config.aggregation.after_missed,
+            passes_up_each_mpdu: match config.aggregation.delivery {
+                Some(delivery) => delivery == Delivery::Each,
+                None => config.dialect == Dialect::Ns3,
+            },
+            eifs_after_collision: config.eifs_after_collision,
         })
     }
 
-    pub(super) fn own<'a>(&self, config: &'a Config, node: usize) -> Own<'a> {
+    pub(super) fn node_settings<'a>(&self, config: &'a Config, node: usize) -> NodeSettings<'a> {
         let mut before = 0;
         for station in &config.station {
             before += usize::from(station.count);
             if (1..=before).contains(&node) {
-                return Own {
+                return NodeSettings {
                     name: &station.name,
                     queue: station.queue,
                     queues: Queues::PerStation,
@@ -96,7 +123,7 @@ impl Rules {
             }
         }
         let ap = &config.ap;
-        Own {
+        NodeSettings {
             name: &ap.name,
             queue: ap.queue,
             queues: ap.queues,
@@ -105,35 +132,45 @@ impl Rules {
         }
     }
 
-    /// Octets of an answer.
-    pub(super) const fn answer_octets(&self, answer: Answer) -> Bytes {
-        match answer {
-            Answer::None => Bytes::ZERO,
-            Answer::Cts | Answer::Ack => frame::ACK,
-            Answer::BlockAck => frame::block_ack(self.window),
+    /// Octets of a response frame.
+    pub(super) const fn response_octets(&self, response: Response) -> Bytes {
+        match response {
+            Response::None => Bytes::ZERO,
+            Response::Cts | Response::Ack => frame::ACK,
+            Response::BlockAck => frame::block_ack(self.window),
         }
     }
 
-    /// How long an answer takes in this mode.
-    pub(super) fn answer_time(&self, answer: Answer, mode: Mode) -> Duration {
-        self.timing.duration(mode, self.answer_octets(answer))
+    /// The duration of a response frame in this mode.
+    pub(super) fn response_time(&self, response: Response, mode: Mode) -> Duration {
+        self.timing.duration(mode, self.response_octets(response))
     }
 
-    /// Do answers come later than after SIFS?
-    pub(super) fn answers_late(&self) -> bool {
-        self.answer_space > self.timing.sifs
+    /// Are response frames later than SIFS?
+    pub(super) fn has_late_responses(&self) -> bool {
+        self.response_space > self.timing.sifs
     }
 
-    /// What those who sensed a frame but could not read it wait beyond AIFS: EIFS, if they detected its preamble (10.3.2.3.7).
-    pub(super) fn unread_extra(&self, is_undetected: bool) -> Duration {
-        if is_undetected {
+    /// How much longer than AIFS a node defers after a frame that it could not decode: EIFS, if it detected the preamble (10.3.2.3.7).
+    pub(super) fn eifs_extra(&self, is_detected: bool) -> Duration {
+        if !is_detected {
             return Duration::ZERO;
         }
-        self.timing.eifs_extra(self.control.lowest(), frame::ACK)
+        self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK)
     }
 
-    /// After which time without the beginning of an answer in this mode there will be none.
+    /// Do nodes that all sense alike begin to receive a PPDU that they cannot decode?
+    pub(super) fn detects(&self, exchange: &Exchange) -> bool {
+        !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
+    }
+
+    /// How long after the end of an RTS a node that heard it waits for a PPDU before it resets its NAV: NAVTimeout (10.3.2.4).
+    pub(super) fn nav_timeout(&self, cts: Mode) -> Duration {
+        self.timing.sifs * 2 + self.response_time(Response::Cts, cts) + cts.preamble() + self.timing.slot * 2
+    }
+
+    /// How long after the end of its frame an initiator waits for the start of a response frame in this mode.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
-        self.timing.response_timeout(mode) + (self.answer_space - self.timing.sifs)
+        self.timing.response_timeout(mode) + (self.response_space - self.timing.sifs)
     }
 }

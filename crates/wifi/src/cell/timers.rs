@@ -1,17 +1,17 @@
-//! What happens by itself when its time comes.
+//! Deadlines of a cell.
 
 use super::beacon::Beacons;
 use super::hack::HoldLimits;
 use acklab_base::Instant;
 
-/// What a cell waits for, besides the medium.
+/// Deadlines apart from the medium's, and the earliest of all.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     pub(super) beacons: Option<Beacons>,
-    /// When a node next leaves or comes back.
+    /// When a node next leaves or returns.
     pub(super) presence: Option<Instant>,
     pub(super) hold_limits: HoldLimits,
-    /// When something happens next, the medium included, unless a packet joins.
+    /// The earliest deadline, the medium's included.
     next: Option<Instant>,
 }
 
@@ -24,8 +24,8 @@ impl Timers {
         self.next
     }
 
-    /// Work out when something happens next. `medium`: when on the medium.
-    pub(super) fn look_ahead(&mut self, medium: Option<Instant>) {
+    /// Recomputes the earliest deadline. `medium`: the medium's.
+    pub(super) fn update_deadline(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
         self.next = [medium, beacon, self.presence, self.hold_limits.next()].into_iter().flatten().min();
     }

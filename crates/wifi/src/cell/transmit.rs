@@ -1,137 +1,179 @@
-//! PPDUs go on the air, and overlap.
+//! An EDCAF that has won the medium begins a frame exchange.
 
-use super::rules::Answer;
+use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
+use super::rules::Response;
 use super::{Cell, TxqId};
-use crate::access::FunctionId;
-use crate::config::Dialect;
-use crate::originator::Mpdu;
+use crate::access::EdcafId;
+use crate::config::Protection;
+use crate::frame;
 use crate::packet::Packet;
 use crate::phy::Mode;
-use acklab_base::{Bytes, Instant};
+use acklab_base::{Duration, Instant};
 
-/// A frame exchange that is under way: what is on the air, and what comes next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    pub(super) function: FunctionId,
-    pub(super) txq: TxqId,
-    pub(super) step: Step,
-    pub(super) phase: Phase,
-    /// What is on the air, begins and ends.
-    pub(super) begins: Instant,
-    pub(super) ends: Instant,
-    pub(super) sender: usize,
-    /// The one for whom it is; none for all.
-    pub(super) receiver: Option<usize>,
-    pub(super) mode: Mode,
-    pub(super) octets: Bytes,
-    pub(super) answer: Answer,
-    /// How the PPDU with data is sent and answered, while something goes ahead of it.
-    pub(super) data: Data,
-    /// Which frame of the cell it is, if it overlaps with others.
-    pub(super) number: u64,
-    /// Another overlapped with it that its receiver hears.
-    pub(super) has_collided: bool,
-    /// Another began before its preamble could be detected: nobody has read it, and nobody waits for EIFS.
-    pub(super) is_undetected: bool,
-    pub(super) txop_ends: Option<Instant>,
-    pub(super) arrived: Arrived,
-}
-
-/// How much of a PPDU with data has arrived.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
-    /// Its MPDUs that have ended.
-    pub(super) mpdus: usize,
-    /// Octets up to the end of the last of them.
-    pub(super) octets: Bytes,
-    /// When the next one ends, if it goes up ahead of the PPDU's end.
-    pub(super) next: Instant,
-    /// Its header could be read, and any of its MPDUs.
-    pub(super) is_heard: bool,
-    pub(super) is_any_read: bool,
-}
-
-impl Default for Arrived {
-    fn default() -> Self {
-        Self { mpdus: 0, octets: Bytes::ZERO, next: Instant::FAR_FUTURE, is_heard: false, is_any_read: false }
+impl<D: Packet> Cell<D> {
+    /// The EDCAF has won the medium. Returns whether it transmits.
+    pub(super) fn begin(&mut self, now: Instant, id: EdcafId) -> bool {
+        let limit = self.backlog.edcafs[id].parameters.txop_limit;
+        let txop_ends = (!limit.is_zero()).then(|| now + limit);
+        let Some(exchange) = self.next_exchange(now, now, id, txop_ends, true) else {
+            // The queue discipline has dropped what waited.
+            self.end_txop(now, id, None);
+            return false;
+        };
+        let edcaf = &self.backlog.edcafs[id];
+        let (node, space) = (edcaf.node, self.rules.timing.aifs(edcaf.parameters.aifsn));
+        self.measurement.book_gap(now, node, space, self.contenders.since());
+        let exchange = self.go_on_air(exchange);
+        self.medium.exchanges.push(exchange);
+        true
     }
-}
 
-/// A PPDU with data as it was put together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Data {
-    pub(super) mode: Mode,
-    pub(super) octets: Bytes,
-    pub(super) answer: Answer,
-    /// Octets of its packets, and of those the pure ACKs'.
-    pub(super) bytes: Bytes,
-    pub(super) ack_octets: Bytes,
-    /// Frames with data, and those that were never sent before.
-    pub(super) frames: u32,
-    pub(super) first_tries: u32,
-    /// RTS goes ahead of it.
-    pub(super) wants_rts: bool,
-    /// MORE DATA: its sender has more for the same peer (9.2.4.1.8).
-    pub(super) has_more: bool,
-    /// Its sender has moved on without an answer to what it sent before.
-    pub(super) is_sync: bool,
-}
-
-impl Data {
-    /// A PPDU that carries no data.
-    pub(super) const fn none(mode: Mode, octets: Bytes, answer: Answer) -> Self {
-        Self {
-            mode,
-            octets,
-            answer,
-            bytes: Bytes::ZERO,
-            ack_octets: Bytes::ZERO,
-            frames: 0,
-            first_tries: 0,
-            wants_rts: false,
-            has_more: false,
-            is_sync: false,
+    /// The exchange that the EDCAF starts at `begins`. Returns `None` if it has nothing to send, or nothing that ends before
+    /// `txop_ends`. The first exchange of a transmission opportunity may exceed the limit (10.23.2.9).
+    pub(super) fn next_exchange(
+        &mut self,
+        now: Instant,
+        begins: Instant,
+        edcaf: EdcafId,
+        txop_ends: Option<Instant>,
+        is_first: bool,
+    ) -> Option<Exchange> {
+        loop {
+            let txq = self.backlog.edcafs[edcaf].ready.take()?;
+            self.backlog.txqs[txq].is_ready = false;
+            // First of all: expired frames leave a gap, which the peer's window must be moved past.
+            self.expire(now, txq);
+            if !self.may_send(now, txq) {
+                self.backlog.txqs[txq].is_paused = true;
+                continue;
+            }
+            let prepared = if self.backlog.txqs[txq].originator.must_request {
+                Some((FrameKind::Request, self.request(now, txq)))
+            } else {
+                let left = txop_ends.map(|ends| ends.since(begins));
+                self.assemble(now, txq, left, is_first).map(|data| (FrameKind::Data, data))
+            };
+            if let Some((kind, data)) = prepared {
+                let exchange = self.exchange(begins, edcaf, txq, kind, data, txop_ends);
+                if !is_first && txop_ends.is_some_and(|ends| self.exchange_time(&exchange) > ends.since(begins)) {
+                    self.backlog.make_ready(txq, true);
+                    return None;
+                }
+                return Some(exchange);
+            }
+            if !is_first && self.backlog.has_more(txq) {
+                // It does not fit into the rest of the transmission opportunity.
+                self.backlog.make_ready(txq, true);
+                return None;
+            }
         }
     }
 
-    /// One more frame is in it.
-    pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
-        self.bytes += frame.bytes;
-        self.ack_octets += Bytes(u64::from(frame.pure_ack_octets));
-        self.frames += 1;
-        self.first_tries += u32::from(frame.failures == 0);
+    fn exchange(
+        &self,
+        begins: Instant,
+        edcaf: EdcafId,
+        txq: TxqId,
+        kind: FrameKind,
+        data: Data,
+        txop_ends: Option<Instant>,
+    ) -> Exchange {
+        let (from, to) = (self.backlog.txqs[txq].from, self.backlog.txqs[txq].to);
+        let exchange = Exchange {
+            edcaf,
+            txq,
+            kind,
+            phase: Phase::Frame,
+            begins,
+            ends: begins + super::airtime(&self.rules, data.mode, data.octets),
+            sender: from,
+            receiver: Some(to),
+            mode: data.mode,
+            octets: data.octets,
+            response: data.response,
+            data,
+            number: 0,
+            has_collided: false,
+            is_undetected: false,
+            txop_ends,
+            arrived: Arrived::default(),
+        };
+        let ahead = match (kind, self.rules.protection) {
+            (FrameKind::Data, Some((Protection::CtsToSelf, mode))) => Some((FrameKind::CtsToSelf, mode)),
+            (FrameKind::Data, Some((Protection::RtsCts, mode))) => Some((FrameKind::Rts, mode)),
+            (FrameKind::Data, _) if data.wants_rts => Some((FrameKind::Rts, self.rules.control.response_to(data.mode))),
+            _ => None,
+        };
+        let Some((kind, mode)) = ahead else { return exchange };
+        let (octets, response, receiver) = match kind {
+            FrameKind::Rts => (frame::RTS, Response::Cts, exchange.receiver),
+            _ => (frame::ACK, Response::None, None),
+        };
+        let ends = begins + super::airtime(&self.rules, mode, octets);
+        Exchange { kind, mode, octets, response, ends, receiver, ..exchange }
     }
-}
 
-/// What the initiator sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Beacon,
-    CtsToSelf,
-    Rts,
-    Data,
-    Request,
-}
+    /// The mode of the response frame to a frame in `mode`.
+    pub(super) fn response_mode(&self, mode: Mode) -> Mode {
+        match self.rules.protection {
+            // The response to DSSS is DSSS.
+            Some((_, protection)) if protection.format == mode.format => protection,
+            _ => self.rules.control.response_to(mode),
+        }
+    }
 
-/// Who has the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// The initiator sends.
-    Frame,
-    /// SIFS before an answer, where not all hear each other.
-    BeforeAnswer,
-    /// The receiver answers.
-    Answer,
-    /// SIFS before the initiator sends again, where not all hear each other.
-    BeforeFrame,
-}
+    /// From the start of `exchange` to the end of its last response frame.
+    fn exchange_time(&self, exchange: &Exchange) -> Duration {
+        exchange.ends.since(exchange.begins) + self.duration_field(exchange)
+    }
 
-impl<D: Packet> Cell<D> {
-    /// What `exchange` says is on the air begins.
+    /// For how long the PPDU on the air reserves the medium after its end: the duration field (9.2.5).
+    pub(super) fn duration_field(&self, exchange: &Exchange) -> Duration {
+        let (sifs, space) = (self.rules.timing.sifs, self.rules.response_space);
+        let data = exchange.data;
+        let data_and_response = || {
+            let response = self.rules.response_time(data.response, self.response_mode(data.mode));
+            sifs + super::airtime(&self.rules, data.mode, data.octets) + space + response
+        };
+        match (exchange.phase, exchange.kind) {
+            (Phase::Response, FrameKind::Rts) | (Phase::Frame, FrameKind::CtsToSelf) => data_and_response(),
+            (Phase::Frame, FrameKind::Rts) => {
+                space + self.rules.response_time(Response::Cts, self.response_mode(exchange.mode)) + data_and_response()
+            }
+            (Phase::Frame, FrameKind::Data | FrameKind::Request) if exchange.response != Response::None => {
+                space + self.rules.response_time(exchange.response, self.response_mode(exchange.mode))
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// How long RTS and CTS, or CTS-to-self, take ahead of data in this mode.
+    pub(super) fn protection_time(&self, mode: Mode, wants_rts: bool) -> Duration {
+        let sifs = self.rules.timing.sifs;
+        let rts = |mode| {
+            let cts = self.rules.response_time(Response::Cts, self.response_mode(mode));
+            super::airtime(&self.rules, mode, frame::RTS) + self.rules.response_space + cts + sifs
+        };
+        match self.rules.protection {
+            Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
+            Some((Protection::RtsCts, mode)) => rts(mode),
+            _ if wants_rts || self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// A Block ACK request.
+    fn request(&mut self, now: Instant, id: TxqId) -> Data {
+        let txq = &mut self.backlog.txqs[id];
+        let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
+        Data::none(mode, frame::BLOCK_ACK_REQUEST, Response::BlockAck)
+    }
+
+    /// The PPDU of `exchange` begins.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         exchange.arrived = Arrived::default();
-        if self.rules.dialect == Dialect::Ns3 && exchange.step == Step::Data && exchange.phase == Phase::Frame {
-            self.next_mpdu_goes_up(&mut exchange);
+        if self.rules.passes_up_each_mpdu && exchange.kind == FrameKind::Data && exchange.phase == Phase::Frame {
+            self.schedule_next_mpdu(&mut exchange);
         }
         self.medium.go_on_air(exchange)
     }

@@ -1,26 +1,27 @@
-//! TCP/HACK as it stands in a scenario.
+//! The settings of TCP/HACK in a scenario.
 
 use acklab_base::Duration;
 use acklab_wire::rohc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// TCP's ACKs travel inside the acknowledgements of the link (Salameh et al., ATC '14).
+/// TCP's ACKs are sent inside the acknowledgements of the link (Salameh et al., ATC '14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// When ACKs wait for an answer to carry them.
+    /// When ACKs are held for a response frame.
     pub variant: Variant,
-    /// The longest that an ACK waits: the timer of `timer`. Of `more-data` it guards against a promise that the peer could not keep,
-    /// which the paper leaves to TCP's timeout; its default is what Linux's sender waits at least beyond a round trip (`TCP_RTO_MIN`).
+    /// The longest that an ACK is held: the timer of `timer`. With `more-data` it ends the wait if the peer announces more data and
+    /// sends none, which the paper leaves to TCP's timeout. Default: the least that Linux's retransmission timer adds to a round trip
+    /// (`TCP_RTO_MIN`).
     pub hold_limit: Duration,
-    /// Does TCP's checksum go with each ACK?
+    /// Is TCP's checksum sent with each ACK?
     pub checksum: Checksum,
-    /// From an ACK's arrival at the driver until the NIC has its descriptor. Whatever it is, an ACK comes too late for the answer to
-    /// the PPDU that has elicited it.
+    /// From an ACK's arrival at the driver until the NIC has its descriptor. Even with zero, an ACK is too late for the response to
+    /// the PPDU that elicited it.
     pub delay: Duration,
-    /// An answer carries no more than fits into AIFS, which protects it from all who have heard its PPDU; the other ACKs go on the
-    /// next.
+    /// Limits what a response frame carries to what fits into AIFS, during which all nodes that heard the PPDU defer; the other ACKs
+    /// are carried by the next response.
     pub split: bool,
 }
 
@@ -36,24 +37,24 @@ impl Default for Config {
     }
 }
 
-/// When ACKs wait for an answer to carry them (§3.2).
+/// When ACKs are held for a response frame (§3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
     /// From a PPDU with the bit MORE DATA until one without it.
     #[default]
     MoreData,
-    /// Never: those that still wait for the medium when a PPDU comes go on its answer.
+    /// Never: those that still wait for the medium when a PPDU arrives are appended to its response.
     Opportunistic,
     /// Always, for at most `hold_limit`.
     Timer,
 }
 
-/// Does TCP's checksum go with each ACK?
+/// Is TCP's checksum sent with each ACK?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checksum {
-    /// The other end computes it: the paper's 4.36 octets an ACK leave no room for it.
+    /// The receiver computes it: the paper's 4.36 octets per ACK leave no room for it.
     #[default]
     Elided,
     /// Two octets, as in RFC 6846.

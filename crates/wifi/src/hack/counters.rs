@@ -1,34 +1,34 @@
-//! What a node has done by TCP/HACK in the window of measurement.
+//! TCP/HACK counters of a node in the window of measurement.
 
-/// Counts of one node, of the ACKs that it has sent and of those that it has received.
+/// Counters of one node, for the ACKs that it sent and those that it received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// ACKs that went on an answer for the first time.
+    /// ACKs carried by a response frame for the first time.
     pub compressed: u64,
     /// Octets of those.
     pub compressed_bytes: u64,
-    /// ACKs that went on an answer once more.
+    /// ACKs carried by a response frame once more.
     pub repeated: u64,
-    /// Answers that carried ACKs.
-    pub answers: u64,
-    /// Those of them that were longer by no more than AIFS.
-    pub answers_within_aifs: u64,
-    /// Pure ACKs that were sent in frames of their own, and their octets.
+    /// Response frames that carried ACKs.
+    pub augmented: u64,
+    /// Those that were longer by no more than AIFS.
+    pub augmented_within_aifs: u64,
+    /// Pure ACKs sent uncompressed in data frames.
     pub plain: u64,
     /// Octets of those.
     pub plain_bytes: u64,
-    /// ACKs that waited for too long and then went plain.
+    /// ACKs whose hold limit expired and that were then sent uncompressed.
     pub released: u64,
-    /// Answers to a last PPDU that ACKs came too late for, which then went plain.
+    /// Response frames to a PPDU without MORE DATA for which ACKs were too late; these were then sent uncompressed.
     pub missed: u64,
-    /// ACKs that may not have arrived, and that were given up as a plain one says more.
+    /// ACKs that may not have arrived, dropped as a later uncompressed ACK superseded them.
     pub cleared: u64,
-    /// Of several flows, ACKs that may have arrived and were sent once more as plain ones.
+    /// ACKs of other flows that were cleared, may not have arrived, and were sent again uncompressed.
     pub reissued: u64,
-    /// Compressed ACKs that arrived.
+    /// Compressed ACKs received.
     pub decompressed: u64,
-    /// Compressed ACKs that had arrived before.
+    /// Compressed ACKs received more than once.
     pub duplicates: u64,
-    /// Answers whose ACKs could not be decompressed.
+    /// Response frames whose ACKs could not be decompressed.
     pub failures: u64,
 }

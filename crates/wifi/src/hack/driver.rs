@@ -1,12 +1,13 @@
-//! The driver of a node that sends ACKs to a peer: which of them wait for an answer, until when they are kept, when they go as they
-//! are.
+//! The driver of a node that sends ACKs to a peer. It decides which ACKs are held for a response frame, how long they are retained, and
+//! when they are sent uncompressed ("plain").
 //!
-//! A compressed ACK is kept until the peer must have it (§3.4). That no answer was missed is told by the next PPDU: one that brings
-//! something new, without the bit SYNC, which says that its sender has moved on without an answer. A [request](Driver::requested) or
-//! a repetition tells nothing, and gets the same ACKs again; the peer knows them by their numbers.
+//! A compressed ACK is retained until the peer must have it (§3.4). The next PPDU confirms the last response frame if it carries new
+//! data and is not marked SYNC; SYNC means that its sender goes on although a response was missing. After a [Block ACK
+//! request](Driver::request_received) or a retransmission the state is unknown: the next response repeats the same ACKs, and the peer
+//! recognizes them by their master sequence numbers (MSN).
 //!
-//! Where a plain ACK overtakes compressed ones whose fate is open, they are cleared: it says all that they said. The paper has one
-//! flow; ACKs of other flows between them are set aside, and go plain if the next PPDU leaves doubt of the answer that carried them.
+//! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are cleared. The paper has one flow. ACKs of
+//! other flows among the cleared ones are deferred, and sent plain if the next PPDU does not confirm the response that carried them.
 
 use super::config::{Config, Variant};
 use super::nic::Nic;
@@ -16,9 +17,9 @@ use acklab_wire::Endpoints;
 use acklab_wire::rohc::{Ack, Compressor, Octets};
 use std::collections::VecDeque;
 
-/// Numbers that may be under way at a time: the eight bits of the first one in an answer tell it from 128 before and behind
-/// (§3.4).
-const MOST_UNKNOWN: u16 = 128;
+/// MSNs that may be unconfirmed at a time. A response frame carries eight bits of its first MSN, which the peer resolves within 128
+/// on either side of the last (§3.4).
+const MAX_UNCONFIRMED: u16 = 128;
 
 /// One direction of ACKs between two nodes.
 #[derive(Clone, Debug)]
@@ -26,53 +27,56 @@ pub(crate) struct Driver<D> {
     config: Config,
     compressor: Compressor,
     nic: Nic,
-    /// What the NIC has, in the same order.
-    kept: VecDeque<Kept<D>>,
-    /// The first so many of them have been on an answer.
-    exposed: usize,
-    last_answer: Answered,
-    /// The peer has more for this node.
+    /// The ACKs that the NIC has, in the same order.
+    retained: VecDeque<Retained<D>>,
+    /// How many of them a response frame has carried. They are the first.
+    transmitted: usize,
+    last_response: LastResponse,
+    /// The peer has announced more data for this node.
     is_latched: bool,
-    /// The numbers before this one have arrived, or never will.
-    first_unknown: u16,
-    /// ACKs of other flows that were cleared, with their numbers: the newest of each.
-    aside: Vec<(u16, D)>,
+    /// All MSNs before this one have arrived, or never will.
+    first_unconfirmed: u16,
+    /// The newest cleared ACK of each other flow, with its MSN.
+    deferred: Vec<(u16, D)>,
+    /// Confirmed packets, whose memory serves the next ones that are rebuilt.
+    spare: Vec<D>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept<D> {
+struct Retained<D> {
     msn: u16,
     endpoints: Endpoints,
     packet: D,
     since: Instant,
 }
 
-/// The last answer.
+/// The last response frame.
 #[derive(Clone, Copy, Debug, Default)]
-struct Answered {
-    /// The sequence number that it acknowledged; none if it was a Block ACK.
-    alone: Option<u64>,
-    /// How many of the first kept ACKs it carried.
+struct LastResponse {
+    /// The sequence number that it acknowledged; none of a Block ACK.
+    single: Option<u64>,
+    /// How many of the first retained ACKs it carried.
     carried: usize,
-    /// The number behind the last that it carried.
+    /// The MSN after the last that it carried.
     end: Option<u16>,
 }
 
-/// A PPDU from the peer, of which something could be read.
+/// A PPDU from the peer of which at least one frame was received.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard {
-    /// The sequence number of its frame, if that is acknowledged by itself.
-    pub(crate) alone: Option<u64>,
-    /// Its sender has moved on without an answer to what it sent before.
+pub(crate) struct ReceivedPpdu {
+    /// The sequence number, if it holds a single frame that elicits an ACK.
+    pub(crate) single: Option<u64>,
+    /// Its sender goes on although an earlier response frame is missing.
     pub(crate) is_sync: bool,
 }
 
-/// What went on an answer.
+/// What was appended to a response frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
+pub(crate) struct Appended {
     pub(crate) acks: usize,
-    /// Those that were on no answer before, and their octets.
+    /// ACKs that no earlier response frame carried.
     pub(crate) fresh: usize,
+    /// The octets of those.
     pub(crate) fresh_octets: usize,
 }
 
@@ -82,12 +86,13 @@ impl<D: Packet> Driver<D> {
             config,
             compressor: Compressor::new(config.compression()),
             nic: Nic::default(),
-            kept: VecDeque::new(),
-            exposed: 0,
-            last_answer: Answered::default(),
+            retained: VecDeque::new(),
+            transmitted: 0,
+            last_response: LastResponse::default(),
             is_latched: false,
-            first_unknown: 0,
-            aside: Vec::new(),
+            first_unconfirmed: 0,
+            deferred: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -95,8 +100,8 @@ impl<D: Packet> Driver<D> {
         self.config
     }
 
-    /// Does an ACK that comes now wait for an answer?
-    pub(crate) const fn holds(&self) -> bool {
+    /// Is an ACK that arrives now held for a response frame?
+    pub(crate) const fn holds_acks(&self) -> bool {
         match self.config.variant {
             Variant::MoreData => self.is_latched,
             Variant::Timer => true,
@@ -104,150 +109,158 @@ impl<D: Packet> Driver<D> {
         }
     }
 
-    /// Does an ACK of this flow wait that was on no answer yet?
+    /// Is an ACK of this flow held that no response frame has carried?
     pub(crate) fn holds_any_of(&self, flow: FlowKey) -> bool {
-        self.kept.range(self.exposed..).any(|kept| kept.packet.flow() == flow)
+        self.retained.range(self.transmitted..).any(|retained| retained.packet.flow() == flow)
     }
 
-    /// Since when an ACK has waited that was on no answer yet.
+    /// Since when the oldest ACK is held that no response frame has carried.
     pub(crate) fn held_since(&self) -> Option<Instant> {
-        self.kept.get(self.exposed).map(|kept| kept.since)
+        self.retained.get(self.transmitted).map(|retained| retained.since)
     }
 
-    /// ACKs that can be compressed before the peer must have some. Where numbers were cleared and no PPDU has told of their answers
-    /// since, half of the others at most: were all cleared, none could be compressed any more.
-    pub(crate) fn numbers_left(&self) -> u16 {
-        let kept = self.kept.len() as u16;
-        let cleared = self.compressor.next_msn().wrapping_sub(self.first_unknown) - kept;
-        let room = MOST_UNKNOWN.saturating_sub(cleared);
-        if cleared == 0 { room - kept } else { room.div_ceil(2).saturating_sub(kept) }
+    /// How many more ACKs can be compressed before the peer must have confirmed some. While cleared MSNs are unconfirmed, limits
+    /// the others to half of the remaining space: if all were cleared, none could be compressed any more.
+    pub(crate) fn msns_left(&self) -> u16 {
+        let retained = self.retained.len() as u16;
+        let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;
+        let room = MAX_UNCONFIRMED.saturating_sub(cleared);
+        if cleared == 0 { room - retained } else { room.div_ceil(2).saturating_sub(retained) }
     }
 
-    /// Can this packet be compressed, if there are numbers left?
+    /// Can this packet be compressed, if MSNs are left?
     pub(crate) fn can_compress(&mut self, packet: &D) -> bool {
         packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
     }
 
-    /// Compresses an ACK that came at `since` and hands it to the NIC. Gives it back if that is not possible.
+    /// Compresses an ACK that arrived at `since` and hands it to the NIC. Returns the packet if that is not possible.
     pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
-        let Some(ack) = packet.ack().filter(|_| self.numbers_left() > 0) else { return Err(packet) };
+        let Some(ack) = packet.ack().filter(|_| self.msns_left() > 0) else { return Err(packet) };
         let mut octets = Octets::new();
         let Some(msn) = self.compressor.compress(&ack, &mut octets) else { return Err(packet) };
         self.nic.push(msn, &octets, since + self.config.delay);
-        self.kept.push_back(Kept { msn, endpoints: ack.endpoints, packet, since });
+        self.retained.push_back(Retained { msn, endpoints: ack.endpoints, packet, since });
         Ok(())
     }
 
-    /// A PPDU has come: what the last answer carried has arrived, unless there is doubt. Returns what was set aside and must go plain,
-    /// as there is.
-    pub(crate) fn heard(&mut self, heard: Heard) -> Vec<D> {
-        let is_new = match (self.last_answer.alone, heard.alone) {
+    /// A PPDU has arrived. It confirms the ACKs of the last response frame, unless it is a retransmission or marked SYNC; then
+    /// returns the deferred ACKs, which must be sent plain.
+    pub(crate) fn ppdu_received(&mut self, ppdu: ReceivedPpdu) -> Vec<D> {
+        let is_new = match (self.last_response.single, ppdu.single) {
             (Some(before), Some(now)) => now > before,
             _ => true,
         };
-        if is_new && !heard.is_sync {
-            let Answered { carried, end, .. } = std::mem::take(&mut self.last_answer);
+        if is_new && !ppdu.is_sync {
+            let LastResponse { carried, end, .. } = std::mem::take(&mut self.last_response);
             self.drop_first(carried);
             if let Some(end) = end {
-                self.first_unknown = end;
-                self.aside.retain(|(msn, _)| end.wrapping_sub(*msn).cast_signed() <= 0);
+                self.first_unconfirmed = end;
+                self.deferred.retain(|(msn, _)| end.wrapping_sub(*msn).cast_signed() <= 0);
             }
         }
-        self.requested()
+        self.request_received()
     }
 
-    /// A request has come, which tells nothing. Returns what was set aside and must go plain.
-    pub(crate) fn requested(&mut self) -> Vec<D> {
-        self.aside.drain(..).map(|(_, packet)| packet).collect()
+    /// A Block ACK request has arrived, which confirms nothing. Returns the deferred ACKs, which must be sent plain.
+    pub(crate) fn request_received(&mut self) -> Vec<D> {
+        self.deferred.drain(..).map(|(_, packet)| packet).collect()
     }
 
-    /// Appends to the answer to a PPDU that `began` then what the NIC has, as far as `most` octets go.
-    pub(crate) fn answer(
+    /// Appends at most `most` octets of what the NIC has to the response to a PPDU that `began` then.
+    pub(crate) fn append_to_response(
         &mut self,
         began: Instant,
-        alone: Option<u64>,
+        single: Option<u64>,
         most: Option<Bytes>,
         out: &mut Vec<u8>,
-    ) -> Carried {
-        let (acks, fresh_octets) = self.nic.append(began, most, self.exposed, out);
-        let end = acks.checked_sub(1).map(|last| self.kept[last].msn.wrapping_add(1));
-        self.last_answer = Answered { alone, carried: acks, end };
-        let fresh = acks.saturating_sub(self.exposed);
-        self.exposed = self.exposed.max(acks);
-        Carried { acks, fresh, fresh_octets }
+    ) -> Appended {
+        let (acks, fresh_octets) = self.nic.append(began, most, self.transmitted, out);
+        let end = acks.checked_sub(1).map(|last| self.retained[last].msn.wrapping_add(1));
+        self.last_response = LastResponse { single, carried: acks, end };
+        let fresh = acks.saturating_sub(self.transmitted);
+        self.transmitted = self.transmitted.max(acks);
+        Appended { acks, fresh, fresh_octets }
     }
 
-    /// The peer has more for this node, or not.
+    /// Follows MORE DATA of the peer.
     pub(crate) const fn latch(&mut self, has_more: bool) {
         self.is_latched = has_more;
     }
 
-    /// What was on no answer yet goes plain, in its order.
+    /// Releases the ACKs that no response frame has carried, in their order. They must be sent plain.
     pub(crate) fn release(&mut self) -> Vec<D> {
-        if let Some(first) = self.kept.get(self.exposed) {
+        if let Some(first) = self.retained.get(self.transmitted) {
             self.compressor.rewind(first.msn);
         }
-        self.nic.truncate(self.exposed);
+        self.nic.truncate(self.transmitted);
         let compressor = &mut self.compressor;
-        let released = self.kept.drain(self.exposed..).map(|kept| {
-            compressor.discard(kept.endpoints);
-            kept.packet
+        let released = self.retained.drain(self.transmitted..).map(|retained| {
+            compressor.discard(retained.endpoints);
+            retained.packet
         });
         released.collect()
     }
 
-    /// A plain ACK of `flow` is sent: it says all that the kept ones of its flow say, which are cleared with those before them, and
-    /// with later ones of the same flows, which were compressed against them. Tells how many are cleared, and returns those that must
-    /// go plain instead, as they were on no answer.
+    /// A plain ACK of `flow` is sent and supersedes the retained ACKs of its flow. Clears those, all before them, and later ones of the
+    /// flows concerned, which were compressed against the cleared ones. Returns how many are cleared, and the ACKs that must be sent
+    /// plain as no response frame has carried them.
     pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
-        self.aside.retain(|(_, packet)| packet.flow() != flow);
-        let last_of = |flow| self.kept.iter().rposition(|kept| kept.packet.flow() == flow);
+        self.deferred.retain(|(_, packet)| packet.flow() != flow);
+        let last_of = |flow| self.retained.iter().rposition(|retained| retained.packet.flow() == flow);
         let Some(mut last) = last_of(flow) else { return (0, Vec::new()) };
-        debug_assert!(last < self.exposed, "what was on no answer goes plain first, in its order");
+        debug_assert!(last < self.transmitted, "ACKs of the flow that no response carried were released before");
         let mut place = 0;
         while place < last {
-            last = last.max(last_of(self.kept[place].packet.flow()).unwrap_or(last));
+            last = last.max(last_of(self.retained[place].packet.flow()).unwrap_or(last));
             place += 1;
         }
-        let released = if last < self.exposed { Vec::new() } else { self.release() };
-        let cleared = (last + 1).min(self.kept.len());
-        for kept in self.kept.range(..cleared) {
-            self.compressor.discard(kept.endpoints);
-            if kept.packet.flow() != flow {
-                let newest = (kept.msn, kept.packet.clone());
-                match self.aside.iter_mut().find(|(_, packet)| packet.flow() == kept.packet.flow()) {
+        let released = if last < self.transmitted { Vec::new() } else { self.release() };
+        let cleared = (last + 1).min(self.retained.len());
+        for retained in self.retained.range(..cleared) {
+            self.compressor.discard(retained.endpoints);
+            if retained.packet.flow() != flow {
+                let newest = (retained.msn, retained.packet.clone());
+                match self.deferred.iter_mut().find(|(_, packet)| packet.flow() == retained.packet.flow()) {
                     Some(older) => *older = newest,
-                    None => self.aside.push(newest),
+                    None => self.deferred.push(newest),
                 }
             }
         }
-        // A later one that goes plain says more.
-        self.aside.retain(|(_, packet)| !released.iter().any(|later| later.flow() == packet.flow()));
+        // A released ACK of the flow supersedes it.
+        self.deferred.retain(|(_, packet)| !released.iter().any(|later| later.flow() == packet.flow()));
         self.drop_first(cleared);
         (cleared, released)
     }
 
-    /// The peer has this plain ACK.
+    /// The peer has received this plain ACK.
     pub(crate) fn arrived(&mut self, ack: &Ack) {
         self.compressor.observe(ack);
     }
 
-    /// Whether the peer has a plain ACK of this flow will never be known.
+    /// Whether the peer has received a plain ACK of this flow will never be known.
     pub(crate) fn lost(&mut self, endpoints: Endpoints) {
         self.compressor.discard(endpoints);
     }
 
-    /// The packet that was compressed under this number.
-    pub(crate) fn kept(&self, msn: u16) -> Option<&D> {
-        let place = msn.wrapping_sub(self.kept.front()?.msn);
-        self.kept.get(usize::from(place)).map(|kept| &kept.packet)
+    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN, or `None` if no ACK is retained under
+    /// it.
+    pub(crate) fn rebuild(&mut self, msn: u16, ack: &Ack) -> Option<D> {
+        let spare = self.spare.pop();
+        self.retained(msn).map(|retained| retained.with_ack(ack, spare))
+    }
+
+    /// The packet that was compressed under this MSN.
+    fn retained(&self, msn: u16) -> Option<&D> {
+        let place = msn.wrapping_sub(self.retained.front()?.msn);
+        self.retained.get(usize::from(place)).map(|retained| &retained.packet)
     }
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        self.kept.drain(..count);
-        self.exposed = self.exposed.saturating_sub(count);
-        self.last_answer.carried = self.last_answer.carried.saturating_sub(count);
+        let room = usize::from(MAX_UNCONFIRMED).saturating_sub(self.spare.len());
+        self.spare.extend(self.retained.drain(..count).map(|retained| retained.packet).take(room));
+        self.transmitted = self.transmitted.saturating_sub(count);
+        self.last_response.carried = self.last_response.carried.saturating_sub(count);
     }
 }
 

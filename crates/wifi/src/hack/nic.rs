@@ -1,10 +1,10 @@
-//! What the NIC knows of TCP/HACK: octets that go on the next answer, each from an instant on. It has no part in TCP.
+//! The NIC's part of TCP/HACK: octets to append to the next response frame, each from an instant on. It knows nothing of TCP.
 
 use acklab_base::{Bytes, Instant};
 use acklab_wire::rohc::{self, FRAME_HEADER};
 use std::collections::VecDeque;
 
-/// The descriptors for one peer, and the octets that they are of.
+/// The descriptors for one peer, and their octets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nic {
     table: VecDeque<Descriptor>,
@@ -14,10 +14,10 @@ pub(crate) struct Nic {
 /// One compressed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
-    /// Its number, which tells the peer the first of an answer.
+    /// Its master sequence number. The peer learns that of the first ACK in a response frame.
     msn: u16,
     size: u16,
-    /// When it is with the NIC.
+    /// When the NIC has it.
     ready: Instant,
 }
 
@@ -27,20 +27,20 @@ impl Nic {
         self.octets.extend(octets);
     }
 
-    /// The first `count` have arrived, or are not wanted any more.
+    /// Removes the first `count`, which have arrived or were superseded.
     pub(crate) fn drop_first(&mut self, count: usize) {
         self.octets.drain(..size_of(&self.table, 0..count));
         self.table.drain(..count);
     }
 
-    /// Those from the one at `place` on are not wanted.
+    /// Removes all from `place` on.
     pub(crate) fn truncate(&mut self, place: usize) {
         self.octets.truncate(size_of(&self.table, 0..place));
         self.table.truncate(place);
     }
 
-    /// Appends to an answer what was ready when the PPDU began that it answers, as far as `most` octets go. Tells how many ACKs, and
-    /// the octets of those behind the first `known`.
+    /// Appends at most `most` octets of ACKs to a response frame. The ACKs were ready when the eliciting PPDU `began`. Returns the
+    /// number of ACKs, and the octets of those after the first `known`.
     pub(crate) fn append(
         &mut self,
         began: Instant,
@@ -67,7 +67,7 @@ impl Nic {
     }
 }
 
-/// Octets of the descriptors in this range.
+/// The octets of the descriptors in this range.
 fn size_of(table: &VecDeque<Descriptor>, range: std::ops::Range<usize>) -> usize {
     table.range(range).map(|descriptor| usize::from(descriptor.size)).sum()
 }

@@ -1,11 +1,17 @@
-//! How a PPDU is sent: format, modulation and coding, streams, width, guard interval; and how long it takes.
+//! The mode of a PPDU: format, modulation and coding, streams, width, guard interval.
 
-use acklab_base::{Bytes, Duration, Rate};
+mod duration;
+mod modulation;
+
+pub use modulation::Modulation;
+
+use acklab_base::{Duration, Rate};
+use modulation::{MCS, OFDM};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The shape of a PPDU.
+/// The format of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// DSSS and HR/DSSS with the long preamble (15.2.2, 16.2.2.2).
@@ -78,26 +84,10 @@ impl fmt::Display for Guard {
     }
 }
 
-/// What carries the bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names are the terms of the standard")]
-pub enum Modulation {
-    Dbpsk,
-    Dqpsk,
-    Cck55,
-    Cck11,
-    Bpsk,
-    Qpsk,
-    Qam16,
-    Qam64,
-    Qam256,
-    Qam1024,
-}
-
-/// All that decides how long a PPDU takes per octet (the TXVECTOR of the standard, as far as it matters here).
+/// The parameters of a PPDU that determine its duration (those of the TXVECTOR that this model uses).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mode {
-    /// The shape of the PPDU.
+    /// The format of the PPDU.
     pub format: Format,
     /// Of HT, VHT and HE the MCS of one stream; of DSSS and OFDM the index of the rate, lowest first.
     pub mcs: u8,
@@ -111,55 +101,6 @@ pub struct Mode {
 
 /// The rates of DSSS and CCK in units of 100 kbps (16.2.3.4).
 const DSSS_RATES: [u64; 4] = [10, 20, 55, 110];
-
-/// Modulation, and coding rate as numerator and denominator, by MCS (Tables 19-27, 21-29 and 27-111).
-const MCS: [(Modulation, u64, u64); 12] = [
-    (Modulation::Bpsk, 1, 2),
-    (Modulation::Qpsk, 1, 2),
-    (Modulation::Qpsk, 3, 4),
-    (Modulation::Qam16, 1, 2),
-    (Modulation::Qam16, 3, 4),
-    (Modulation::Qam64, 2, 3),
-    (Modulation::Qam64, 3, 4),
-    (Modulation::Qam64, 5, 6),
-    (Modulation::Qam256, 3, 4),
-    (Modulation::Qam256, 5, 6),
-    (Modulation::Qam1024, 3, 4),
-    (Modulation::Qam1024, 5, 6),
-];
-
-/// The same of OFDM, 6 to 54 Mbps (Table 17-4).
-const OFDM: [(Modulation, u64, u64); 8] = [
-    (Modulation::Bpsk, 1, 2),
-    (Modulation::Bpsk, 3, 4),
-    (Modulation::Qpsk, 1, 2),
-    (Modulation::Qpsk, 3, 4),
-    (Modulation::Qam16, 1, 2),
-    (Modulation::Qam16, 3, 4),
-    (Modulation::Qam64, 2, 3),
-    (Modulation::Qam64, 3, 4),
-];
-
-/// SERVICE bits ahead of the PSDU (17.3.5.2, 19.3.11.2).
-const SERVICE_BITS: u64 = 16;
-/// Tail bits of each encoder (17.3.5.3).
-const TAIL_BITS: u64 = 6;
-
-impl Modulation {
-    /// Coded bits of one subcarrier of one stream; of DSSS, none.
-    #[must_use]
-    pub const fn bits_per_subcarrier(self) -> u64 {
-        match self {
-            Self::Dbpsk | Self::Dqpsk | Self::Cck55 | Self::Cck11 => 0,
-            Self::Bpsk => 1,
-            Self::Qpsk => 2,
-            Self::Qam16 => 4,
-            Self::Qam64 => 6,
-            Self::Qam256 => 8,
-            Self::Qam1024 => 10,
-        }
-    }
-}
 
 impl Mode {
     /// DSSS or CCK at the rate of this index: 1, 2, 5.5, 11 Mbps.
@@ -269,11 +210,6 @@ impl Mode {
         matches!(self.format, Format::He) && (!matches!(self.width, Width::Mhz20) || self.mcs >= 10)
     }
 
-    /// Bits of a PPDU beside its PSDU.
-    const fn extra_bits(self) -> u64 {
-        SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders() }
-    }
-
     /// One symbol with its guard interval.
     #[must_use]
     pub const fn symbol(self) -> Duration {
@@ -300,69 +236,6 @@ impl Mode {
     #[must_use]
     pub fn rate(self) -> Option<Rate> {
         Rate::from_bits_per_second(self.data_rate())
-    }
-
-    /// From the first preamble bit to the first of the PSDU: preambles, training fields and signal fields.
-    #[must_use]
-    pub const fn preamble(self) -> Duration {
-        // Long training fields by streams: N_LTF (Tables 19-13, 21-13, 27-32).
-        let training_fields = match self.streams {
-            1 => 1,
-            2 => 2,
-            _ => 4,
-        };
-        Duration::from_nanos(match self.format {
-            // SYNC and SFD of 144 bits and the header of 48, at 1 Mbps (16.2.2.2).
-            Format::Dsss => 192_000,
-            // 72 bits at 1 Mbps, 48 at 2 Mbps (16.2.2.3).
-            Format::ShortDsss => 96_000,
-            // Short and long training, SIGNAL (17.3.2).
-            Format::Ofdm => 20_000,
-            // L-STF, L-LTF, L-SIG, HT-SIG, HT-STF, HT-LTFs (19.3.9).
-            Format::Ht => 32_000 + 4_000 * training_fields,
-            // L-STF, L-LTF, L-SIG, VHT-SIG-A, VHT-STF, VHT-LTFs, VHT-SIG-B (21.3.4).
-            Format::Vht => 36_000 + 4_000 * training_fields,
-            // L-STF, L-LTF, L-SIG, RL-SIG, HE-SIG-A, HE-STF, and 2x HE-LTFs, 4x with the longest guard interval (27.3.11).
-            Format::He => {
-                let training = if matches!(self.guard, Guard::Ns3200) { 12_800 } else { 6_400 };
-                36_000 + (training + self.symbol().as_nanos() - 12_800) * training_fields
-            }
-        })
-    }
-
-    /// How long a PPDU with `psdu` octets takes, without a signal extension: TXTIME of 16.3.4, 17.4.3, 19.4.3, 21.4.3 and 27.4.3.
-    /// An HE receiver is one that asks for no packet extension (27.3.13, nominal padding 0), and the symbol that LDPC may need
-    /// beyond those that hold the bits (27.3.12.5) is not counted.
-    #[must_use]
-    pub const fn duration(self, psdu: Bytes) -> Duration {
-        let bits = psdu.0 * 8;
-        let payload = match self.format {
-            Format::Dsss | Format::ShortDsss => {
-                // Rounded up to a whole microsecond.
-                (bits * 10).div_ceil(DSSS_RATES[self.mcs as usize]) * 1_000
-            }
-            _ => {
-                let symbols = (self.extra_bits() + bits).div_ceil(self.bits_per_symbol());
-                let nanos = symbols * self.symbol().as_nanos();
-                // Legacy stations read the length in symbols of 4 µs (19.4.3, 21.4.3).
-                if matches!(self.guard, Guard::Ns400) { nanos.next_multiple_of(4_000) } else { nanos }
-            }
-        };
-        Duration::from_nanos(self.preamble().as_nanos() + payload)
-    }
-
-    /// The most octets that fit into a PPDU of this duration.
-    #[must_use]
-    pub const fn octets_within(self, airtime: Duration) -> Bytes {
-        let payload = airtime.as_nanos().saturating_sub(self.preamble().as_nanos());
-        match self.format {
-            Format::Dsss | Format::ShortDsss => Bytes(payload / 1_000 * DSSS_RATES[self.mcs as usize] / 10 / 8),
-            _ => {
-                let payload = if matches!(self.guard, Guard::Ns400) { payload / 4_000 * 4_000 } else { payload };
-                let symbols = payload / self.symbol().as_nanos();
-                Bytes((symbols * self.bits_per_symbol()).saturating_sub(self.extra_bits()) / 8)
-            }
-        }
     }
 
     /// The rate of OFDM with the same modulation and coding, in 10.6.11 the non-HT reference rate; of DSSS its own.

@@ -1,17 +1,17 @@
-//! What a transmitter and its receiver can both do.
+//! The capabilities common to a transmitter and its receiver.
 
 use crate::phy::{Format, Guard, Mode, Standard, Width};
 
-/// What a transmitter may send to a receiver: the least that both can do.
+/// The capabilities common to a transmitter and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// The generation that both speak.
+    /// The generation of 802.11.
     pub standard: Standard,
-    /// The width of the channel; of interest from 802.11n on.
+    /// The width of the channel; used from 802.11n on.
     pub width: Width,
-    /// The shortest guard interval; of interest from 802.11n on.
+    /// The shortest guard interval; used from 802.11n on.
     pub guard: Guard,
-    /// The most spatial streams; of interest from 802.11n on.
+    /// The most spatial streams; used from 802.11n on.
     pub streams: u8,
     /// May 802.11b shorten its preamble?
     pub is_short_preamble: bool,

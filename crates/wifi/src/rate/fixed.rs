@@ -6,49 +6,50 @@ use acklab_base::Rate;
 
 /// The mode that these settings name: by its rate, or by its MCS; without either, the fastest.
 pub(super) fn named(
-    able: Capabilities,
+    capabilities: Capabilities,
     rate: Option<Rate>,
     mcs: Option<u8>,
     streams: Option<u8>,
 ) -> Result<Mode, Refusal> {
-    let most = if able.standard.has_qos() { able.streams } else { 1 };
+    let most = if capabilities.standard.has_qos() { capabilities.streams } else { 1 };
     if let Some(found) = streams.filter(|streams| *streams == 0 || *streams > most) {
-        return Err(Refusal::Streams { standard: able.standard, found, most });
+        return Err(Refusal::Streams { standard: capabilities.standard, found, most });
     }
     match (rate, mcs) {
         (Some(_), Some(_)) => Err(Refusal::RateAndMcs),
-        (Some(rate), None) => by_rate(able, rate, streams),
-        (None, Some(mcs)) => by_mcs(able, mcs, streams.unwrap_or(most)),
+        (Some(rate), None) => by_rate(capabilities, rate, streams),
+        (None, Some(mcs)) => by_mcs(capabilities, mcs, streams.unwrap_or(most)),
         (None, None) => {
-            let modes = able.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams));
-            modes.max_by_key(|mode| mode.data_rate()).ok_or(Refusal::NoMode(able))
+            let modes =
+                capabilities.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams));
+            modes.max_by_key(|mode| mode.data_rate()).ok_or(Refusal::NoMode(capabilities))
         }
     }
 }
 
 /// The slowest first, and of those with the same rate the one with the fewest streams.
-fn by_rate(able: Capabilities, rate: Rate, streams: Option<u8>) -> Result<Mode, Refusal> {
+fn by_rate(capabilities: Capabilities, rate: Rate, streams: Option<u8>) -> Result<Mode, Refusal> {
     let modes: Vec<Mode> =
-        able.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams)).collect();
+        capabilities.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams)).collect();
     // The tables of clauses 19 to 27 print rates to 100 kbps: 144.4 Mbps is 144 444 444 bits per second.
     let tenths = |bits: u64| (bits + 50_000) / 100_000;
     let found = modes.iter().find(|mode| tenths(mode.data_rate()) == tenths(rate.bits_per_second()));
     found.copied().ok_or_else(|| {
         let mut rates: Vec<Rate> = modes.iter().filter_map(|mode| mode.rate()).collect();
         rates.dedup();
-        Refusal::Rate { standard: able.standard, found: rate, rates }
+        Refusal::Rate { standard: capabilities.standard, found: rate, rates }
     })
 }
 
-fn by_mcs(able: Capabilities, mcs: u8, streams: u8) -> Result<Mode, Refusal> {
-    if !able.standard.has_qos() {
-        return Err(Refusal::McsOfLegacy(able.standard));
+fn by_mcs(capabilities: Capabilities, mcs: u8, streams: u8) -> Result<Mode, Refusal> {
+    if !capabilities.standard.has_qos() {
+        return Err(Refusal::McsOfLegacy(capabilities.standard));
     }
-    if mcs >= able.indices() {
-        return Err(Refusal::Mcs { standard: able.standard, found: mcs, most: able.indices() - 1 });
+    if mcs >= capabilities.indices() {
+        return Err(Refusal::Mcs { standard: capabilities.standard, found: mcs, most: capabilities.indices() - 1 });
     }
-    let mode = able.mode(mcs, streams, able.width, able.guard);
-    if mode.is_defined() { Ok(mode) } else { Err(Refusal::Undefined { standard: able.standard, mode }) }
+    let mode = capabilities.mode(mcs, streams, capabilities.width, capabilities.guard);
+    if mode.is_defined() { Ok(mode) } else { Err(Refusal::Undefined { standard: capabilities.standard, mode }) }
 }
 
 #[cfg(test)]
@@ -56,34 +57,34 @@ mod tests {
     use super::*;
     use crate::phy::{Guard, Standard, Width};
 
-    fn able(standard: Standard, streams: u8) -> Capabilities {
+    fn capabilities(standard: Standard, streams: u8) -> Capabilities {
         Capabilities { standard, width: Width::Mhz20, guard: Guard::Ns800, streams, is_short_preamble: false }
     }
 
     fn refused(standard: Standard, rate: Option<u64>, mcs: Option<u8>, streams: Option<u8>) -> String {
-        named(able(standard, 2), rate.map(Rate::from_mbps), mcs, streams).unwrap_err().to_string()
+        named(capabilities(standard, 2), rate.map(Rate::from_mbps), mcs, streams).unwrap_err().to_string()
     }
 
     #[test]
     fn a_rate_names_the_mode_with_the_fewest_streams() {
-        let mode = named(able(Standard::N, 2), Some(Rate::from_mbps(13)), None, None).unwrap();
+        let mode = named(capabilities(Standard::N, 2), Some(Rate::from_mbps(13)), None, None).unwrap();
         assert_eq!((mode.mcs, mode.streams), (1, 1));
-        let mode = named(able(Standard::N, 2), Some(Rate::from_mbps(13)), None, Some(2)).unwrap();
+        let mode = named(capabilities(Standard::N, 2), Some(Rate::from_mbps(13)), None, Some(2)).unwrap();
         assert_eq!((mode.mcs, mode.streams), (0, 2));
     }
 
     #[test]
     fn a_rate_is_found_as_the_tables_print_it() {
-        let short = Capabilities { guard: Guard::Ns400, ..able(Standard::N, 2) };
+        let short = Capabilities { guard: Guard::Ns400, ..capabilities(Standard::N, 2) };
         let printed = Rate::from_bits_per_second(144_400_000);
         assert_eq!(named(short, printed, None, None).unwrap().data_rate(), 144_444_444);
     }
 
     #[test]
     fn an_mcs_uses_all_streams_and_nothing_means_the_fastest() {
-        assert_eq!(named(able(Standard::N, 2), None, Some(3), None).unwrap().streams, 2);
-        assert_eq!(named(able(Standard::A, 2), None, None, None).unwrap(), Mode::ofdm(7));
-        assert_eq!(named(able(Standard::Ac, 2), None, None, Some(1)).unwrap().mcs, 8);
+        assert_eq!(named(capabilities(Standard::N, 2), None, Some(3), None).unwrap().streams, 2);
+        assert_eq!(named(capabilities(Standard::A, 2), None, None, None).unwrap(), Mode::ofdm(7));
+        assert_eq!(named(capabilities(Standard::Ac, 2), None, None, Some(1)).unwrap().mcs, 8);
     }
 
     #[test]

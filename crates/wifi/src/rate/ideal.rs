@@ -1,24 +1,24 @@
-//! The mode that suits the last signal-to-noise ratio, known at once and without error.
+//! The best mode at the last signal-to-noise ratio, which is known at once and without error.
 
 use super::{Capabilities, Refusal};
 use crate::phy::Mode;
 use acklab_base::{Bytes, Duration};
 
-/// What a PPDU carries and costs, by which expected goodputs are compared.
+/// The frame exchange for which expected goodputs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Octets of one MPDU.
     pub frame: Bytes,
-    /// The most octets of one PPDU; of those without aggregation, one MPDU.
+    /// The most octets of one PPDU; without aggregation, one MPDU.
     pub most: Bytes,
     /// The longest PPDU.
     pub longest: Duration,
-    /// What an exchange takes beside the PPDU: the average backoff, interframe spaces, the answer.
+    /// The duration of the exchange without the PPDU: mean backoff, interframe spaces, response frame.
     pub overhead: Duration,
 }
 
 impl Exchange {
-    /// Bits per second that arrive, if an MPDU of this mode does with this probability.
+    /// The goodput in bits per second if an MPDU of this mode is received with this probability.
     fn goodput(self, mode: Mode, success: f64) -> f64 {
         let fitting = self.most.0.min(mode.octets_within(self.longest).0) / self.frame.0.max(1);
         let psdu = Bytes(self.frame.0 * fitting.max(1));
@@ -29,30 +29,31 @@ impl Exchange {
 /// The best mode by signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct Ideal {
-    /// From which ratio on, in dB, which mode is the best: the first from minus infinity, the others ascending.
+    /// The ratio in dB from which each mode is the best: the first from minus infinity, the others ascending.
     steps: Vec<(f64, Mode)>,
     current: Mode,
 }
 
-/// Between these ratios the best mode changes: DSSS needs more than the one, the highest MCS of four streams less than the other.
+/// All changes of the best mode lie between these ratios: DSSS needs more than the lower, the highest MCS of four streams less than
+/// the higher.
 const RANGE_DB: (f64, f64) = (-20.0, 80.0);
 /// Steps at which the best mode is looked up. A mode that is the best for less than this may be missed.
 const GRID_DB: f64 = 0.25;
-/// How exactly a change between two steps is located.
+/// The precision to which a change between two steps is located.
 const PRECISION_DB: f64 = 0.01;
 
 impl Ideal {
     /// The mode of the highest expected goodput: the envelope over all fixed modes, as TCP/HACK's Figure 11 has it.
-    /// `success` is the probability that an MPDU of so many octets arrives, by mode and signal-to-noise ratio in dB.
+    /// `success` is the probability that an MPDU is received, by mode, signal-to-noise ratio in dB, and octets.
     ///
     /// # Errors
     /// If the standard defines no mode here.
     pub fn by_goodput(
-        able: Capabilities,
+        capabilities: Capabilities,
         exchange: Exchange,
         success: impl Fn(Mode, f64, Bytes) -> f64,
     ) -> Result<Self, Refusal> {
-        Self::new(able, |modes, snr_db| {
+        Self::new(capabilities, |modes, snr_db| {
             let goodput = |mode: Mode| exchange.goodput(mode, success(mode, snr_db, exchange.frame));
             let mut best = (modes[0], goodput(modes[0]));
             for mode in &modes[1..] {
@@ -71,7 +72,7 @@ impl Ideal {
     /// # Errors
     /// If the standard defines no mode here, or if `target` is no bit error rate.
     pub fn by_bit_errors(
-        able: Capabilities,
+        capabilities: Capabilities,
         target: f64,
         frame: Bytes,
         success: impl Fn(Mode, f64, Bytes) -> f64,
@@ -80,18 +81,18 @@ impl Ideal {
             return Err(Refusal::BitErrorRate(target));
         }
         let bits = frame.0 as f64 * 8.0;
-        // 1 − success^(1/bits): the rate of independent errors that lets so many frames through.
+        // 1 − success^(1/bits): the rate of independent bit errors at which a frame succeeds with this probability.
         let bit_errors = |mode, snr_db| -libm::expm1(libm::log(success(mode, snr_db, frame)) / bits);
-        Self::new(able, |modes, snr_db| {
+        Self::new(capabilities, |modes, snr_db| {
             let good = modes.iter().rev().find(|mode| bit_errors(**mode, snr_db) < target);
             *good.unwrap_or(&modes[0])
         })
     }
 
-    fn new(able: Capabilities, best: impl Fn(&[Mode], f64) -> Mode) -> Result<Self, Refusal> {
-        let modes = able.modes();
+    fn new(capabilities: Capabilities, best: impl Fn(&[Mode], f64) -> Mode) -> Result<Self, Refusal> {
+        let modes = capabilities.modes();
         if modes.is_empty() {
-            return Err(Refusal::NoMode(able));
+            return Err(Refusal::NoMode(capabilities));
         }
         let best = |snr_db| best(&modes, snr_db);
         let (lowest, highest) = RANGE_DB;
@@ -109,24 +110,24 @@ impl Ideal {
         Ok(Self { steps, current: first })
     }
 
-    /// From which ratio on, in dB, which mode is chosen.
+    /// The ratio in dB from which each mode is chosen.
     #[must_use]
     pub fn steps(&self) -> &[(f64, Mode)] {
         &self.steps
     }
 
-    /// The mode for the last ratio; the most robust, before there was one.
+    /// The mode for the last ratio; the most robust before the first.
     pub(super) const fn choose(&self) -> Mode {
         self.current
     }
 
-    pub(super) fn heard(&mut self, snr_db: f64) {
+    pub(super) fn update_snr(&mut self, snr_db: f64) {
         let above = self.steps.partition_point(|(least, _)| *least <= snr_db);
         self.current = self.steps[above.saturating_sub(1)].1;
     }
 }
 
-/// Where, above `before`, the best mode is no longer that of `before`.
+/// The ratio above `before` from which the best mode differs from that of `before`.
 fn change(before: (f64, Mode), after: f64, best: &impl Fn(f64) -> Mode) -> f64 {
     let (mut low, mut high) = (before.0, after);
     while high - low > PRECISION_DB {
@@ -164,9 +165,9 @@ mod tests {
     fn it_starts_robust_and_follows_each_ratio() {
         let mut ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
         assert_eq!(ideal.choose().mcs, 0);
-        ideal.heard(60.0);
+        ideal.update_snr(60.0);
         assert_eq!(ideal.choose().mcs, 7);
-        ideal.heard(-5.0);
+        ideal.update_snr(-5.0);
         assert_eq!(ideal.choose().mcs, 0);
     }
 
@@ -201,7 +202,7 @@ mod tests {
         #[test]
         fn no_fixed_mode_promises_more(snr_db in -5.0..60.0f64) {
             let mut ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
-            ideal.heard(snr_db);
+            ideal.update_snr(snr_db);
             let promise = |mode| exchange().goodput(mode, synthetic(mode, snr_db, exchange().frame));
             let most = HT.modes().into_iter().map(promise).fold(0.0, f64::max);
             // Within the precision of a step.

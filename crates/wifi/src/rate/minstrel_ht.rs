@@ -1,15 +1,15 @@
-//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18), whose symbols stand beside what follows
-//! them.
+//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18), whose symbols are named beside the code that
+//! follows them.
 //!
-//! It counts what gets through at each rate, sends at the rate that carries the most by that, and probes others now and then.
+//! It keeps statistics of success at each rate, sends at the rate of the highest throughput, and probes others periodically.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`statistics`] | the average probability of success of a rate, the average length of aggregates |
-//! | [`table`] | rates in groups, the airtime of a frame, the throughput that this promises |
-//! | [`selection`] | the best rates and the likeliest |
-//! | [`sampling`] | what is probed when |
-//! | [`chain`] | which rate is tried how often before the next |
+//! | [`table`] | rates in groups, the airtime of a frame, the expected throughput |
+//! | [`selection`] | the rates of highest throughput and of highest probability |
+//! | [`sampling`] | which rates are probed, and when |
+//! | [`chain`] | the retry chain |
 
 mod chain;
 mod sampling;
@@ -28,9 +28,10 @@ use sampling::Sampler;
 use selection::Selection;
 use table::Table;
 
-/// How long it counts before it selects anew: HZ / 20 (`update_interval`).
+/// The interval between two selections: HZ / 20 (`update_interval`).
 const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
-/// A rate has died suddenly, if of more than so many attempts of an interval fewer than a quarter succeeded (`minstrel_ht_tx_status`).
+/// A rate is downgraded before the interval ends if it had more attempts than this and fewer than a quarter succeeded
+/// (`minstrel_ht_tx_status`).
 const SUDDEN_DEATH: u32 = 30;
 
 /// The state of one transmitter for one receiver.
@@ -40,35 +41,35 @@ pub struct MinstrelHt {
     selection: Selection,
     chain: Chain,
     sampler: Sampler,
-    /// When it last selected.
+    /// When the rates were last selected.
     updated: Instant,
-    /// What the chain in progress probes in the place of its first rate.
+    /// The rate that replaces the first of the chain in progress, as a probe.
     probe: Option<usize>,
-    /// Where in the chain the mode is that was chosen last.
+    /// The stage of the chain of the mode chosen last.
     place: usize,
-    /// PPDUs without any answer since one had one.
+    /// Consecutive PPDUs without a response frame.
     unanswered: u32,
 }
 
 impl MinstrelHt {
-    /// One that knows nothing yet. `chance` decides in which order rates are probed.
+    /// The state without any statistics. `stream` is the random order of probes.
     ///
     /// # Errors
     /// If the standard defines no mode here.
-    pub fn new(able: Capabilities, chance: &mut Stream) -> Result<Self, Refusal> {
-        let mut table = Table::new(able);
+    pub fn new(capabilities: Capabilities, stream: &mut Stream) -> Result<Self, Refusal> {
+        let mut table = Table::new(capabilities);
         if table.rates.is_empty() {
-            return Err(Refusal::NoMode(able));
+            return Err(Refusal::NoMode(capabilities));
         }
         let selection = table.select();
-        let mut sampler = Sampler::new(&table, chance);
+        let mut sampler = Sampler::new(&table, stream);
         sampler.refill(Instant::ZERO, &table, selection);
         let chain = Chain::new(&table, selection);
         Ok(Self { table, selection, chain, sampler, updated: Instant::ZERO, probe: None, place: 0, unanswered: 0 })
     }
 
-    /// The chain goes on while no answer comes at all: as hardware has it, which sends an aggregate again at the next rate of its chain.
-    /// An answer ends it, and frames that the answer lacks are sent by a new one.
+    /// The chain advances while no response frame arrives, as hardware retransmits an aggregate at the next rate of its chain. A
+    /// response frame ends it; frames that it does not acknowledge are sent with a new chain.
     pub(super) fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         let failures = attempt.min(self.unanswered);
         if failures == 0 {
@@ -113,7 +114,7 @@ impl MinstrelHt {
         }
     }
 
-    /// The two best rates are not kept for the rest of the interval, if they hardly work: spatial streams may die at once.
+    /// Downgrades the two best rates within an interval if they hardly work, as spatial streams may fail suddenly.
     fn replace_the_dead(&mut self) -> bool {
         let mut has_died = false;
         for place in 0..2 {

@@ -1,38 +1,38 @@
-//! Why a rate control cannot be set up.
+//! Why settings of a rate control are refused.
 
 use super::Capabilities;
 use crate::phy::{Mode, Standard};
 use acklab_base::Rate;
 use std::fmt;
 
-/// What was found, and what was expected.
+/// The value found, and the values expected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// The standard has no such MCS.
     Mcs {
         /// The standard.
         standard: Standard,
-        /// What was asked for.
+        /// The configured value.
         found: u8,
         /// The highest MCS of one stream.
         most: u8,
     },
-    /// The standard knows rates, but no MCS.
+    /// The standard has rates, but no MCS.
     McsOfLegacy(Standard),
     /// No mode at this width, guard interval and number of streams has this rate.
     Rate {
         /// The standard.
         standard: Standard,
-        /// What was asked for.
+        /// The configured value.
         found: Rate,
-        /// What could be, slowest first.
+        /// The possible rates, slowest first.
         rates: Vec<Rate>,
     },
-    /// There are not so many streams.
+    /// More streams than both ends have, or none.
     Streams {
         /// The standard.
         standard: Standard,
-        /// What was asked for.
+        /// The configured value.
         found: u8,
         /// The most that both ends can do.
         most: u8,
@@ -44,7 +44,7 @@ pub enum Refusal {
         /// The combination.
         mode: Mode,
     },
-    /// A mode is named twice.
+    /// Both a rate and an MCS are given.
     RateAndMcs,
     /// The standard defines nothing at this width and guard interval.
     NoMode(Capabilities),
@@ -70,10 +70,10 @@ impl fmt::Display for Refusal {
                 mode.mcs, mode.streams, mode.width, mode.guard
             ),
             Self::RateAndMcs => f.write_str("found both a rate and an MCS, expected one of them"),
-            Self::NoMode(able) => write!(
+            Self::NoMode(capabilities) => write!(
                 f,
                 "{} defines nothing with {} stream(s) at {} and a guard interval of {}",
-                able.standard, able.streams, able.width, able.guard
+                capabilities.standard, capabilities.streams, capabilities.width, capabilities.guard
             ),
             Self::BitErrorRate(found) => write!(f, "found a bit error rate of {found}, expected above 0 and below 0.5"),
         }

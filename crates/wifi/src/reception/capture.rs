@@ -1,10 +1,10 @@
-//! Which frame survives when several are in the air.
+//! Which frame survives when several overlap.
 
 use super::error::ratio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Capture: a frame that is much stronger than all others together is received in spite of them.
+/// Capture: a receiver decodes a frame that is much stronger than all others together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
@@ -12,15 +12,14 @@ pub struct Capture {
     /// (`SimpleFrameCaptureModel`). At that ratio it may still fail by its rate.
     #[schemars(range(min = 0.0))]
     pub threshold: f64,
-    /// Can a receiver leave a frame for a stronger one that begins later ("message in message")? Else only the frame that began first
-    /// can survive, and of those that began together the strongest.
+    /// Can a receiver switch to a stronger frame that begins later ("message in message")? Else only the frame that began first can
+    /// survive, and of those that began together the strongest.
     #[serde(default)]
     pub takes_later: bool,
 }
 
 impl Capture {
-    /// The ratio in dB of a frame to noise and the frames that overlap it, if it survives them. Each of the others is told with
-    /// whether it began earlier.
+    /// The ratio in dB of a frame to noise and the frames that overlap with it. Returns `None` if it does not survive.
     pub(super) fn survives(
         self,
         signal_dbm: f64,
@@ -39,12 +38,12 @@ impl Capture {
     }
 }
 
-/// Another frame as the receiver sees it.
+/// An overlapping frame at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Overlap {
-    /// Its power there.
+    /// Its power.
     pub(super) power_dbm: f64,
-    /// Had it begun when the frame in question began?
+    /// Did it begin before the frame in question?
     pub(super) is_earlier: bool,
 }
 

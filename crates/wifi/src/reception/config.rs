@@ -1,4 +1,4 @@
-//! How reception is described.
+//! The settings of reception.
 
 use super::capture::Capture;
 use super::path_loss::PathLoss;
@@ -7,19 +7,19 @@ use super::schedule::{Absence, Fade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of frames on their way. Nodes are told by number: 0 is the access point, stations count from 1.
+/// Which frames are received. Nodes are given by number: 0 is the access point, stations count from 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Which frames arrive that meet no other in the air.
+    /// Which frames are received that overlap with no other.
     pub channel: Channel,
     /// Pairs of nodes that do not hear each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<[usize; 2]>,
-    /// Nodes that are worse off for a while; of `channel.model = "snr"` only.
+    /// Nodes whose signals fade for a while; only with `channel.model = "snr"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fades: Vec<Fade>,
-    /// Nodes that are away for a while.
+    /// Nodes that are absent for a while.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absences: Vec<Absence>,
 }
@@ -28,30 +28,30 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Channel {
-    /// All frames arrive.
+    /// All frames are received.
     #[default]
     Perfect,
-    /// A frame is lost by chance, whatever its length and rate.
+    /// A frame is lost with a fixed probability, whatever its length and rate.
     Fixed {
-        /// Probability that a data frame is lost, 0 to 1; of an aggregate, each MPDU by itself.
+        /// Probability that a data frame is lost, 0 to 1; in an aggregate, for each MPDU independently.
         #[schemars(range(min = 0.0, max = 1.0))]
         frame_error_rate: f64,
-        /// The same of a control frame: RTS, CTS, ACK, Block ACK and its request.
+        /// The same for a control frame: RTS, CTS, ACK, Block ACK and its request.
         #[serde(default)]
         #[schemars(range(min = 0.0, max = 1.0))]
         control_error_rate: f64,
     },
-    /// A frame is lost by the ratio of its signal to noise, by its rate and its length.
+    /// A frame is lost with a probability that depends on its signal-to-noise ratio, rate and length.
     Snr(Snr),
 }
 
-/// Places, powers and noise.
+/// Positions, powers and noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snr {
     /// Where the stations are.
     pub place: Place,
-    /// How a signal becomes weaker with distance.
+    /// The path loss.
     #[serde(default)]
     pub path_loss: PathLoss,
     /// Carrier frequency in GHz; by default 2.437 or 5.18, which are channels 6 and 36 (15.4.4.3, 17.3.8.4.3).
@@ -68,14 +68,14 @@ pub struct Snr {
     /// Noise figure of all receivers in dB; 7 by default (the same, and ns-3).
     #[serde(default = "noise_figure")]
     pub noise_figure: f64,
-    /// What each of several streams has of the signal.
+    /// How several streams share the signal.
     #[serde(default)]
     pub streams: Streams,
-    /// The least power in dBm at which a node hears another and leaves the channel to it; by default −82 dBm in 20 MHz, and as much
-    /// more as the channel is wider (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3), of 802.11b −76 dBm (16.3.8.5).
+    /// The least power in dBm at which a node senses another; by default −82 dBm in 20 MHz, and as much more as the channel is
+    /// wider (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3), of 802.11b −76 dBm (16.3.8.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carrier_sense: Option<f64>,
-    /// Which frame survives a collision; without it, none.
+    /// Which frame survives a collision. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Capture>,
 }
@@ -110,29 +110,29 @@ impl Snr {
     }
 }
 
-/// How the ratio of signal to noise of one antenna becomes that of several streams, each with an antenna at either end.
+/// How the signal-to-noise ratio of one antenna becomes that of several streams, each with an antenna at either end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// Each stream has that of one antenna: power is shared by n streams, and n antennas collect as much more. The best that a channel
-    /// can do, with a matrix of orthogonal columns; ns-3 has it so.
+    /// Each stream has that of one antenna: n streams share the power, and n antennas collect n times as much. The best that a channel
+    /// can do, with a matrix of orthogonal columns; as in ns-3.
     #[default]
     Orthogonal,
-    /// Each of n streams has an n-th of it: what the other antennas collect goes into telling the streams apart.
+    /// Each of n streams has an n-th of it: the energy of the other antennas is spent on separating the streams.
     SharedPower,
 }
 
-/// A value that makes no sense.
+/// An invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where, as keys and indices with dots between.
     pub path: String,
-    /// What is expected instead.
+    /// The expected value.
     pub expected: String,
 }
 
 impl Config {
-    /// The first value that makes no sense, alone or in a cell of so many stations.
+    /// The first invalid value, by itself or in a cell with this number of stations.
     #[must_use]
     pub fn fault(&self, stations: usize) -> Option<Fault> {
         let fault = |path: String, expected: &str| Some(Fault { path, expected: expected.to_owned() });

@@ -1,4 +1,4 @@
-//! How much of a signal is left, and how much noise is beside it.
+//! Path loss and noise.
 
 use crate::phy::Width;
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ impl Default for PathLoss {
 }
 
 impl PathLoss {
-    /// The loss in dB over so many metres at this frequency; never a gain.
+    /// The loss in dB over `distance` metres at this frequency; never a gain.
     #[must_use]
     pub fn loss_db(&self, distance: f64, frequency_hz: f64) -> f64 {
         let at_reference = self.reference_loss.unwrap_or_else(|| free_space_db(self.reference_distance, frequency_hz));

@@ -1,4 +1,4 @@
-//! Where the nodes of a cell are.
+//! The positions of the nodes of a cell.
 
 use acklab_base::random::Seed;
 use schemars::JsonSchema;
@@ -13,13 +13,13 @@ pub enum Place {
         /// East and north of the access point, one for each station.
         points: Vec<[f64; 2]>,
     },
-    /// Somewhere on a circle, by the seed.
+    /// At random on a circle, by the seed.
     Circle {
         /// Its radius.
         #[schemars(range(min = 0.0))]
         radius: f64,
     },
-    /// Somewhere in a disc, every part of its area as likely as any other, by the seed.
+    /// At random in a disc, uniformly over its area, by the seed.
     Disc {
         /// Its radius.
         #[schemars(range(min = 0.0))]
@@ -28,8 +28,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The points of the access point and so many stations, in order. A further station moves none of the others. Stations that have
-    /// no point of their own are where the access point is.
+    /// The points of the access point and of the stations, in order. An additional station moves none of the others. Stations without
+    /// a point of their own are at the access point.
     #[must_use]
     pub fn points(&self, stations: usize, seed: Seed, cell: &str) -> Vec<[f64; 2]> {
         let mut stream = seed.stream(&format!("wifi/{cell}/place"));

@@ -1,10 +1,10 @@
-//! What befalls nodes at given times: fades and absences.
+//! Fades and absences of nodes at given times.
 
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A node that is worse off for a while: all it sends and receives is weaker.
+/// A node whose signals fade for a while, those that it sends and those that it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fade {
@@ -22,7 +22,7 @@ pub struct Fade {
     pub loss: f64,
 }
 
-/// A node that is away from the channel for a while, to scan others: it neither sends nor hears.
+/// A node that leaves the channel for a while, to scan others: it neither sends nor receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absence {
@@ -31,37 +31,37 @@ pub struct Absence {
     /// When it leaves, since the start of the run.
     #[schemars(example = "2s")]
     pub from: Duration,
-    /// When it is back; without it, never.
+    /// When it returns; without it, never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.1s")]
     pub until: Option<Duration>,
-    /// Does it say so before, as a station does that claims to go into power save (11.2.3.2)? Then the access point keeps its frames; else
+    /// Does it announce the absence, as a station does by entering power save (11.2.3.2)? Then the access point keeps its frames; else
     /// it sends them in vain.
     #[serde(default)]
     pub announced: bool,
 }
 
-/// Is a node there?
+/// Is a node present?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// It sends and hears.
+    /// It is present.
     #[default]
     Here,
-    /// It is away, and whoever sends to it does not know.
+    /// It is absent, unknown to those that send to it.
     Away,
-    /// It is away, and has said so.
+    /// It is absent, and has announced it.
     AwayAnnounced,
 }
 
-/// A quantity that changes at known instants, one for each node.
+/// A quantity of each node that changes at known instants.
 #[derive(Clone, Debug, Default)]
 struct Steps<T> {
-    /// By node: from each instant on, in order. Before the first, and for nodes that are not in here, the default.
+    /// By node: the values from each instant on, in order. Before the first, and for other nodes, the default.
     nodes: Vec<Vec<(Instant, T)>>,
 }
 
 impl<T: Copy + Default + PartialEq> Steps<T> {
-    /// Of spans, each of which begins, ends and has a part in the value; `sum` makes the value of all parts that hold.
+    /// Of spans, each of which contributes to the value while it lasts; `sum` combines the contributions.
     fn new<P: Copy>(spans: &[(usize, Span, P)], sum: impl Fn(&mut dyn Iterator<Item = P>) -> T) -> Self {
         let nodes = spans.iter().map(|(node, ..)| node + 1).max().unwrap_or(0);
         let mut steps = Self { nodes: vec![Vec::new(); nodes] };
@@ -86,7 +86,7 @@ impl<T: Copy + Default + PartialEq> Steps<T> {
         passed.checked_sub(1).map_or(T::default(), |last| steps[last].1)
     }
 
-    /// The first change after `now`, of any node.
+    /// The first change of any node after `now`.
     fn next_change(&self, now: Instant) -> Option<Instant> {
         self.nodes
             .iter()
@@ -96,7 +96,7 @@ impl<T: Copy + Default + PartialEq> Steps<T> {
     }
 }
 
-/// From an instant on, up to another and without it.
+/// From an instant up to another, exclusive.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from: Instant,
@@ -113,7 +113,7 @@ impl Span {
     }
 }
 
-/// Who is worse off, and who is away, at any time.
+/// Fades and absences of all nodes at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
     losses: Steps<f64>,
@@ -121,7 +121,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of these fades and absences, in any order. Where absences overlap, one that is announced speaks for all.
+    /// Of these fades and absences, in any order. Overlapping absences are announced if one of them is.
     #[must_use]
     pub fn new(fades: &[Fade], absences: &[Absence]) -> Self {
         let fades: Vec<_> = fades.iter().map(|fade| (fade.node, Span::new(fade.from, fade.until), fade.loss)).collect();
@@ -137,13 +137,13 @@ impl Schedule {
         }
     }
 
-    /// What a node loses to fades, in dB.
+    /// The loss of a node's signals by fades, in dB.
     #[must_use]
     pub fn loss_db(&self, now: Instant, node: usize) -> f64 {
         self.losses.at(now, node)
     }
 
-    /// Is a node there?
+    /// Is a node present?
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.presences.at(now, node)

@@ -1,6 +1,6 @@
 //! How long things take on the air, from the tables of the standard as they are printed: nothing here asks the crate.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// Times in nanoseconds.
 pub const US: u64 = 1_000;
@@ -86,7 +86,7 @@ fn symbols_of_four(symbols: u64, has_short_guard: bool) -> u64 {
     nanos.div_ceil(4 * US) * 4 * US
 }
 
-/// The answer to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
+/// The response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
 pub fn answer_rate(mcs: usize) -> usize {
     match mcs {
         0 => 0,

@@ -88,7 +88,7 @@ impl Receiver {
         let clock = |at: Instant| (at.as_nanos() / 1_000_000) as u32;
         let timestamps = flow.has_timestamps.then(|| Timestamps { value: clock(now), echo: clock(now) / 2 });
         let echo = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        // Now and then an ACK pushes, or says another window: nobody may take it for one like the others.
+        // Now and then an ACK carries PSH or another window: filters must not treat it like the others.
         let push = if self.acks.is_multiple_of(17) { Flags::PSH } else { Flags::NONE };
         Some(Segment {
             ecn: Ecn::NotEct,

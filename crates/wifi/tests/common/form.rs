@@ -10,7 +10,7 @@ use acklab_wire::tcp::Segment;
 use acklab_wire::{Endpoints, IpPacket, Pdu};
 use std::fmt::Debug;
 
-/// A segment with what its IPv4 header says.
+/// A segment with the fields of its IPv4 header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Typed {
     pub flow: FlowKey,
@@ -62,12 +62,12 @@ impl Packet for Typed {
         self.is_pure_ack().then_some(Ack { endpoints: self.endpoints, segment: self.segment, ip: self.ip })
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ip: ack.ip, ..*self }
     }
 }
 
-/// A packet that is made of a typed one, and tells its octets.
+/// A packet that is built from a typed one, and its octets.
 pub trait Form: Packet + Debug {
     fn of(typed: &Typed) -> Self;
     fn octets(&self) -> Vec<u8>;

@@ -1,14 +1,13 @@
 //! What happens in a cell of one station, as lines that can be read.
 //!
-//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before theirs), `more` and `sync` where its
-//! frames say so, the octets that an answer is longer, and the ACKs that are delivered when it ends.
+//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before theirs), `more` and `sync` where its//! frames say so, the octets that a response frame is longer, and the ACKs that are delivered when it ends.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
 use super::tcp::{Acks, Flow, Packet, drive};
 use acklab_base::{Duration, Instant};
 use acklab_wifi::hack::Counters;
-use acklab_wifi::ppdu::{Fate, Frame, Ppdu};
+use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 use serde_json::{Value, json};
 
 /// Where the segments in question join. One comes before them, whose ACK begins the context.
@@ -64,7 +63,7 @@ fn line(ppdu: &Ppdu<Packet>, acks: &Acks) -> String {
     if !ppdu.appended.is_empty() {
         line += &format!(" +{}", ppdu.appended.len());
     }
-    line += if ppdu.fate == Fate::Received { "" } else { " lost" };
+    line += if ppdu.outcome == Outcome::Received { "" } else { " lost" };
     let ends = ppdu.at + ppdu.duration;
     let delivered: Vec<String> =
         acks.arrived.iter().filter(|(at, _)| *at == ends).map(|(_, ack)| format!("a{}", ack.number)).collect();

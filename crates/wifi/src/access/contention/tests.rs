@@ -13,7 +13,7 @@ fn at(micros: u64) -> Instant {
 }
 
 fn medium(counts_at_aifs: bool, views: usize) -> Contention {
-    Contention::new(Duration::from_micros(SLOT), counts_at_aifs, views)
+    Contention::new(Duration::from_micros(SLOT), Duration::from_micros(4), counts_at_aifs, views)
 }
 
 fn dcf() -> Contention {
@@ -30,18 +30,18 @@ fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)))
 }
 
-/// `function` backs off for so many slots from `now` on.
-fn backs_off(contention: &mut Contention, function: u32, lane: LaneId, now: u64, slots: u64) {
+/// `edcaf` backs off for so many slots from `now` on.
+fn backs_off(contention: &mut Contention, edcaf: u32, lane: LaneId, now: u64, slots: u64) {
     let count = contention.count(lane, at(now)) + slots;
-    contention.wait(FunctionId(function), lane, count);
+    contention.wait(EdcafId(edcaf), lane, count);
 }
 
 /// Who sends at the next deadline, and when.
 fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
     let due = contention.due().expect("nobody waits");
-    let mut functions = Vec::new();
-    contention.take_due(due, &mut functions);
-    (due.as_nanos() / 1_000, functions.into_iter().map(|function| function.0).collect())
+    let mut edcafs = Vec::new();
+    contention.take_due(due, &mut edcafs);
+    (due.as_nanos() / 1_000, edcafs.into_iter().map(|edcaf| edcaf.0).collect())
 }
 
 /// A transmission from `from` to `to` that all can read.
@@ -65,7 +65,7 @@ fn a_backoff_begins_behind_aifs_and_the_smallest_wins() {
 fn equal_backoffs_end_together() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
-    (1..=3).for_each(|function| backs_off(&mut contention, function, lane, 0, 4));
+    (1..=3).for_each(|edcaf| backs_off(&mut contention, edcaf, lane, 0, 4));
     assert_eq!(next(&mut contention), (AIFS + 4 * SLOT, vec![1, 2, 3]));
 }
 
@@ -150,7 +150,7 @@ fn a_reservation_is_as_good_as_a_transmission() {
     let lane = lane(&mut contention, 0, 2);
     backs_off(&mut contention, 1, lane, 0, 1);
     contention.busy(0, at(10));
-    contention.reserve(0, at(400));
+    contention.reserve(0, at(400), 1, None);
     contention.idle(0, at(100), Duration::ZERO);
     assert!(contention.is_busy(lane, at(399)) && !contention.is_busy(lane, at(400)));
     assert_eq!(next(&mut contention), (400 + AIFS + SLOT, vec![1]));
@@ -163,7 +163,7 @@ fn eifs_and_a_reservation_run_side_by_side() {
         let lane = lane(&mut contention, 0, 2);
         backs_off(&mut contention, 1, lane, 0, 1);
         contention.busy(0, at(10));
-        contention.reserve(0, at(reserved));
+        contention.reserve(0, at(reserved), 1, None);
         contention.idle(0, at(100), Duration::from_micros(60));
         assert_eq!(next(&mut contention), (begins + AIFS + SLOT, vec![1]));
     }
@@ -174,7 +174,7 @@ fn a_straggler_counts_from_its_timeout() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
-    contention.wait_alone(FunctionId(1), lane, at(145), 2);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 2);
     backs_off(&mut contention, 2, lane, 100, 8);
     assert_eq!(next(&mut contention), (145 + AIFS + 2 * SLOT, vec![1]));
     assert_eq!(next(&mut contention), (100 + AIFS + 8 * SLOT, vec![2]));
@@ -185,9 +185,9 @@ fn a_straggler_joins_the_others_at_the_next_transmission() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
-    contention.wait_alone(FunctionId(1), lane, at(145), 6);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 6);
     // Before its first slot: it keeps all six. Another one has two of six behind it.
-    contention.wait_alone(FunctionId(2), lane, at(127), 6);
+    contention.wait_after_timeout(EdcafId(2), lane, at(127), 6);
     transmission(&mut contention, 0, 127 + AIFS + 2 * SLOT, 500);
     assert_eq!(next(&mut contention), (500 + AIFS + 4 * SLOT, vec![2]));
     assert_eq!(next(&mut contention), (500 + AIFS + 6 * SLOT, vec![1]));
@@ -200,10 +200,10 @@ fn a_straggler_waits_while_the_other_collider_is_still_on_the_air() {
     contention.busy(0, at(50));
     contention.busy(0, at(50));
     contention.idle(0, at(100), Duration::ZERO);
-    contention.wait_alone(FunctionId(1), lane, at(145), 1);
+    contention.wait_after_timeout(EdcafId(1), lane, at(145), 1);
     assert_eq!(contention.due(), None);
     contention.idle(0, at(900), Duration::ZERO);
-    contention.wait_alone(FunctionId(2), lane, at(945), 1);
+    contention.wait_after_timeout(EdcafId(2), lane, at(945), 1);
     assert_eq!(next(&mut contention), (900 + AIFS + SLOT, vec![1]));
     assert_eq!(next(&mut contention), (945 + AIFS + SLOT, vec![2]));
 }
@@ -214,8 +214,8 @@ fn a_backoff_that_ends_before_another_can_be_sensed_ends_all_the_same() {
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
     // Two and four microseconds behind the slots of the lane.
-    contention.wait_alone(FunctionId(1), lane, at(100 + 5 * SLOT + 2), 0);
-    contention.wait_alone(FunctionId(2), lane, at(100 + 5 * SLOT + 4), 0);
+    contention.wait_after_timeout(EdcafId(1), lane, at(100 + 5 * SLOT + 2), 0);
+    contention.wait_after_timeout(EdcafId(2), lane, at(100 + 5 * SLOT + 4), 0);
     backs_off(&mut contention, 3, lane, 100, 5);
     let begins = 100 + AIFS + 5 * SLOT;
     assert_eq!(next(&mut contention), (begins, vec![3]));
@@ -258,4 +258,44 @@ fn a_lane_that_is_new_knows_how_the_medium_is() {
     assert_eq!(contention.due(), None);
     contention.idle(0, at(100), Duration::ZERO);
     assert_eq!(next(&mut contention), (100 + AIFS + SLOT, vec![1]));
+}
+
+#[test]
+fn those_who_have_sent_in_a_busy_period_do_not_wait_for_eifs() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 2, lane, 0, 1);
+    contention.busy(0, at(10));
+    contention.busy(0, at(10));
+    contention.idle(0, at(50), Duration::ZERO);
+    contention.wait_after_timeout(EdcafId(1), lane, at(95), 3);
+    contention.idle(0, at(100), Duration::from_micros(60));
+    assert_eq!(next(&mut contention), (100 + AIFS + 3 * SLOT, vec![1]));
+    assert_eq!(next(&mut contention), (100 + 60 + AIFS + SLOT, vec![2]));
+}
+
+#[test]
+fn a_nav_is_reset_unless_a_ppdu_begins() {
+    for (begins, expected) in [(None, 180), (Some(150), 400)] {
+        let mut contention = dcf();
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 1);
+        contention.busy(0, at(10));
+        contention.reserve(0, at(400), 2, Some(at(180)));
+        contention.idle(0, at(60), Duration::ZERO);
+        if let Some(begins) = begins {
+            transmission(&mut contention, 0, begins, begins + 20);
+        }
+        contention.reset_navs(at(180));
+        assert_eq!(next(&mut contention), (expected + AIFS + SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn a_nav_forbids_a_cts_to_all_but_its_holder() {
+    let mut contention = dcf();
+    contention.reserve(0, at(400), 2, None);
+    contention.reserve(0, at(300), 3, None);
+    let forbids = |now, initiator| contention.forbids_cts(0, at(now), initiator);
+    assert_eq!([forbids(399, 2), forbids(399, 3), forbids(400, 3)], [false, true, false]);
 }

@@ -1,4 +1,4 @@
-//! Multiplicative increase, multiplicative decrease: a success undoes one failure, so the window settles where failures and successes
+//! Multiplicative increase, multiplicative decrease: a success halves the window, so that it settles where failures and successes
 //! balance (Kim et al., VTC 2006, §III, after their [15]).
 
 /// The window before the last of the windows 2ⁿ − 1, down to `least`.

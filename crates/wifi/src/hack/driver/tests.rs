@@ -43,7 +43,7 @@ impl Packet for Sent {
         self.is_pure_ack().then(|| of(self))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ..*self }
     }
 }
@@ -74,12 +74,12 @@ fn ack(endpoints: Endpoints, number: u32) -> Sent {
 }
 
 /// A frame by itself with this number, after one that was answered.
-fn alone(sequence: u64) -> Heard {
-    Heard { alone: Some(sequence), is_sync: false }
+fn single(sequence: u64) -> ReceivedPpdu {
+    ReceivedPpdu { single: Some(sequence), is_sync: false }
 }
 
-const AGGREGATE: Heard = Heard { alone: None, is_sync: false };
-const SYNC: Heard = Heard { alone: None, is_sync: true };
+const AGGREGATE: ReceivedPpdu = ReceivedPpdu { single: None, is_sync: false };
+const SYNC: ReceivedPpdu = ReceivedPpdu { single: None, is_sync: true };
 
 /// A driver and its peer, which have seen a plain ACK of each flow.
 struct Ends {
@@ -101,20 +101,20 @@ impl Ends {
         self.decompressor.observe(&ack);
     }
 
-    /// These wait for an answer.
+    /// Holds these for a response frame.
     fn hold(&mut self, acks: &[Sent]) {
         for ack in acks {
             assert_eq!(self.driver.compress(NOW, *ack), Ok(()));
         }
     }
 
-    fn answer(&mut self, alone: Option<u64>) -> Vec<u8> {
+    fn append_to_response(&mut self, single: Option<u64>) -> Vec<u8> {
         let mut out = Vec::new();
-        self.driver.answer(NOW, alone, None, &mut out);
+        self.driver.append_to_response(NOW, single, None, &mut out);
         out
     }
 
-    /// Octets of an answer with the first `count` of what is kept.
+    /// Octets of a response frame with the first `count` retained ACKs.
     fn octets_of(&self, count: usize) -> Bytes {
         let mut driver = self.driver.clone();
         driver.nic.truncate(count);
@@ -123,12 +123,12 @@ impl Ends {
         Bytes(out.len() as u64)
     }
 
-    /// What the peer makes of an answer: the ACKs that are new to it, and how many are not.
+    /// What the peer makes of an response: the ACKs that are new to it, and how many are not.
     fn arrives(&mut self, octets: &[u8]) -> (Vec<Sent>, usize) {
         let mut acks = Vec::new();
         let done = self.decompressor.decompress(octets, |msn, ack| {
             let sent = Sent { endpoints: ack.endpoints, segment: ack.segment };
-            assert_eq!(self.driver.kept(msn), Some(&sent));
+            assert_eq!(self.driver.retained(msn), Some(&sent));
             acks.push(sent);
         });
         let Decompressed { acks: count, duplicates } = done.unwrap_or_else(|error| panic!("{error}"));
@@ -144,10 +144,10 @@ fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
         [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
     {
         let mut driver = of(variant);
-        let before = driver.holds();
+        let before = driver.holds_acks();
         let holds = [true, false].map(|has_more| {
             driver.latch(has_more);
-            driver.holds()
+            driver.holds_acks()
         });
         assert_eq!([before, holds[0], holds[1]], expected, "{variant:?}");
     }
@@ -166,135 +166,135 @@ fn a_flow_begins_with_a_plain_ack() {
 }
 
 #[test]
-fn what_an_answer_carried_is_kept_until_a_ppdu_tells_that_it_arrived() {
+fn acks_of_a_response_are_retained_until_a_ppdu_confirms_it() {
     for (answered, heard, is_confirmed) in [
-        (Some(7), alone(7), false),
-        (Some(7), alone(8), true),
+        (Some(7), single(7), false),
+        (Some(7), single(8), true),
         (Some(7), AGGREGATE, true),
         (None, AGGREGATE, true),
-        (None, alone(7), true),
+        (None, single(7), true),
         (None, SYNC, false),
-        (Some(7), Heard { is_sync: true, ..alone(8) }, false),
+        (Some(7), ReceivedPpdu { is_sync: true, ..single(8) }, false),
     ] {
         let mut ends = Ends::new(Config::default());
         ends.hold(&[ack(A, 1), ack(A, 2)]);
-        ends.answer(answered);
+        ends.append_to_response(answered);
         ends.hold(&[ack(A, 3)]);
-        assert!(ends.driver.heard(heard).is_empty());
-        let octets = ends.answer(None);
+        assert!(ends.driver.ppdu_received(heard).is_empty());
+        let octets = ends.append_to_response(None);
         let expected: &[u32] = if is_confirmed { &[3] } else { &[1, 2, 3] };
-        let kept: Vec<Sent> = expected.iter().map(|number| ack(A, *number)).collect();
+        let retained: Vec<Sent> = expected.iter().map(|number| ack(A, *number)).collect();
         let numbers = if is_confirmed { 2..3 } else { 0..3 };
-        assert_eq!(numbers.map(|msn| ends.driver.kept(msn).copied()).collect::<Option<Vec<_>>>(), Some(kept));
+        assert_eq!(numbers.map(|msn| ends.driver.retained(msn).copied()).collect::<Option<Vec<_>>>(), Some(retained));
         if !is_confirmed {
             assert_eq!(ends.arrives(&octets).0.len(), 3, "after {answered:?}, {heard:?}");
         }
     }
 }
 
-/// The request tells nothing (Figure 6): the peer knows the first two by their numbers.
+/// The request confirms nothing (Figure 6): the peer recognizes the first two by their MSNs.
 #[test]
-fn a_request_gets_all_again() {
+fn a_request_elicits_all_retained_acks() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(A, 1), ack(A, 2)]);
-    let first = ends.answer(None);
+    let first = ends.append_to_response(None);
     assert_eq!(ends.arrives(&first), (vec![ack(A, 1), ack(A, 2)], 0));
     ends.hold(&[ack(A, 3)]);
-    assert!(ends.driver.requested().is_empty());
-    let again = ends.answer(None);
+    assert!(ends.driver.request_received().is_empty());
+    let again = ends.append_to_response(None);
     assert_eq!(again[..first.len()], first);
     assert_eq!(ends.arrives(&again), (vec![ack(A, 3)], 2));
 }
 
 #[test]
-fn what_was_on_no_answer_is_released_with_its_numbers() {
+fn acks_that_no_response_carried_are_released_and_their_msns_reused() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(A, 1)]);
-    let octets = ends.answer(None);
+    let octets = ends.append_to_response(None);
     ends.arrives(&octets);
     ends.hold(&[ack(A, 2), ack(B, 1), ack(A, 3)]);
     assert!(ends.driver.holds_any_of(key(A)) && ends.driver.holds_any_of(key(B)));
     assert_eq!(ends.driver.release(), [ack(A, 2), ack(B, 1), ack(A, 3)]);
     assert!(!ends.driver.holds_any_of(key(A)) && ends.driver.held_since().is_none());
-    assert_eq!(ends.driver.kept(0), Some(&ack(A, 1)), "its fate is open");
+    assert_eq!(ends.driver.retained(0), Some(&ack(A, 1)), "its outcome is open");
 
     // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not moved.
     assert!(!ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
     ends.goes_plain(ack(A, 3));
     assert!(ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
     ends.hold(&[ack(A, 4)]);
-    let octets = ends.answer(None);
+    let octets = ends.append_to_response(None);
     assert_eq!(ends.arrives(&octets), (vec![ack(A, 4)], 1));
-    assert_eq!(ends.driver.kept(1), Some(&ack(A, 4)));
+    assert_eq!(ends.driver.retained(1), Some(&ack(A, 4)));
 }
 
-/// Figure 7: what may not have arrived is cleared, and the gap in the numbers does no harm.
+/// Figure 7: unconfirmed ACKs are cleared, and the gap in the MSNs does no harm.
 #[test]
-fn a_plain_ack_clears_what_says_less() {
+fn a_plain_ack_clears_those_that_it_supersedes() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(A, 1), ack(A, 2)]);
-    ends.answer(None);
+    ends.append_to_response(None);
     assert_eq!(ends.driver.overtakes(key(A)), (2, Vec::new()));
     assert_eq!(ends.driver.overtakes(key(A)), (0, Vec::new()));
     assert!(!ends.driver.can_compress(&ack(A, 4)));
-    assert!(ends.answer(None).is_empty());
+    assert!(ends.append_to_response(None).is_empty());
     ends.goes_plain(ack(A, 3));
     ends.hold(&[ack(A, 4)]);
-    let octets = ends.answer(None);
+    let octets = ends.append_to_response(None);
     assert_eq!(octets[0], 2, "the numbers 0 and 1 are not used again");
     assert_eq!(ends.arrives(&octets), (vec![ack(A, 4)], 0));
 }
 
 #[test]
-fn an_ack_of_another_flow_is_set_aside_until_it_is_known_to_have_arrived() {
+fn an_ack_of_another_flow_is_deferred_until_it_is_confirmed() {
     let overtaken = || {
         let mut ends = Ends::new(Config::default());
         ends.hold(&[ack(B, 1), ack(B, 2), ack(A, 1)]);
-        ends.answer(Some(7));
+        ends.append_to_response(Some(7));
         assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
         ends
     };
-    assert!(overtaken().driver.heard(alone(8)).is_empty(), "it has arrived");
-    // The newest says all.
-    assert_eq!(overtaken().driver.heard(SYNC), [ack(B, 2)]);
-    assert_eq!(overtaken().driver.heard(alone(7)), [ack(B, 2)], "the answer was lost");
-    assert_eq!(overtaken().driver.requested(), [ack(B, 2)]);
+    assert!(overtaken().driver.ppdu_received(single(8)).is_empty(), "it has arrived");
+    // The newest supersedes the others.
+    assert_eq!(overtaken().driver.ppdu_received(SYNC), [ack(B, 2)]);
+    assert_eq!(overtaken().driver.ppdu_received(single(7)), [ack(B, 2)], "the response was lost");
+    assert_eq!(overtaken().driver.request_received(), [ack(B, 2)]);
     let mut ends = overtaken();
     ends.driver.overtakes(key(B));
-    assert!(ends.driver.requested().is_empty(), "a plain one says more");
+    assert!(ends.driver.request_received().is_empty(), "a plain one superseded it");
 }
 
 #[test]
-fn what_the_last_answer_did_not_carry_again_goes_plain_from_aside() {
+fn a_deferred_ack_that_the_last_response_did_not_repeat_goes_plain() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(A, 1), ack(B, 1), ack(A, 2)]);
-    ends.answer(None);
-    ends.driver.heard(SYNC);
-    // The next answer has room for one ACK.
+    ends.append_to_response(None);
+    ends.driver.ppdu_received(SYNC);
+    // The next response frame has room for one ACK.
     let first = ends.octets_of(1);
-    ends.driver.answer(NOW, None, Some(first), &mut Vec::new());
+    ends.driver.append_to_response(NOW, None, Some(first), &mut Vec::new());
     assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
-    assert_eq!(ends.driver.heard(AGGREGATE), [ack(B, 1)]);
+    assert_eq!(ends.driver.ppdu_received(AGGREGATE), [ack(B, 1)]);
 }
 
 /// The second of B was compressed against the first, which may not arrive.
 #[test]
-fn what_was_compressed_against_a_cleared_one_is_cleared() {
+fn an_ack_compressed_against_a_cleared_one_is_cleared() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(B, 1), ack(A, 1), ack(B, 2)]);
-    ends.answer(None);
+    ends.append_to_response(None);
     assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
-    assert_eq!(ends.driver.requested(), [ack(B, 2)]);
+    assert_eq!(ends.driver.request_received(), [ack(B, 2)]);
 }
 
 #[test]
-fn what_was_compressed_against_a_cleared_one_and_on_no_answer_goes_plain() {
+fn an_ack_compressed_against_a_cleared_one_goes_plain_if_no_response_carried_it() {
     let mut ends = Ends::new(Config::default());
     ends.hold(&[ack(B, 1), ack(A, 1)]);
-    ends.answer(None);
+    ends.append_to_response(None);
     ends.hold(&[ack(B, 2)]);
     assert_eq!(ends.driver.overtakes(key(A)), (2, vec![ack(B, 2)]));
-    assert!(ends.driver.requested().is_empty(), "the second says more than the first");
+    assert!(ends.driver.request_received().is_empty(), "the second supersedes the first");
 }
 
 #[test]
@@ -302,68 +302,68 @@ fn numbers_run_out_at_128_and_come_back() {
     let mut ends = Ends::new(Config::default());
     let acks: Vec<Sent> = (1..=128).map(|number| ack(A, number)).collect();
     ends.hold(&acks);
-    assert_eq!(ends.driver.numbers_left(), 0);
+    assert_eq!(ends.driver.msns_left(), 0);
     assert_eq!(ends.driver.compress(NOW, ack(A, 129)), Err(ack(A, 129)));
-    let octets = ends.answer(None);
+    let octets = ends.append_to_response(None);
     assert_eq!(ends.arrives(&octets), (acks, 0));
-    assert_eq!(ends.driver.numbers_left(), 0);
-    ends.driver.heard(AGGREGATE);
-    assert_eq!(ends.driver.numbers_left(), 128);
+    assert_eq!(ends.driver.msns_left(), 0);
+    ends.driver.ppdu_received(AGGREGATE);
+    assert_eq!(ends.driver.msns_left(), 128);
     for number in 129..600 {
         ends.hold(&[ack(A, number)]);
-        let octets = ends.answer(None);
+        let octets = ends.append_to_response(None);
         assert_eq!(ends.arrives(&octets), (vec![ack(A, number)], 0));
-        ends.driver.heard(AGGREGATE);
+        ends.driver.ppdu_received(AGGREGATE);
     }
 }
 
 #[test]
-fn the_more_is_cleared_in_doubt_the_less_is_risked() {
+fn cleared_unconfirmed_msns_halve_the_space_for_others() {
     let mut ends = Ends::new(Config::default());
     let left: Vec<u16> = (0..4)
         .map(|_| {
-            let left = ends.driver.numbers_left();
+            let left = ends.driver.msns_left();
             let acks: Vec<Sent> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
             ends.hold(&acks);
-            ends.answer(None);
+            ends.append_to_response(None);
             ends.driver.overtakes(key(A));
-            ends.driver.heard(SYNC);
+            ends.driver.ppdu_received(SYNC);
             ends.goes_plain(ack(A, 65));
             left
         })
         .collect();
     assert_eq!(left, [128, 32, 16, 8]);
     ends.hold(&[ack(A, 66)]);
-    let octets = ends.answer(None);
+    let octets = ends.append_to_response(None);
     assert_eq!(ends.arrives(&octets), (vec![ack(A, 66)], 0));
-    ends.driver.heard(AGGREGATE);
-    assert_eq!(ends.driver.numbers_left(), 128);
+    ends.driver.ppdu_received(AGGREGATE);
+    assert_eq!(ends.driver.msns_left(), 128);
 }
 
 #[test]
-fn an_answer_is_cut_where_its_room_ends() {
+fn a_response_is_cut_where_its_room_ends() {
     let mut ends = Ends::new(Config { split: true, ..Config::default() });
     ends.hold(&[ack(A, 1), ack(A, 2), ack(A, 3)]);
     let two = ends.octets_of(2);
     let mut out = Vec::new();
-    let carried = ends.driver.answer(NOW, None, Some(two), &mut out);
+    let carried = ends.driver.append_to_response(NOW, None, Some(two), &mut out);
     assert_eq!((carried.acks, carried.fresh, Bytes(out.len() as u64)), (2, 2, two));
     assert_eq!(carried.fresh_octets, out.len() - 1, "a frame begins with an octet of its own");
     assert_eq!(ends.arrives(&out), (vec![ack(A, 1), ack(A, 2)], 0));
-    ends.driver.heard(AGGREGATE);
-    let octets = ends.answer(None);
+    ends.driver.ppdu_received(AGGREGATE);
+    let octets = ends.append_to_response(None);
     assert_eq!(ends.arrives(&octets), (vec![ack(A, 3)], 0));
 }
 
-/// §3.3.1: what the NIC does not have when the PPDU begins goes with the next answer.
+/// §3.3.1: an ACK that the NIC does not have when the PPDU begins is appended to the next response frame.
 #[test]
-fn a_descriptor_that_is_late_waits_for_the_next_answer() {
+fn a_descriptor_that_is_late_waits_for_the_next_response() {
     let delay = Duration::from_micros(30);
     let mut ends = Ends::new(Config { delay, ..Config::default() });
     ends.hold(&[ack(A, 1)]);
     assert_eq!(ends.driver.compress(NOW + delay, ack(A, 2)), Ok(()));
     assert_eq!(ends.driver.held_since(), Some(NOW));
-    let mut carried = |began| ends.driver.answer(began, None, None, &mut Vec::new()).acks;
+    let mut carried = |began| ends.driver.append_to_response(began, None, None, &mut Vec::new()).acks;
     assert_eq!([carried(NOW), carried(NOW + delay), carried(NOW + delay * 2)], [0, 1, 2]);
     assert_eq!(ends.driver.held_since(), None);
 }

@@ -1,4 +1,4 @@
-//! The retry chain: four rates, and how often each is tried (`minstrel_ht_update_rates`).
+//! The retry chain: four rates and the number of tries at each (`minstrel_ht_update_rates`).
 
 use super::selection::Selection;
 use super::statistics::fraction;
@@ -10,56 +10,56 @@ const LENGTH: usize = 4;
 const WINDOW: (u32, u32) = (15, 1_023);
 /// A slot in microseconds (`t_slot` in `minstrel_calc_retransmit`).
 const SLOT: u32 = 9;
-/// How long, in microseconds, one rate may be tried (`segment_size`).
+/// How long one rate may be tried, in microseconds (`segment_size`).
 const SEGMENT: u32 = 6_000;
-/// How often at most, where the hardware does not say (`max_retry`).
+/// The most tries, if the hardware gives no limit (`max_retry`).
 const MOST: u32 = 7;
 
-/// One rate of the chain.
+/// One stage of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct Stage {
     pub rate: usize,
     pub tries: u32,
 }
 
-/// What to send at, by how often a frame has failed.
+/// The rate by the number of failures of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chain([Link; LENGTH]);
+pub(super) struct Chain([Stage; LENGTH]);
 
 impl Chain {
-    /// The three with the highest throughput, and the likeliest.
+    /// The three rates of the highest throughput, and that of the highest probability.
     pub(super) fn new(table: &Table, selection: Selection) -> Self {
         let [first, second, third, _] = selection.best;
         let mut place = 0;
         Self([first, second, third, selection.likeliest].map(|rate| {
-            // Fallbacks are sent behind RTS and CTS (`minstrel_ht_set_rate`).
+            // RTS and CTS go ahead of fallback rates (`minstrel_ht_set_rate`).
             let is_fallback = place > 0;
             place += 1;
-            Link { rate, tries: tries(table, rate, is_fallback) }
+            Stage { rate, tries: tries(table, rate, is_fallback) }
         }))
     }
 
     #[cfg(test)]
-    pub(super) const fn links(&self) -> [Link; LENGTH] {
+    pub(super) const fn stages(&self) -> [Stage; LENGTH] {
         self.0
     }
 
-    /// The rate after so many failures, and its place in the chain. A probe takes that of the first, for one try.
+    /// The rate after `failures`, and its stage. A probe replaces the first stage for one try.
     pub(super) fn at(&self, probe: Option<usize>, failures: u32) -> (usize, usize) {
-        let first = probe.map_or(self.0[0], |rate| Link { rate, tries: 1 });
+        let first = probe.map_or(self.0[0], |rate| Stage { rate, tries: 1 });
         let mut left = failures;
-        for (place, link) in [first, self.0[1], self.0[2]].into_iter().enumerate() {
-            if left < link.tries {
-                return (link.rate, place);
+        for (place, stage) in [first, self.0[1], self.0[2]].into_iter().enumerate() {
+            if left < stage.tries {
+                return (stage.rate, place);
             }
-            left -= link.tries;
+            left -= stage.tries;
         }
         (self.0[LENGTH - 1].rate, LENGTH - 1)
     }
 }
 
-/// How often a rate is tried: twice, and more often while that takes no longer than a segment (`minstrel_calc_retransmit`). Below 20 %,
-/// twice.
+/// The tries at a rate: two, and more as long as they fit into a segment (`minstrel_calc_retransmit`). Two if the probability is below
+/// 20 %.
 fn tries(table: &Table, rate: usize, has_rts: bool) -> u32 {
     if table.probability(rate) < fraction(20, 100) {
         return 2;

@@ -6,20 +6,20 @@ use crate::phy::Format;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 
-/// Between two probes (`MINSTREL_SAMPLE_INTERVAL`).
+/// The interval between two probes (`MINSTREL_SAMPLE_INTERVAL`).
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Rates that wait to be probed, of each kind (`MINSTREL_SAMPLE_RATES`).
+/// Rates of each type that wait to be probed (`MINSTREL_SAMPLE_RATES`).
 const WAITING: usize = 5;
 /// Random orders of the rates of a group (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;
-/// Rates of such an order (`MCS_GROUP_RATES`), whatever the group has.
+/// Rates of such an order, whatever the group has (`MCS_GROUP_RATES`).
 const ROWS: usize = 10;
-/// Those of HE, which the kernel's code does not know.
+/// The same for HE, which the kernel's code does not support.
 const ROWS_OF_HE: usize = 12;
 
 /// Why a rate is probed (`minstrel_sample_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SampleType {
     /// The next faster one of a group.
     Increment,
     /// Any faster one.
@@ -28,18 +28,25 @@ enum Kind {
     Slow,
 }
 
-/// In which order (`minstrel_sample_seq`).
-const SEQUENCE: [Kind; 6] = [Kind::Increment, Kind::Jump, Kind::Increment, Kind::Jump, Kind::Increment, Kind::Slow];
+/// The sequence of types (`minstrel_sample_seq`).
+const SEQUENCE: [SampleType; 6] = [
+    SampleType::Increment,
+    SampleType::Jump,
+    SampleType::Increment,
+    SampleType::Jump,
+    SampleType::Increment,
+    SampleType::Slow,
+];
 
 /// Rates that wait to be probed (`minstrel_sample_category`).
 #[derive(Clone, Copy, Debug)]
-struct Category {
+struct SampleCategory {
     waiting: [Option<usize>; WAITING],
-    /// The group that was last looked at.
+    /// The group examined last.
     group: usize,
 }
 
-impl Category {
+impl SampleCategory {
     fn take(&mut self) -> Option<usize> {
         self.waiting.iter_mut().find_map(Option::take)
     }
@@ -74,33 +81,33 @@ impl Category {
 /// Chooses what to probe.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
-    increment: Category,
-    jump: Category,
-    slow: Category,
-    /// Where in the sequence of kinds it is.
+    increment: SampleCategory,
+    jump: SampleCategory,
+    slow: SampleCategory,
+    /// The position in the sequence of types.
     turn: usize,
     /// When the next probe may be sent.
     due: Instant,
     /// Rates of a group in random orders (`sample_table`).
     pub(super) orders: [Vec<usize>; COLUMNS],
-    /// Where in them each group is: column and row.
+    /// The position of each group in them: column and row.
     places: Vec<(usize, usize)>,
 }
 
 impl Sampler {
-    pub(super) fn new(table: &Table, chance: &mut Stream) -> Self {
+    pub(super) fn new(table: &Table, stream: &mut Stream) -> Self {
         let format = table.rates[0].mode.format;
         let rows = if format == Format::He { ROWS_OF_HE } else { ROWS };
-        // The kernel begins behind its first group of all, which is one of HT.
+        // The kernel begins after the first of all its groups, which is one of HT.
         let group = if matches!(format, Format::Vht | Format::He) { table.groups.len() - 1 } else { 0 };
-        let category = Category { waiting: [None; WAITING], group };
+        let category = SampleCategory { waiting: [None; WAITING], group };
         Self {
             increment: category,
             jump: category,
             slow: category,
             turn: 0,
             due: Instant::ZERO,
-            orders: std::array::from_fn(|_| order(rows, chance)),
+            orders: std::array::from_fn(|_| order(rows, stream)),
             places: vec![(0, 0); table.groups.len()],
         }
     }
@@ -114,13 +121,13 @@ impl Sampler {
         let kind = SEQUENCE[self.turn];
         self.turn = (self.turn + 1) % SEQUENCE.len();
         match kind {
-            Kind::Increment => self.increment.take(),
-            Kind::Jump => self.jump.take(),
-            Kind::Slow => self.slow.take(),
+            SampleType::Increment => self.increment.take(),
+            SampleType::Jump => self.jump.take(),
+            SampleType::Slow => self.slow.take(),
         }
     }
 
-    /// Looks for rates to probe, now that others are in use.
+    /// Chooses rates to probe after a selection.
     pub(super) fn refill(&mut self, now: Instant, table: &Table, selection: Selection) {
         let [first, second, ..] = selection.best.map(|rate| table.duration(rate));
         let likeliest = table.duration(selection.likeliest);
@@ -206,10 +213,10 @@ fn slowest_below(table: &Table, group: usize, duration: u32) -> Option<usize> {
 }
 
 /// Each rate at a random place, or at the next that is free (`init_sample_table`).
-fn order(rows: usize, chance: &mut Stream) -> Vec<usize> {
+fn order(rows: usize, stream: &mut Stream) -> Vec<usize> {
     let mut order = vec![None; rows];
     for rate in 0..rows {
-        let mut place = (rate + chance.below(rows as u64) as usize) % rows;
+        let mut place = (rate + stream.below(rows as u64) as usize) % rows;
         while order[place].is_some() {
             place = (place + 1) % rows;
         }
@@ -283,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_one_in_front_loses_its_place() {
-        let mut category = Category { waiting: [Some(1), Some(2), Some(3), Some(9), None], group: 0 };
+        let mut category = SampleCategory { waiting: [Some(1), Some(2), Some(3), Some(9), None], group: 0 };
         assert_eq!(category.keep(|rate| rate < 9), 2);
         assert_eq!(category.waiting, [Some(2), Some(3), None, None, None]);
     }

@@ -1,4 +1,4 @@
-//! Which rates carry the most, and which is the most likely to get through (`minstrel_ht_update_stats`).
+//! The rates of the highest throughput and of the highest probability of success (`minstrel_ht_update_stats`).
 
 use super::table::{BEST, Table};
 
@@ -7,12 +7,12 @@ use super::table::{BEST, Table};
 pub(super) struct Selection {
     /// Those with the highest throughput, highest first (`max_tp_rate`).
     pub best: [usize; BEST],
-    /// The one that is most likely to get through (`max_prob_rate`).
+    /// The one with the highest probability of success (`max_prob_rate`).
     pub likeliest: usize,
 }
 
 impl Table {
-    /// Ends an interval of counting, and selects by what is known now.
+    /// Ends an interval and selects by its statistics.
     pub(super) fn select(&mut self) -> Selection {
         self.aggregation.close();
         let best = self.select_best();
@@ -38,7 +38,7 @@ impl Table {
             for rate in (first..end).rev() {
                 let statistics = &mut self.rates[rate].statistics;
                 statistics.close();
-                // What was never tried is taken to be no worse than the faster ones of its group.
+                // A rate never tried is assumed to be no worse than the faster ones of its group.
                 if statistics.is_tried {
                     faster = statistics.probability.max(faster);
                 } else {
@@ -54,7 +54,7 @@ impl Table {
         best
     }
 
-    /// Puts a rate where it belongs by throughput, then by probability (`minstrel_ht_sort_best_tp_rates`).
+    /// Inserts a rate in the order of throughput, then of probability (`minstrel_ht_sort_best_tp_rates`).
     fn insert(&self, rate: usize, list: &mut [usize; BEST]) {
         let key = |rate| (self.throughput(rate), self.probability(rate));
         let place = list.iter().rposition(|other| key(*other) >= key(rate)).map_or(0, |better| better + 1);
@@ -64,8 +64,8 @@ impl Table {
         }
     }
 
-    /// The likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the group of `rate`. Among those beyond 75 %, the one
-    /// that carries more. A rate faster than the best has to be likelier than it.
+    /// The likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the group of `rate`. Among those above 75 %, the one
+    /// of higher throughput. A rate faster than the best must have a higher probability than it.
     fn likelier(&mut self, likeliest: usize, rate: usize, best: usize) -> usize {
         if self.duration(best) > self.duration(rate) && self.probability(rate) < self.probability(best) {
             return likeliest;

@@ -1,4 +1,4 @@
-//! How often a rate gets through, and how many frames an aggregate has. All in the fixed point of the kernel.
+//! The probability of success of a rate, and the frames in an aggregate, in the kernel's fixed point.
 
 /// Binary digits after the point (`MINSTREL_SCALE`).
 const SCALE: u32 = 12;
@@ -19,7 +19,7 @@ pub(super) const fn whole(fixed: u64) -> u32 {
     (fixed >> SCALE) as u32
 }
 
-/// What is known of one rate (`minstrel_rate_stats`).
+/// The statistics of one rate (`minstrel_rate_stats`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statistics {
     /// MPDUs of this interval.
@@ -44,7 +44,7 @@ impl Statistics {
         (self.attempts, self.successes) = (0, 0);
     }
 
-    /// `minstrel_filter_avg_add`: zero stands for "nothing yet", so that the worst is a little more.
+    /// `minstrel_filter_avg_add`. Zero means "no sample yet", so the least sample is one.
     fn average(&mut self, seen: i32) {
         let seen = seen.max(1);
         let last = self.probability;
@@ -61,7 +61,7 @@ impl Statistics {
 
 /// The length of aggregates.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aggregation {
+pub(super) struct AggregateLength {
     /// PPDUs of this interval, and the MPDUs in them.
     ppdus: u32,
     mpdus: u32,
@@ -69,7 +69,7 @@ pub(super) struct Aggregation {
     average: i32,
 }
 
-impl Aggregation {
+impl AggregateLength {
     pub(super) const fn new() -> Self {
         Self { ppdus: 0, mpdus: 0, average: ONE }
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_aggregate_counts_for_a_quarter() {
-        let mut aggregation = Aggregation::new();
+        let mut aggregation = AggregateLength::new();
         assert_eq!(aggregation.length(), 1);
         aggregation.count(32);
         aggregation.count(34);

@@ -1,7 +1,7 @@
-//! The rates of a pair in groups, what a frame takes in each, and what that promises.
+//! The rates of a pair of nodes in groups, the airtime of a frame at each, and the expected throughput.
 
 use super::super::Capabilities;
-use super::statistics::{Aggregation, ONE, Statistics, fraction, whole};
+use super::statistics::{AggregateLength, ONE, Statistics, fraction, whole};
 use crate::phy::{Format, Guard, Mode, Width};
 
 /// How many of the best rates are kept (`MAX_THR_RATES`).
@@ -17,14 +17,14 @@ const LEGACY_BITS: u32 = 8 * (FRAME + 4);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub mode: Mode,
-    /// Which group it is in.
+    /// Its group.
     pub group: usize,
-    /// What an average frame takes at it, in nanoseconds.
+    /// The airtime of an average frame, in nanoseconds.
     pub duration: u32,
     pub statistics: Statistics,
 }
 
-/// Rates that differ in nothing but their MCS (`mcs_group`, `minstrel_mcs_group_data`).
+/// Rates that differ only in their MCS (`mcs_group`, `minstrel_mcs_group_data`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub streams: u8,
@@ -33,19 +33,19 @@ pub(super) struct Group {
     pub end: usize,
     /// Those with the highest throughput.
     pub best: [usize; BEST],
-    /// The one that is most likely to get through.
+    /// The one with the highest probability of success.
     pub likeliest: usize,
 }
 
-/// What a PPDU takes beside its frames, in microseconds.
+/// The overhead of a PPDU in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overhead {
     pub plain: u32,
-    /// Behind RTS and CTS.
+    /// With RTS and CTS.
     pub with_rts: u32,
 }
 
-/// All rates of a pair.
+/// All rates of a pair of nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     /// By group, within it slowest first.
@@ -53,31 +53,31 @@ pub(super) struct Table {
     /// By width, then guard interval, then streams (`GROUP_IDX`).
     pub groups: Vec<Group>,
     pub overhead: Overhead,
-    pub aggregation: Aggregation,
+    pub aggregation: AggregateLength,
     /// Does it aggregate?
     pub is_aggregating: bool,
 }
 
 impl Table {
-    pub(super) fn new(able: Capabilities) -> Self {
-        let is_aggregating = able.standard.has_qos();
+    pub(super) fn new(capabilities: Capabilities) -> Self {
+        let is_aggregating = capabilities.standard.has_qos();
         let mut table = Self {
             rates: Vec::new(),
             groups: Vec::new(),
-            overhead: overhead(able),
-            aggregation: Aggregation::new(),
+            overhead: overhead(capabilities),
+            aggregation: AggregateLength::new(),
             is_aggregating,
         };
         if !is_aggregating {
-            table.add(&able.modes());
+            table.add(&capabilities.modes());
             return table;
         }
         let widths = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160];
         let guards = [Guard::Ns3200, Guard::Ns1600, Guard::Ns800, Guard::Ns400];
-        for width in widths.into_iter().filter(|width| *width <= able.width) {
-            for guard in guards.into_iter().filter(|guard| *guard >= able.guard) {
-                let modes = able.modes_with(width, guard);
-                for streams in 1..=able.streams {
+        for width in widths.into_iter().filter(|width| *width <= capabilities.width) {
+            for guard in guards.into_iter().filter(|guard| *guard >= capabilities.guard) {
+                let modes = capabilities.modes_with(width, guard);
+                for streams in 1..=capabilities.streams {
                     let group: Vec<Mode> = modes.iter().copied().filter(|mode| mode.streams == streams).collect();
                     table.add(&group);
                 }
@@ -89,8 +89,8 @@ impl Table {
     fn add(&mut self, modes: &[Mode]) {
         let Some(slowest) = modes.first() else { return };
         let first = self.rates.len();
-        // The kernel keeps durations in 16 bits, those of a group shifted by what its slowest needs (`GROUP_SHIFT`): rates of two
-        // groups that are as fast as each other may differ by the digits that are cut off.
+        // The kernel stores durations in 16 bits, shifted by the amount that the slowest of a group needs (`GROUP_SHIFT`): equal rates
+        // of two groups may differ by the truncated bits.
         let shift = 16u32.saturating_sub(duration(*slowest).leading_zeros());
         self.rates.extend(modes.iter().map(|mode| Candidate {
             mode: *mode,
@@ -125,8 +125,8 @@ impl Table {
         if self.is_aggregating { self.aggregation.length() } else { 1 }
     }
 
-    /// Frames that get through in a tenth of a second, with what an average aggregate costs (`minstrel_ht_get_tp_avg`). Below 10 %, none;
-    /// above 90 %, no more than with it, since collisions make the difference.
+    /// Successful frames in a tenth of a second, with the overhead of an average aggregate (`minstrel_ht_get_tp_avg`). None below 10 %.
+    /// Above 90 % as at 90 %, since collisions cause the rest.
     pub(super) fn throughput(&self, rate: usize) -> u32 {
         let probability = self.probability(rate);
         if probability < fraction(10, 100) {
@@ -137,14 +137,14 @@ impl Table {
         whole(100 * (probability * 1_000_000 / u64::from(nanos)))
     }
 
-    /// Is it more than this likely to get through, in percent?
+    /// Does its probability exceed this percentage?
     pub(super) fn exceeds(&self, rate: usize, percent: u32) -> bool {
         self.probability(rate) > fraction(percent, 100).min(ONE)
     }
 }
 
-/// What an average frame takes, in nanoseconds: of an aggregate the data (`MCS_DURATION`), else preamble and interframe space as well
-/// (`CCK_DURATION`, `OFDM_DURATION`).
+/// The airtime of an average frame in nanoseconds: its share of an aggregate's data (`MCS_DURATION`), or with preamble and interframe
+/// space (`CCK_DURATION`, `OFDM_DURATION`).
 const fn duration(mode: Mode) -> u32 {
     let rate = (mode.data_rate() / 100_000) as u32;
     match mode.format {
@@ -165,15 +165,15 @@ const fn duration(mode: Mode) -> u32 {
 }
 
 /// `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and `overhead_legacy_rtscts`.
-fn overhead(able: Capabilities) -> Overhead {
-    let is_ofdm = !matches!(able.standard.data_format(), Format::Dsss);
+fn overhead(capabilities: Capabilities) -> Overhead {
+    let is_ofdm = !matches!(capabilities.standard.data_format(), Format::Dsss);
     let lowest = if is_ofdm { 60 } else { 10 };
     let ack = frame_duration(10, lowest, is_ofdm);
-    let plain = if able.standard.has_qos() { frame_duration(0, 60, true) + ack } else { ack };
+    let plain = if capabilities.standard.has_qos() { frame_duration(0, 60, true) + ack } else { ack };
     Overhead { plain, with_rts: plain + 2 * ack }
 }
 
-/// Interframe space, short preamble, and so many octets and the FCS at a rate in units of 100 kbps; in microseconds
+/// Interframe space, short preamble, octets and FCS at a rate in units of 100 kbps; in microseconds
 /// (`ieee80211_frame_duration`).
 const fn frame_duration(octets: u32, rate: u32, is_ofdm: bool) -> u32 {
     let bits = 8 * (octets + 4);

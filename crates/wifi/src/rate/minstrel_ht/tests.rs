@@ -10,12 +10,12 @@ use acklab_base::random::Seed;
 use proptest::prelude::*;
 
 const FRAME: Bytes = Bytes(1_500);
-/// Backoff, interframe spaces and answer.
+/// Backoff, interframe spaces and response frame.
 const OVERHEAD: Duration = Duration::from_micros(150);
 /// Transmissions of a frame before it is given up (dot11ShortRetryLimit).
 const LIMIT: u32 = 7;
 
-fn able(standard: Standard, streams: u8) -> Capabilities {
+fn capabilities(standard: Standard, streams: u8) -> Capabilities {
     let (width, guard) = match standard {
         Standard::N => (Width::Mhz40, Guard::Ns400),
         Standard::Ac => (Width::Mhz80, Guard::Ns400),
@@ -28,7 +28,7 @@ fn able(standard: Standard, streams: u8) -> Capabilities {
 /// A sender that always has something to send and sends probes alone, and what it has done.
 struct Sender {
     control: Option<MinstrelHt>,
-    chance: Stream,
+    stream: Stream,
     now: Instant,
     attempt: u32,
     mpdus: u32,
@@ -40,18 +40,18 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(able: Capabilities, seed: u64) -> Self {
-        let control = MinstrelHt::new(able, &mut Seed(seed).stream("rate")).unwrap();
-        Self::with(Some(control), able, seed)
+    fn new(capabilities: Capabilities, seed: u64) -> Self {
+        let control = MinstrelHt::new(capabilities, &mut Seed(seed).stream("rate")).unwrap();
+        Self::with(Some(control), capabilities, seed)
     }
 
-    fn with(control: Option<MinstrelHt>, able: Capabilities, seed: u64) -> Self {
+    fn with(control: Option<MinstrelHt>, capabilities: Capabilities, seed: u64) -> Self {
         Self {
             control,
-            chance: Seed(seed).stream("channel"),
+            stream: Seed(seed).stream("channel"),
             now: Instant::ZERO,
             attempt: 0,
-            mpdus: if able.standard.has_qos() { 16 } else { 1 },
+            mpdus: if capabilities.standard.has_qos() { 16 } else { 1 },
             probes: 0,
             probing: Duration::ZERO,
             delivered: 0,
@@ -68,7 +68,7 @@ impl Sender {
             let is_probe = self.control.as_ref().is_some_and(MinstrelHt::is_probe);
             let mpdus = if is_probe { 1 } else { self.mpdus };
             let probability = success(mode);
-            let delivered = (0..mpdus).filter(|_| self.chance.chance(probability)).count() as u32;
+            let delivered = (0..mpdus).filter(|_| self.stream.chance(probability)).count() as u32;
             let airtime = mode.duration(Bytes(FRAME.0 * u64::from(mpdus))) + OVERHEAD;
             self.now += airtime;
             if is_probe {
@@ -86,10 +86,10 @@ impl Sender {
 }
 
 /// The best that one mode achieves, and the mode.
-fn best(able: Capabilities, snr_db: f64) -> (f64, Mode) {
-    let modes = able.modes().into_iter();
+fn best(capabilities: Capabilities, snr_db: f64) -> (f64, Mode) {
+    let modes = capabilities.modes().into_iter();
     let goodputs = modes.map(|mode| {
-        let mut sender = Sender::with(None, able, 1);
+        let mut sender = Sender::with(None, capabilities, 1);
         (sender.run(Duration::from_secs(1), mode, |mode| synthetic(mode, snr_db, FRAME)), mode)
     });
     goodputs.max_by(|one, other| one.0.total_cmp(&other.0)).unwrap()
@@ -100,36 +100,40 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn after_a_second_it_carries_nearly_what_the_best_mode_does() {
     let cases = [
-        (able(Standard::B, 1), 6.0),
-        (able(Standard::A, 1), 14.0),
-        (able(Standard::G, 1), 30.0),
-        (able(Standard::N, 1), 17.0),
-        (able(Standard::N, 2), 30.0),
-        (able(Standard::Ac, 2), 28.0),
-        (able(Standard::Ax, 2), 45.0),
+        (capabilities(Standard::B, 1), 6.0),
+        (capabilities(Standard::A, 1), 14.0),
+        (capabilities(Standard::G, 1), 30.0),
+        (capabilities(Standard::N, 1), 17.0),
+        (capabilities(Standard::N, 2), 30.0),
+        (capabilities(Standard::Ac, 2), 28.0),
+        (capabilities(Standard::Ax, 2), 45.0),
     ];
-    for (able, snr_db) in cases {
-        let (most, mode) = best(able, snr_db);
+    for (capabilities, snr_db) in cases {
+        let (most, mode) = best(capabilities, snr_db);
         let mut shares: Vec<f64> = (0..11)
             .map(|seed| {
-                let mut sender = Sender::new(able, seed);
+                let mut sender = Sender::new(capabilities, seed);
                 sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME));
                 sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME)) / most
             })
             .collect();
         shares.sort_by(f64::total_cmp);
         // What lacks is what probes cost, and retries behind them.
-        assert!(shares[5] > 0.8 && shares[0] > 0.7, "{} at {snr_db} dB: {shares:.2?} of {mode:?}", able.standard);
+        assert!(
+            shares[5] > 0.8 && shares[0] > 0.7,
+            "{} at {snr_db} dB: {shares:.2?} of {mode:?}",
+            capabilities.standard
+        );
     }
 }
 
 #[test]
 fn it_follows_a_step_down_and_a_step_up() {
-    let able = able(Standard::N, 2);
+    let capabilities = capabilities(Standard::N, 2);
     for seed in 0..10 {
-        let mut sender = Sender::new(able, seed);
+        let mut sender = Sender::new(capabilities, seed);
         for snr_db in [32.0, 14.0, 32.0] {
-            let (most, mode) = best(able, snr_db);
+            let (most, mode) = best(capabilities, snr_db);
             // A rate once good is believed in for some intervals, and there are eight groups of them.
             sender.run(SECOND * 2, mode, |mode| synthetic(mode, snr_db, FRAME));
             let goodput = sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME));
@@ -141,7 +145,7 @@ fn it_follows_a_step_down_and_a_step_up() {
 #[test]
 fn probes_are_few() {
     for (standard, snr_db) in [(Standard::B, 6.0), (Standard::A, 14.0), (Standard::N, 20.0), (Standard::Ac, 28.0)] {
-        let mut sender = Sender::new(able(standard, 1), 5);
+        let mut sender = Sender::new(capabilities(standard, 1), 5);
         let time = SECOND * 4;
         sender.run(time, Mode::ofdm(0), |mode| synthetic(mode, snr_db, FRAME));
         // Every 20 ms, and after each update, which comes every 50 ms.
@@ -152,8 +156,8 @@ fn probes_are_few() {
 
 #[test]
 fn a_dead_rate_is_left_before_the_interval_ends() {
-    let able = able(Standard::N, 2);
-    let mut sender = Sender::new(able, 2);
+    let capabilities = capabilities(Standard::N, 2);
+    let mut sender = Sender::new(capabilities, 2);
     sender.run(SECOND, Mode::ofdm(0), |mode| if mode.streams == 2 || mode.mcs < 3 { 1.0 } else { 0.0 });
     let control = sender.control.as_mut().unwrap();
     let dead = control.table.rates[control.selection.best[0]].mode;
@@ -165,9 +169,9 @@ fn a_dead_rate_is_left_before_the_interval_ends() {
 }
 
 #[test]
-fn a_chain_goes_on_only_without_any_answer() {
-    let able = able(Standard::A, 1);
-    let mut sender = Sender::new(able, 2);
+fn a_chain_goes_on_only_without_any_response() {
+    let capabilities = capabilities(Standard::A, 1);
+    let mut sender = Sender::new(capabilities, 2);
     sender.run(SECOND, Mode::ofdm(0), |mode| f64::from(u8::from(mode.mcs < 5)));
     let control = sender.control.as_mut().unwrap();
     control.sampler.probe(sender.now);
@@ -184,7 +188,7 @@ fn a_chain_goes_on_only_without_any_answer() {
 #[test]
 fn a_seed_decides_all() {
     let modes = |seed| {
-        let mut sender = Sender::new(able(Standard::N, 2), seed);
+        let mut sender = Sender::new(capabilities(Standard::N, 2), seed);
         sender.run(SECOND, Mode::ofdm(0), |mode| synthetic(mode, 25.0, FRAME));
         sender.modes
     };
@@ -194,8 +198,8 @@ fn a_seed_decides_all() {
 
 #[test]
 fn without_any_mode_there_is_none() {
-    let able = Capabilities { guard: Guard::Ns1600, ..able(Standard::N, 1) };
-    assert_eq!(MinstrelHt::new(able, &mut Seed(1).stream("rate")).unwrap_err(), Refusal::NoMode(able));
+    let capabilities = Capabilities { guard: Guard::Ns1600, ..capabilities(Standard::N, 1) };
+    assert_eq!(MinstrelHt::new(capabilities, &mut Seed(1).stream("rate")).unwrap_err(), Refusal::NoMode(capabilities));
 }
 
 proptest! {
@@ -212,8 +216,8 @@ proptest! {
         reports in prop::collection::vec((0..30u64, 0..9u32, 1..64u32, 0.0..1.0f64), 1..400),
     ) {
         let guard = if is_shortest && standard != Standard::Ax { Guard::Ns400 } else { Guard::Ns800 };
-        let able = Capabilities { standard, width, guard, streams, is_short_preamble: is_shortest };
-        let mut control = MinstrelHt::new(able, &mut Seed(seed).stream("rate")).unwrap();
+        let capabilities = Capabilities { standard, width, guard, streams, is_short_preamble: is_shortest };
+        let mut control = MinstrelHt::new(capabilities, &mut Seed(seed).stream("rate")).unwrap();
         let mut now = Instant::ZERO;
         for (millis, attempt, attempted, share) in reports {
             now += Duration::from_millis(millis);

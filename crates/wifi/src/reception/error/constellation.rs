@@ -1,12 +1,11 @@
-//! What a bit of a Gray-labelled constellation is worth to a soft decoder.
+//! The information that a bit of a Gray-labelled constellation gives to a soft decoder.
 
 use crate::phy::Modulation;
 
-/// The signal-to-noise ratio at which a bit of BPSK would say as much to a Viterbi decoder as an average bit of `modulation` does at `snr`,
-/// energy of a symbol over noise density.
+/// The signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder, to an average bit of `modulation` at `snr`
+/// (symbol energy over noise density).
 ///
-/// That is −ln of the Bhattacharyya parameter of the bits, whose average over the places in a symbol is what interleaving leaves of
-/// them: Guillén i Fàbregas, Martinez and Caire, "Error probability of bit-interleaved coded modulation using the Gaussian approximation",
+/// This is −ln of the Bhattacharyya parameter of the bits, averaged over the positions in a symbol, as interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of bit-interleaved coded modulation using the Gaussian approximation",
 /// CISS 2004. It is exact for BPSK and QPSK, of which a bit is BPSK with all or half the energy.
 pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     match modulation {
@@ -16,10 +15,10 @@ pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     }
 }
 
-/// The mutual information between a bit of `modulation` and what a soft decoder is told of it, in bits, averaged over the places in a
+/// The mutual information between a bit of `modulation` and its soft value, in bits, averaged over the positions in a
 /// symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded modulation", IEEE Trans. Inf. Theory 44(3), 1998, equation 15).
 pub(super) fn information(modulation: Modulation, snr: f64) -> f64 {
-    // A symbol of BPSK says what one axis of QPSK with twice its energy does.
+    // A symbol of BPSK is equivalent to one axis of QPSK with twice its energy.
     let snr = if modulation == Modulation::Bpsk { 2.0 * snr } else { snr };
     let part = |this: f64, both: f64| if this > 0.0 { 0.5 * this * libm::log2(2.0 * this / both) } else { 0.0 };
     average(bits_of_an_axis(modulation), snr, |[zero, one]| part(zero, zero + one) + part(one, zero + one))
@@ -35,7 +34,7 @@ const fn bits_of_an_axis(modulation: Modulation) -> u32 {
     }
 }
 
-/// With noise of so many units on an axis whose levels are two units apart, a bit says nothing that could help.
+/// With a noise deviation of this many units on an axis whose levels are two units apart, a bit carries no useful information.
 const DROWNED: f64 = 2.0;
 
 /// The integral of `of`, a function of the densities of what is received if a bit is zero and if it is one, averaged over the bits that
@@ -50,7 +49,7 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     // Levels lie on the grid, four points a deviation apart or closer: the sum over it is the integral to all digits that matter.
     let per_unit = (4.0 / deviation).ceil() as usize;
     let step = 1.0 / per_unit as f64;
-    // Bits differ half-way between two levels; eight deviations from there is nothing.
+    // Bits change half-way between two levels; the density eight deviations from there is negligible.
     let reach = ((1.0 + 8.0 * deviation) / step).ceil() as usize;
     let density: Vec<f64> = (0..=reach)
         .map(|n| {

@@ -1,14 +1,14 @@
 //! The error events of the convolutional code of 802.11: generators 133 and 171 in octal, constraint length 7 (17.3.5.6).
 
-/// Distances that count, beginning at the free distance: what is further away does not matter where frames arrive at all.
+/// Terms of the union bound, from the free distance on. Farther ones are negligible at any SNR at which frames are received.
 const DISTANCES: usize = 10;
 
-/// How many paths leave the correct one and come back to it, by their distance from it.
+/// The number of paths that leave the correct path and return to it, by distance.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spectrum {
     /// The least distance between two paths.
     pub(super) free_distance: usize,
-    /// Paths at each distance from the least on, summed over the places in a period of puncturing where they may leave.
+    /// Paths at each distance from the free distance on, summed over the phases of the puncturing period at which they leave.
     pub(super) paths: [u64; DISTANCES],
     /// Information bits in a period of puncturing.
     pub(super) period: u64,

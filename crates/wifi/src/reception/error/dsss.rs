@@ -4,14 +4,14 @@ use super::gaussian_tail;
 use crate::phy::Modulation;
 use core::f64::consts::{PI, SQRT_2};
 
-/// The width over which the SNR of a DSSS receiver is told: its channel, 22 MHz between the first nulls of the spectrum (15.4.4.5).
+/// The bandwidth to which the SNR of a DSSS receiver refers: its channel, 22 MHz between the first nulls of the spectrum (15.4.4.5).
 pub const DSSS_NOISE_BANDWIDTH_HZ: f64 = 22e6;
 /// Symbols a second of 1 and 2 Mbps (15.4.4).
 const BARKER_SYMBOLS: f64 = 1e6;
 /// Symbols a second of 5.5 and 11 Mbps: eight chips each (16.4.6.5).
 const CCK_SYMBOLS: f64 = 1.375e6;
 
-/// Modulations without a code, and what the probability of an error is worked out from.
+/// Modulations without a code, and the parameters of their error rates.
 pub(super) enum Uncoded {
     Dbpsk,
     Dqpsk,

@@ -1,4 +1,4 @@
-//! How often blocks of the LDPC codes fail, from a simulation of the codes themselves.
+//! Block error rates of the LDPC codes, from a simulation of the codes.
 
 use super::constellation::information;
 use super::ratio;
@@ -44,13 +44,13 @@ const FIVE_SIXTHS: Simulated = Simulated {
     blocks: &[(200, 438), (200, 687), (200, 1071), (200, 2147), (200, 4241), (200, 9116), (200, 20467)],
 };
 
-/// Errors in an octet by what a bit says: between the points of the simulation, and beyond them, ln of the errors is linear in ln of the
-/// information that a bit lacks. That one falls with SNR about as the errors of a code do.
+/// Errors in an octet by the mutual information of a bit: between the points of the simulation and beyond them, ln of the errors is
+/// linear in ln of the missing information, which falls with SNR about as the errors of a code do.
 ///
-/// That codes of one length fail alike where their bits say alike is how link simulations are carried over to other channels (RBIR, IEEE
-/// 802.11-14/0571, "11ax evaluation methodology", Appendix 1).
+/// Codes of one length have equal error rates at equal mutual information: the mapping of link simulations to other channels by RBIR
+/// (IEEE 802.11-14/0571, "11ax evaluation methodology", Appendix 1).
 pub(super) struct Blocks {
-    /// −ln of the information that a bit lacks, and ln of the errors in an octet.
+    /// −ln of the missing information of a bit, and ln of the errors in an octet.
     points: Vec<(f64, f64)>,
 }
 
@@ -74,14 +74,14 @@ impl Blocks {
 
     /// The expected number of errors in one octet.
     pub(super) fn errors_per_octet(&self, modulation: Modulation, snr: f64) -> f64 {
-        let said = known(modulation, snr);
-        let right = self.points.partition_point(|(at, _)| *at <= said).clamp(1, self.points.len() - 1);
+        let at = known(modulation, snr);
+        let right = self.points.partition_point(|(point, _)| *point <= at).clamp(1, self.points.len() - 1);
         let ((left_at, left), (right_at, right)) = (self.points[right - 1], self.points[right]);
-        libm::exp(left + (said - left_at) / (right_at - left_at) * (right - left))
+        libm::exp(left + (at - left_at) / (right_at - left_at) * (right - left))
     }
 }
 
-/// −ln of the information that a bit lacks.
+/// −ln of the missing information of a bit.
 fn known(modulation: Modulation, snr: f64) -> f64 {
     -libm::log((1.0 - information(modulation, snr)).max(f64::EPSILON))
 }

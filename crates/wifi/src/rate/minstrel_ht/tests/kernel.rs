@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// What both are asked, and what we answer.
 struct Run {
-    able: Capabilities,
+    capabilities: Capabilities,
     control: MinstrelHt,
     asked: String,
     ours: String,
@@ -26,36 +26,37 @@ fn is_short(guard: Guard) -> u8 {
 }
 
 impl Run {
-    fn new(able: Capabilities, seed: u64) -> Self {
-        let control = MinstrelHt::new(able, &mut Seed(seed).stream("rate")).unwrap();
-        let format = match able.standard {
+    fn new(capabilities: Capabilities, seed: u64) -> Self {
+        let control = MinstrelHt::new(capabilities, &mut Seed(seed).stream("rate")).unwrap();
+        let format = match capabilities.standard {
             Standard::B => 'C',
             Standard::N => 'H',
             Standard::Ac => 'V',
             _ => 'O',
         };
-        let mut asked = format!("{format} {} {} {}\n", mhz(able.width), is_short(able.guard), able.streams);
+        let mut asked =
+            format!("{format} {} {} {}\n", mhz(capabilities.width), is_short(capabilities.guard), capabilities.streams);
         for order in &control.sampler.orders {
             let order: Vec<String> = order.iter().map(usize::to_string).collect();
             writeln!(asked, "{}", order.join(" ")).unwrap();
         }
-        Self { able, control, asked, ours: String::new() }
+        Self { capabilities, control, asked, ours: String::new() }
     }
 
     /// A channel whose signal-to-noise ratio changes each 500 PPDUs, aggregates of 1 to 40 frames, gaps of up to 8 ms.
     fn send(&mut self, ppdus: u32, seed: u64) {
-        let mut chance = Seed(seed).stream("channel");
+        let mut stream = Seed(seed).stream("channel");
         let (mut millis, mut snr_db, mut attempt) = (0, 0.0, 0);
         for ppdu in 0..ppdus {
             if ppdu % 500 == 0 {
-                snr_db = 5.0 + 35.0 * chance.unit();
+                snr_db = 5.0 + 35.0 * stream.unit();
             }
-            millis += chance.below(4);
+            millis += stream.below(4);
             let mode = self.choose(millis, attempt);
-            let mpdus = if self.able.standard.has_qos() { 1 + chance.below(40) as u32 } else { 1 };
+            let mpdus = if self.capabilities.standard.has_qos() { 1 + stream.below(40) as u32 } else { 1 };
             let success = synthetic(mode, snr_db, FRAME);
-            let delivered = (0..mpdus).filter(|_| chance.chance(success)).count() as u32;
-            millis += chance.below(5);
+            let delivered = (0..mpdus).filter(|_| stream.chance(success)).count() as u32;
+            millis += stream.below(5);
             let rate = format!("{} {} {} {}", mhz(mode.width), is_short(mode.guard), mode.streams, mode.mcs);
             writeln!(self.asked, "R {millis} {rate} {mpdus} {delivered}").unwrap();
             self.control.report(Instant::ZERO + Duration::from_millis(millis), mode, mpdus, delivered);
@@ -72,7 +73,7 @@ impl Run {
                 format!("{}/{}/{streams}/{mcs}*{tries}", mhz(width), is_short(guard))
             };
             let probe = self.control.probe.map_or_else(|| "-".to_owned(), |rate| label(rate, 1));
-            let chain = self.control.chain.links().map(|link| label(link.rate, link.tries));
+            let chain = self.control.chain.stages().map(|stage| label(stage.rate, stage.tries));
             writeln!(self.asked, "C {millis}").unwrap();
             writeln!(self.ours, "{millis} {probe} {}", chain.join(" ")).unwrap();
         }
@@ -82,17 +83,17 @@ impl Run {
 
 /// By name.
 fn cases() -> [(&'static str, Capabilities); 8] {
-    let able =
+    let capabilities =
         |standard, width, guard, streams| Capabilities { standard, width, guard, streams, is_short_preamble: false };
     [
-        ("b", able(Standard::B, Width::Mhz20, Guard::Ns800, 1)),
-        ("a", able(Standard::A, Width::Mhz20, Guard::Ns800, 1)),
-        ("n-20-800-1", able(Standard::N, Width::Mhz20, Guard::Ns800, 1)),
-        ("n-40-400-2", able(Standard::N, Width::Mhz40, Guard::Ns400, 2)),
-        ("n-40-400-4", able(Standard::N, Width::Mhz40, Guard::Ns400, 4)),
-        ("ac-20-400-3", able(Standard::Ac, Width::Mhz20, Guard::Ns400, 3)),
-        ("ac-80-400-2", able(Standard::Ac, Width::Mhz80, Guard::Ns400, 2)),
-        ("ac-80-800-4", able(Standard::Ac, Width::Mhz80, Guard::Ns800, 4)),
+        ("b", capabilities(Standard::B, Width::Mhz20, Guard::Ns800, 1)),
+        ("a", capabilities(Standard::A, Width::Mhz20, Guard::Ns800, 1)),
+        ("n-20-800-1", capabilities(Standard::N, Width::Mhz20, Guard::Ns800, 1)),
+        ("n-40-400-2", capabilities(Standard::N, Width::Mhz40, Guard::Ns400, 2)),
+        ("n-40-400-4", capabilities(Standard::N, Width::Mhz40, Guard::Ns400, 4)),
+        ("ac-20-400-3", capabilities(Standard::Ac, Width::Mhz20, Guard::Ns400, 3)),
+        ("ac-80-400-2", capabilities(Standard::Ac, Width::Mhz80, Guard::Ns400, 2)),
+        ("ac-80-800-4", capabilities(Standard::Ac, Width::Mhz80, Guard::Ns800, 4)),
     ]
 }
 
@@ -115,8 +116,8 @@ const KERNEL: [u64; 8] = [
 
 #[test]
 fn decisions_are_those_of_the_kernel() {
-    for ((name, able), kernel) in cases().into_iter().zip(KERNEL) {
-        let mut run = Run::new(able, 0);
+    for ((name, capabilities), kernel) in cases().into_iter().zip(KERNEL) {
+        let mut run = Run::new(capabilities, 0);
         run.send(4_000, 0);
         assert_eq!(digest(&run.ours), kernel, "{name}: `make -C validation/linux/minstrel run` shows where they part");
     }
@@ -127,9 +128,9 @@ fn decisions_are_those_of_the_kernel() {
 #[expect(clippy::disallowed_methods, reason = "a test hands over to a program")]
 fn all_runs() {
     let folder = std::env::var("ACKLAB_MINSTREL").expect("ACKLAB_MINSTREL names a folder");
-    for (name, able) in cases() {
+    for (name, capabilities) in cases() {
         for seed in 0..20 {
-            let mut run = Run::new(able, seed);
+            let mut run = Run::new(capabilities, seed);
             run.send(if seed == 0 { 4_000 } else { 20_000 }, seed);
             std::fs::write(format!("{folder}/{name}.{seed}.asked"), run.asked).unwrap();
             std::fs::write(format!("{folder}/{name}.{seed}.ours"), run.ours).unwrap();

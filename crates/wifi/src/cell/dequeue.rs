@@ -1,0 +1,77 @@
+//! Packets leave the queues: for a frame, dropped by the queue discipline, or expired.
+
+use super::{Cell, TxqId};
+use crate::originator::Mpdu;
+use crate::packet::Packet;
+use acklab_base::{Bytes, Instant};
+
+impl<D: Packet> Cell<D> {
+    /// Takes a packet from the queue. Reports what `CoDel` drops before it.
+    pub(super) fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
+        let txq = &mut self.backlog.txqs[id];
+        let (before, before_bytes) = (txq.buffer.len(), txq.buffer.bytes());
+        let taken = txq.buffer.take(now);
+        let gone = before - txq.buffer.len() - usize::from(taken.is_some());
+        if gone > 0 {
+            let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
+            let gone_bytes = before_bytes - txq.buffer.bytes() - given;
+            self.dropped_at_head(now, id, gone as u64, gone_bytes);
+        }
+        taken
+    }
+
+    fn dropped_at_head(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes) {
+        let txq = &mut self.backlog.txqs[id];
+        let is_measured = self.measurement.is_on(now);
+        let gone = std::iter::from_fn(|| txq.buffer.take_drop()).filter(|_| is_measured);
+        self.measurement.dropped_flows.extend(gone);
+        if let Some(counters) = self.measurement.of(now, txq.from) {
+            counters.dropped += packets;
+        }
+        self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
+    }
+
+    /// Drops packets at the head of the queue that have exceeded the lifetime.
+    pub(super) fn drop_expired(&mut self, now: Instant, id: TxqId) {
+        let Some(lifetime) = self.rules.lifetime else { return };
+        while let Some(arrived) = self.backlog.txqs[id].buffer.head_arrived()
+            && now.since(arrived) > lifetime
+            && let Some((_, packet)) = self.take(now, id)
+        {
+            if let Some(counters) = self.measurement.of(now, self.backlog.txqs[id].from) {
+                counters.expired += 1;
+                self.measurement.dropped_flows.push(packet.flow());
+            }
+            self.backlog.let_go(now, id, 1, packet.wire_len(), &self.measurement.window);
+        }
+    }
+
+    /// Gives up frames with a sequence number that have exceeded a lifetime. Later frames are younger, so the first that has not ends
+    /// the search.
+    pub(super) fn expire(&mut self, now: Instant, id: TxqId) {
+        let (lifetime, transmit_lifetime) = (self.rules.lifetime, self.rules.transmit_lifetime);
+        let has_expired = |frame: &Mpdu<D>| {
+            lifetime.is_some_and(|lifetime| now.since(frame.arrived) > lifetime)
+                || transmit_lifetime
+                    .is_some_and(|lifetime| frame.first_sent.is_some_and(|first| now.since(first) > lifetime))
+        };
+        let mut is_any = false;
+        for index in 0..self.backlog.txqs[id].originator.len() {
+            let frame = &self.backlog.txqs[id].originator.frames[index];
+            if frame.is_settled {
+                continue;
+            }
+            if !has_expired(frame) {
+                break;
+            }
+            let from = self.backlog.txqs[id].from;
+            self.measurement.counters[from].expired += self.give_up(now, id, index);
+            is_any = true;
+        }
+        if is_any {
+            let txq = &mut self.backlog.txqs[id];
+            (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
+            self.advance(now, id);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A frame exchange under way: what is on the air, and what follows it.
+
+use super::TxqId;
+use super::rules::Response;
+use crate::access::EdcafId;
+use crate::originator::Mpdu;
+use crate::phy::Mode;
+use acklab_base::{Bytes, Instant};
+
+/// A frame exchange.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub(super) edcaf: EdcafId,
+    pub(super) txq: TxqId,
+    pub(super) kind: FrameKind,
+    pub(super) phase: Phase,
+    /// When the PPDU on the air begins and ends.
+    pub(super) begins: Instant,
+    pub(super) ends: Instant,
+    pub(super) sender: usize,
+    /// The addressed node; none for a broadcast.
+    pub(super) receiver: Option<usize>,
+    pub(super) mode: Mode,
+    pub(super) octets: Bytes,
+    pub(super) response: Response,
+    /// The PPDU with data, which waits while RTS or CTS goes ahead of it.
+    pub(super) data: Data,
+    /// The cell's number of the PPDU, by which overlaps refer to it.
+    pub(super) number: u64,
+    /// It overlapped with another PPDU that its receiver hears.
+    pub(super) has_collided: bool,
+    /// It overlapped with one that began before either preamble could be detected: no bystander receives it or defers for EIFS.
+    pub(super) is_undetected: bool,
+    pub(super) txop_ends: Option<Instant>,
+    pub(super) arrived: Arrived,
+}
+
+impl Exchange {
+    /// The node that has begun the exchange.
+    pub(super) fn initiator(&self) -> usize {
+        match self.phase {
+            Phase::Response => self.receiver.unwrap_or(super::ACCESS_POINT),
+            _ => self.sender,
+        }
+    }
+}
+
+/// The part of a PPDU with data that has been received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// MPDUs that have ended.
+    pub(super) mpdus: usize,
+    /// Octets up to the end of the last of them.
+    pub(super) octets: Bytes,
+    /// When the next MPDU ends, if it is passed up before the PPDU ends.
+    pub(super) next: Instant,
+    /// The signal fields were received.
+    pub(super) is_header_read: bool,
+    /// At least one MPDU was received.
+    pub(super) is_any_read: bool,
+}
+
+impl Default for Arrived {
+    fn default() -> Self {
+        Self { mpdus: 0, octets: Bytes::ZERO, next: Instant::FAR_FUTURE, is_header_read: false, is_any_read: false }
+    }
+}
+
+/// A PPDU with data as it was assembled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    pub(super) mode: Mode,
+    pub(super) octets: Bytes,
+    pub(super) response: Response,
+    /// Octets of its packets.
+    pub(super) bytes: Bytes,
+    /// Octets of its pure TCP ACKs.
+    pub(super) ack_octets: Bytes,
+    /// MPDUs with data.
+    pub(super) frames: u32,
+    /// MPDUs that were never sent before.
+    pub(super) first_tries: u32,
+    /// RTS goes ahead of it.
+    pub(super) wants_rts: bool,
+    /// MORE DATA: its sender has more for the same peer (9.2.4.1.8).
+    pub(super) has_more: bool,
+    /// SYNC of TCP/HACK: its sender goes on although an earlier response frame is missing.
+    pub(super) is_sync: bool,
+}
+
+impl Data {
+    /// A PPDU without data.
+    pub(super) const fn none(mode: Mode, octets: Bytes, response: Response) -> Self {
+        Self {
+            mode,
+            octets,
+            response,
+            bytes: Bytes::ZERO,
+            ack_octets: Bytes::ZERO,
+            frames: 0,
+            first_tries: 0,
+            wants_rts: false,
+            has_more: false,
+            is_sync: false,
+        }
+    }
+
+    /// Counts one more MPDU.
+    pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
+        self.bytes += frame.bytes;
+        self.ack_octets += Bytes(u64::from(frame.pure_ack_octets));
+        self.frames += 1;
+        self.first_tries += u32::from(frame.failures == 0);
+    }
+}
+
+/// What the initiator sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    Beacon,
+    CtsToSelf,
+    Rts,
+    Data,
+    /// A Block ACK request.
+    Request,
+}
+
+/// Which part of the exchange is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The initiator sends.
+    Frame,
+    /// SIFS before the response frame, where some nodes are hidden from others.
+    BeforeResponse,
+    /// The receiver sends the response frame.
+    Response,
+    /// SIFS before the initiator's next frame, where some nodes are hidden from others.
+    BeforeFrame,
+}

@@ -1,0 +1,159 @@
+//! No response frame arrives: the retry counters, and frames that are given up.
+
+use super::exchange::{Exchange, FrameKind, Phase};
+use super::rules::Response;
+use super::{Cell, TxqId};
+use crate::access::EdcafId;
+use crate::config::AfterMissed;
+use crate::packet::Packet;
+use acklab_base::{Datagram, Instant};
+
+impl<D: Packet> Cell<D> {
+    /// The initiator receives no response frame, or one that it cannot decode.
+    pub(super) fn fails(&mut self, now: Instant, index: usize) {
+        let exchange = self.medium.exchanges.swap_remove(index);
+        let (id, edcaf_id) = (exchange.txq, exchange.edcaf);
+        if let Some(counters) = self.measurement.of(now, self.backlog.txqs[id].from) {
+            counters.unanswered += u64::from(exchange.kind == FrameKind::Data);
+            counters.rts_unanswered += u64::from(exchange.kind == FrameKind::Rts);
+        }
+        let is_behind_rts = exchange.kind == FrameKind::Data && exchange.data.wants_rts;
+        self.widen_window(edcaf_id, is_behind_rts);
+        let is_at_limit = self.count_retry(id, is_behind_rts);
+        let txq = &mut self.backlog.txqs[id];
+        txq.attempt += 1;
+        if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
+            txq.originator.miss_response(exchange.data.response == Response::Ack);
+            txq.originator.requests =
+                txq.originator.requests.saturating_add(u8::from(exchange.kind == FrameKind::Request));
+        }
+        if exchange.kind == FrameKind::Data {
+            let frames = exchange.data.frames;
+            self.backlog.txqs[id].rate.report(now, exchange.data.mode, frames, 0);
+        }
+        if exchange.data.response == Response::BlockAck {
+            self.aggregate_fails(now, &exchange);
+        } else if is_at_limit {
+            let originator = &self.backlog.txqs[id].originator;
+            let sent = originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(originator.start) as usize);
+            self.give_up_single_frame(now, id, sent);
+        } else if exchange.kind == FrameKind::Data
+            && let Some(frame) = self.backlog.txqs[id].originator.frames.front_mut()
+        {
+            frame.failures = frame.failures.saturating_add(1);
+        }
+        self.backlog.make_ready_after_failure(now, id, self.rules.serves_failed_first);
+        let waits = match exchange.phase {
+            // A response frame did arrive, with an error.
+            Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),
+            _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
+        };
+        self.end_txop(now, edcaf_id, Some(now + waits));
+    }
+
+    /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
+    pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
+        let retries = self.rules.retries;
+        let edcaf = &mut self.backlog.edcafs[id];
+        edcaf.window.fail();
+        let (counter, limit) = if is_behind_rts {
+            (&mut edcaf.long_retries, retries.long)
+        } else {
+            (&mut edcaf.short_retries, retries.short)
+        };
+        *counter = counter.saturating_add(1);
+        if *counter >= limit {
+            (edcaf.short_retries, edcaf.long_retries) = (0, 0);
+            edcaf.window.give_up();
+        }
+    }
+
+    /// Counts a failure of the first frame of a queue. Returns whether the frame has reached its retry limit (10.3.4.4).
+    pub(super) fn count_retry(&mut self, id: TxqId, is_behind_rts: bool) -> bool {
+        let retries = self.rules.retries;
+        let txq = &mut self.backlog.txqs[id];
+        let (counter, limit) =
+            if is_behind_rts { (&mut txq.long_retries, retries.long) } else { (&mut txq.short_retries, retries.short) };
+        *counter = counter.saturating_add(1);
+        *counter >= limit
+    }
+
+    /// The Block ACK is missing: the originator does not know which frames of the aggregate have arrived.
+    fn aggregate_fails(&mut self, now: Instant, exchange: &Exchange) {
+        let id = exchange.txq;
+        if exchange.kind == FrameKind::Rts {
+            return;
+        }
+        let originator = &mut self.backlog.txqs[id].originator;
+        let gives_up = self.rules.max_requests.is_some_and(|most| originator.requests >= most);
+        if gives_up {
+            (originator.must_request, originator.requests) = (false, 0);
+        }
+        if self.rules.after_missed == AfterMissed::Request && !gives_up {
+            self.backlog.txqs[id].originator.must_request = true;
+            return;
+        }
+        let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
+        sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
+        self.clear_sent(id, sent);
+        self.advance(now, id);
+        if gives_up && !self.backlog.has_more(id) {
+            self.release_reorder_buffer(now, id);
+        }
+    }
+
+    /// The originator has nothing left to send, and no request has reached the recipient. A reorder timer lets frames behind a gap go
+    /// then, as mac80211's after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`); no other use of it is modelled.
+    fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
+        let originator = &mut self.backlog.txqs[id].originator;
+        (originator.must_request, originator.has_gap) = (false, false);
+        self.move_window(now, id);
+    }
+
+    /// The first frame has reached its retry limit: it is given up, and the next one starts with fresh counters (10.3.4.4).
+    pub(super) fn give_up_single_frame(&mut self, now: Instant, id: TxqId, index: usize) {
+        let txq = &mut self.backlog.txqs[id];
+        (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
+        let from = txq.from;
+        self.measurement.counters[from].given_up += self.give_up(now, id, index);
+        self.advance(now, id);
+    }
+
+    /// Counts a failure of a frame within an aggregate, which is given up at the limit.
+    pub(super) fn frame_fails(&mut self, now: Instant, id: TxqId, sequence: u64) {
+        let most = if self.rules.max_aggregate.is_some() { self.rules.retries.aggregated } else { None };
+        let txq = &mut self.backlog.txqs[id];
+        let index = sequence.saturating_sub(txq.originator.start) as usize;
+        let Some(frame) = txq.originator.frame(sequence) else { return };
+        if frame.is_settled {
+            return;
+        }
+        frame.failures = frame.failures.saturating_add(1);
+        if most.is_some_and(|most| frame.failures >= most) {
+            let from = txq.from;
+            self.measurement.counters[from].given_up += self.give_up(now, id, index);
+        }
+    }
+
+    /// The frame at `index` of the window is not sent again. Returns the number of packets that the peer lacks for that, if they are
+    /// in the window of measurement.
+    pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
+        let is_measured = self.measurement.is_on(now);
+        let has_agreement = self.rules.max_aggregate.is_some();
+        let txq = &mut self.backlog.txqs[id];
+        let originator = &mut txq.originator;
+        let Some(frame) = originator.frames.get_mut(index) else { return 0 };
+        (frame.is_settled, frame.is_given_up) = (true, true);
+        if frame.is_received {
+            return 0;
+        }
+        // The recipient waits for the frame until a Block ACK request moves its window (10.25.6.6.3).
+        originator.must_request |= has_agreement;
+        originator.has_gap |= has_agreement;
+        if !is_measured {
+            return 0;
+        }
+        self.measurement.dropped_flows.extend(frame.packets.as_slice().iter().map(Datagram::flow));
+        u64::from(frame.packet_count)
+    }
+}

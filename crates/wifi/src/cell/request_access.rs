@@ -1,0 +1,64 @@
+//! An idle EDCAF gets a frame to send and requests the medium.
+
+use super::{Cell, Status};
+use crate::access::EdcafId;
+use crate::config::Dialect;
+use crate::packet::Packet;
+use acklab_base::Instant;
+
+impl<D: Packet> Cell<D> {
+    /// The EDCAF waits for the medium from now on, if it is idle and has something to send.
+    pub(super) fn request_access(&mut self, now: Instant, id: EdcafId) {
+        let edcaf = &self.backlog.edcafs[id];
+        let Status::Idle(backoff_ends) = edcaf.status else { return };
+        if edcaf.ready.is_empty() {
+            return;
+        }
+        match self.rules.dialect {
+            Dialect::Standard => self.request_by_standard(now, id, backoff_ends),
+            Dialect::Ns3 => self.request_as_ns3(now, id, backoff_ends),
+        }
+        self.join_contention(now, id);
+        self.update_deadline();
+    }
+
+    /// An EDCAF that finds the medium busy backs off; one that finds it idle for AIFS or DIFS does not (10.3.4.2).
+    fn request_by_standard(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
+        let edcaf = &self.backlog.edcafs[id];
+        let (node, lane) = (edcaf.node, edcaf.lane);
+        let count = self.medium.contention.count(lane, now);
+        let count = if backoff_ends > count {
+            backoff_ends
+        } else if self.medium.contention.is_busy(lane, now) || self.medium.is_about_to_respond(now, node) {
+            count + self.draw_backoff(now, id)
+        } else {
+            count
+        };
+        self.medium.contention.wait(id, lane, count);
+    }
+
+    /// The same in ns-3's `ChannelAccessManager`: `NeedBackoffUponAccess`, then `RequestAccess`.
+    fn request_as_ns3(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
+        let edcaf = &self.backlog.edcafs[id];
+        let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);
+        let counted = self.medium.contention.counted(lane, now);
+        let left = backoff_ends.saturating_sub(counted);
+        let is_idle = !self.medium.contention.is_busy(lane, now) || self.medium.is_about_to_respond(now, node);
+        if left == 0 && !is_idle {
+            let slots = self.draw_backoff(now, id);
+            return self.medium.contention.wait(id, lane, counted + slots);
+        }
+        match self.medium.contention.next_boundary(lane, now) {
+            _ if !self.rules.has_qos && left == 0 => {
+                self.medium.contention.wait_from(id, lane, now + self.rules.timing.aifs(aifsn), 0);
+            }
+            Some(boundary) if self.rules.has_qos => {
+                // With slots left, `UpdateBackoff` has moved the start of the backoff to this boundary. As it lies after the end of
+                // AIFS, ns-3 treats it as a new request and aligns it to the next boundary.
+                let start = if left == 0 { boundary } else { boundary + self.rules.timing.slot };
+                self.medium.contention.wait_from(id, lane, start, left);
+            }
+            _ => self.medium.contention.wait(id, lane, counted + left),
+        }
+    }
+}

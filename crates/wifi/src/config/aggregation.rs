@@ -1,0 +1,69 @@
+//! Aggregates and their acknowledgement.
+
+use acklab_base::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Aggregation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Aggregation {
+    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with 802.11ac, 6500631B with 802.11ax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "65535B")]
+    pub max_bytes: Option<Bytes>,
+    /// Frames of an A-MPDU, at most the Block ACK window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 64)]
+    pub max_frames: Option<u16>,
+    /// Airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
+    pub max_time: Duration,
+    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU.
+    #[schemars(example = "3839B")]
+    pub a_msdu: Bytes,
+    /// The window of a Block ACK in frames: at most 64, or 256 with 802.11ax. Default: that, as in mac80211
+    /// (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 64)]
+    pub window: Option<u16>,
+    /// When the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`; `each` with `dialect = "ns3"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// What follows a missing Block ACK.
+    pub after_missed: AfterMissed,
+}
+
+impl Default for Aggregation {
+    fn default() -> Self {
+        Self {
+            max_bytes: None,
+            max_frames: None,
+            max_time: Duration::from_micros(5484),
+            a_msdu: Bytes::ZERO,
+            window: None,
+            delivery: None,
+            after_missed: AfterMissed::Request,
+        }
+    }
+}
+
+/// When the receiver passes up the MPDUs of an aggregate, which the standard leaves to the implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// All when the PPDU ends, as a NIC does that interrupts its host once.
+    WithPpdu,
+    /// Each when it ends itself (ns-3's `PhyEntity::EndOfMpdu`).
+    Each,
+}
+
+/// What follows a missing Block ACK (10.25.6.4 leaves it to the originator).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterMissed {
+    /// A Block ACK request, so that only missing frames are retransmitted.
+    #[default]
+    Request,
+    /// The same frames again.
+    Retransmit,
+}

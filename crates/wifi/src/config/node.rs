@@ -1,0 +1,103 @@
+//! The settings of an access point and of stations.
+
+use crate::access::{Category, Overrides};
+use crate::rate;
+use acklab_path::queue;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The channel access parameters of the four categories; without QoS, only `best_effort` is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Access {
+    /// AC_BK.
+    pub background: Overrides,
+    /// AC_BE.
+    pub best_effort: Overrides,
+    /// AC_VI.
+    pub video: Overrides,
+    /// AC_VO.
+    pub voice: Overrides,
+}
+
+impl Access {
+    /// Those of one category.
+    #[must_use]
+    pub const fn of(&self, category: Category) -> &Overrides {
+        match category {
+            Category::Background => &self.background,
+            Category::BestEffort => &self.best_effort,
+            Category::Video => &self.video,
+            Category::Voice => &self.voice,
+        }
+    }
+}
+
+/// The access point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPoint {
+    /// Its node.
+    #[schemars(example = &"ap")]
+    pub name: String,
+    /// The queue of each category. A packet counts until it is acknowledged, also while its frame is on the air.
+    #[serde(default)]
+    pub queue: queue::Config,
+    /// Do stations share the queue's limit?
+    #[serde(default)]
+    pub queues: Queues,
+    /// Its channel access parameters.
+    #[serde(default)]
+    pub access: Access,
+    /// Its rate control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<rate::Config>,
+}
+
+/// How an access point queues packets for several stations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Queues {
+    /// A queue for each station with a limit of its own; round robin.
+    #[default]
+    PerStation,
+    /// One limit for all; the packet that has waited longest is next.
+    Shared,
+}
+
+/// One station, or several with the same settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Station {
+    /// The name of its node; of several, the prefix of their names: `sta_1`, `sta_2`, …
+    #[schemars(example = &"sta")]
+    pub name: String,
+    /// How many stations.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 2007))]
+    pub count: u16,
+    /// The queue of each category.
+    #[serde(default)]
+    pub queue: queue::Config,
+    /// Its channel access parameters.
+    #[serde(default)]
+    pub access: Access,
+    /// Its rate control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<rate::Config>,
+}
+
+const fn one() -> u16 {
+    1
+}
+
+impl Station {
+    /// The names of its nodes.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        match self.count {
+            1 => vec![self.name.clone()],
+            count => (1..=count).map(|number| format!("{}_{number}", self.name)).collect(),
+        }
+    }
+}

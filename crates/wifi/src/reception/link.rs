@@ -1,0 +1,42 @@
+//! The reception of the frames of one PPDU.
+
+use acklab_base::Bytes;
+
+/// How PPDUs of one mode are received by one node from another at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    header: f64,
+    fixed_success: f64,
+    errors_per_octet: f64,
+    /// The last octets and their probability of success: most frames of an aggregate are as long as the one before.
+    last: (u64, f64),
+}
+
+impl Link {
+    /// Nothing is received.
+    pub const LOST: Self = Self { header: 0.0, ..Self::fixed(0.0) };
+
+    pub(super) const fn fixed(success: f64) -> Self {
+        Self { header: 1.0, fixed_success: success, errors_per_octet: 0.0, last: (0, success) }
+    }
+
+    /// With these probabilities of decoding the signal fields and of an error in an octet.
+    pub(super) const fn with_errors(header: f64, errors_per_octet: f64) -> Self {
+        Self { header, errors_per_octet, ..Self::fixed(1.0) }
+    }
+
+    /// The probability that the signal fields are decoded. If they are not, the whole PPDU is lost.
+    #[must_use]
+    pub const fn header(&self) -> f64 {
+        self.header
+    }
+
+    /// The probability that a frame of `octets` is received, given that the signal fields are decoded.
+    pub fn success(&mut self, octets: Bytes) -> f64 {
+        if octets.0 != self.last.0 {
+            let success = self.fixed_success * libm::exp(-self.errors_per_octet * octets.0 as f64);
+            self.last = (octets.0, success);
+        }
+        self.last.1
+    }
+}
