@@ -13,12 +13,12 @@ if [ "${1:-}" = minimise ]; then
     mode=minimise
     shift
 fi
-[ $# -gt 0 ] || set -- dot11_decode ip_packet rohc_decompress scenario tcp_decode tcp_endpoints udp_decode wifi_cell
+[ $# -gt 0 ] || set -- dot11_decode ip_packet rohc_decompress scenario tack_decode tcp_decode tcp_endpoints udp_decode wifi_cell
 
 for target; do
     # The longest input, and how many seconds one may take before it counts as a finding.
     case "$target" in
-        dot11_decode) options="-max_len=256 -timeout=2" ;;
+        dot11_decode | tack_decode) options="-max_len=256 -timeout=2" ;;
         ip_packet | tcp_decode | udp_decode) options="-max_len=160 -timeout=2" ;;
         scenario) options="-max_len=2048 -timeout=20 -dict=fuzz/scenario.dict" ;;
         wifi_cell) options="-max_len=4096 -timeout=20" ;;

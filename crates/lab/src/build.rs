@@ -102,8 +102,8 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     for flow in scenario.flows() {
         let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
         let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
-        let way = map.way(*from, *to).ok_or_else(no_route)?;
-        let back = map.way(*to, *from).ok_or_else(no_route)?;
+        let way = map.path(*from, *to).ok_or_else(no_route)?;
+        let back = map.path(*to, *from).ok_or_else(no_route)?;
         for hop in way.iter().chain(&back) {
             if let Hop::Cell { cell, from, to } = *hop {
                 let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };

@@ -95,7 +95,7 @@ pub enum Error {
         /// The flow's name.
         flow: String,
         /// Why.
-        source: acklab_net::Refusal,
+        source: acklab_net::AttachError,
     },
     /// A capture cannot be written.
     #[error(transparent)]

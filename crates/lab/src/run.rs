@@ -32,7 +32,7 @@ pub struct Results {
     /// Packets that links have delivered.
     pub hops: u64,
     /// Packets that were dropped because no way led to their destination, or no port took their flow.
-    pub unplaced: u64,
+    pub undeliverable: u64,
 }
 
 /// Run `scenario` to its end. `goes_on` is asked now and then whether to continue; after every wake-up if a strategy is not built in,
@@ -44,7 +44,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
-        clock.ask_always();
+        clock.call_back_always();
     }
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = build::window(scenario);
@@ -59,7 +59,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
         advance(&mut clock, &mut world, end, &mut goes_on)?;
     }
     world.taps.finish()?;
-    Ok(Results { tables, wakes: clock.wakes(), hops, unplaced: world.unplaced() })
+    Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
 fn advance(
@@ -75,8 +75,8 @@ fn advance(
 }
 
 fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
-    let links: Vec<_> = world.boxes().0.iter_mut().map(|link| link.counters(until)).collect();
-    world.tell_taps();
+    let links: Vec<_> = world.links_and_cells().0.iter_mut().map(|link| link.counters(until)).collect();
+    world.flush_taps();
     let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
     let hops = links.iter().map(|counters| counters.packets_out).chain(through_cells).sum();
     (results::tables(world, plan, scenario, &links, from, until), hops)

@@ -67,6 +67,9 @@ pub trait AckPolicy {
     /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
     fn on_ack_ratio(&mut self, _ratio: u8) {}
 
+    /// The sender asks for ACKs by this law.
+    fn on_frequency(&mut self, _law: tack::Law) {}
+
     /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
     fn reason(&self, _own: u8) -> &str {
         "custom"

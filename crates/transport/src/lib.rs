@@ -10,6 +10,7 @@
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
+//! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
@@ -24,6 +25,7 @@ pub mod pacing;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;
+pub mod tack;
 pub mod tcp;
 pub mod udp;
 mod windowed_max;

@@ -1,7 +1,9 @@
 //! UDP datagrams as values (RFC 768), with the header of their test traffic, and their octets over IPv4.
 
+pub(crate) mod header;
 pub mod octets;
 
+pub use header::HeaderError;
 pub use octets::{DecodeError, EncodeError, decode};
 
 use crate::Endpoints;

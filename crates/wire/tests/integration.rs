@@ -9,5 +9,6 @@ mod ip_packet;
 mod rohc;
 mod rohc_sizes;
 mod rohc_vectors;
+mod tack_octets;
 mod tcp_octets;
 mod udp_octets;

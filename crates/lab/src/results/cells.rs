@@ -137,7 +137,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
-    for (cell, plan) in world.boxes().1.iter_mut().zip(&plan.cells) {
+    for (cell, plan) in world.links_and_cells().1.iter_mut().zip(&plan.cells) {
         let airtime = cell.airtime(until);
         for (node, name) in plan.nodes.iter().enumerate() {
             for what in Use::ALL {

@@ -76,6 +76,10 @@ pub enum Reason {
     WindowUpdate,
     /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293, §3.8.6.3).
     Piggyback,
+    /// A packet is lost, as its receiver tells (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven IACK).
+    LossEvent,
+    /// The sender has asked for it.
+    Asked,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -87,7 +91,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -105,6 +109,8 @@ impl Reason {
         Self::Handshake,
         Self::WindowUpdate,
         Self::Piggyback,
+        Self::LossEvent,
+        Self::Asked,
     ];
 
     /// The reason of this index.
@@ -134,6 +140,8 @@ impl Reason {
             Self::Handshake => 14,
             Self::WindowUpdate => 15,
             Self::Piggyback => 16,
+            Self::LossEvent => 17,
+            Self::Asked => 18,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -160,6 +168,8 @@ impl Reason {
             Self::Handshake => "handshake",
             Self::WindowUpdate => "window-update",
             Self::Piggyback => "piggyback",
+            Self::LossEvent => "loss-event",
+            Self::Asked => "asked",
             Self::Custom(_) => "custom",
         }
     }

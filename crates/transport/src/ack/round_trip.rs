@@ -29,6 +29,7 @@ pub struct RoundTrip {
     /// How long a minimum counts.
     window: Duration,
     handshake: Option<Duration>,
+    told: Option<Duration>,
     smoothed: Option<Duration>,
     least: WindowedMax<Reverse<Duration>>,
     last_echo: Option<u32>,
@@ -40,7 +41,15 @@ impl RoundTrip {
     /// Estimates whose minimum is that of the last `window`.
     #[must_use]
     pub fn new(window: Duration) -> Self {
-        Self { window, handshake: None, smoothed: None, least: WindowedMax::default(), last_echo: None, timed: None }
+        Self {
+            window,
+            handshake: None,
+            told: None,
+            smoothed: None,
+            least: WindowedMax::default(),
+            last_echo: None,
+            timed: None,
+        }
     }
 
     /// The round trip of the handshake, if it was measured.
@@ -55,10 +64,15 @@ impl RoundTrip {
         self.smoothed
     }
 
-    /// The shortest within the window, the handshake's included.
+    /// The shortest within the window, the handshake's included; or what the sender [tells](Self::on_told), which knows better.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
-        self.least.get().map(|Reverse(least)| least)
+        self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
+    }
+
+    /// The sender of data tells the shortest round trip that it measures, as TACK's does (Li et al., SIGCOMM 2020, §5.4).
+    pub const fn on_told(&mut self, least: Duration) {
+        self.told = Some(least);
     }
 
     /// The first segment after the SYN-ACK arrived after `sample`.
@@ -142,5 +156,8 @@ mod tests {
         assert_eq!((rtt.handshake(), rtt.least()), (Some(MS * 30), Some(MS * 30)));
         rtt.on_data(at(1100), 2000, 1 << 20, echo(2, 60));
         assert_eq!(rtt.least(), Some(MS * 50));
+        rtt.on_told(MS * 45);
+        rtt.on_handshake(at(2000), MS * 20);
+        assert_eq!(rtt.least(), Some(MS * 45), "the sender knows better");
     }
 }

@@ -8,9 +8,11 @@
 //! | `loss` | what counts as lost (RFC 9002, §6.1) |
 //! | [`persistent`] | losses over so long that the path must have changed (§7.6) |
 //! | [`timeout`] | when to probe (§6.2) |
+//! | `reported` | what a receiver reports lost, instead of `loss` (TACK) |
 
 mod loss;
 pub mod persistent;
+mod reported;
 pub mod timeout;
 
 pub use loss::{Lost, time_threshold};

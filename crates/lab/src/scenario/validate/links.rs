@@ -104,7 +104,7 @@ pub(super) fn rate(path: &str, rate: Rate) -> Result<(), Problem> {
     if rate > FASTEST { Err(Problem::at(path, "at most 10000Gbps")) } else { Ok(()) }
 }
 
-fn schedule(path: &str, steps: &[server::Step]) -> Result<(), Problem> {
+fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
     for (index, step) in steps.iter().enumerate() {
         rate(&format!("{path}.{index}.rate"), step.rate)?;
         not_too_long(&format!("{path}.{index}.at"), step.at)?;
