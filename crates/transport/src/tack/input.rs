@@ -50,6 +50,9 @@ impl Connection {
             self.receiver.counters.marked += u64::from(packet.ecn == Ecn::Ce);
         } else {
             self.receiver.pass(number);
+            if self.phase != Phase::Established {
+                self.receiver.time_handshake(departed, arrived);
+            }
         }
         let arrival = Arrival { now, arrived, departed, number };
         for frame in packet.frames.iter() {

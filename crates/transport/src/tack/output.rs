@@ -141,9 +141,7 @@ impl Connection {
             }
             let next = self.sender.board.next_number();
             if next.is_multiple_of(FORGET_INTERVAL) || self.sender.owes_forget {
-                let below = PktSeq::of(self.sender.board.lowest_outstanding());
-                push(&mut frames, Frame::Forget { below });
-                self.sender.owes_forget = false;
+                push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
             frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
@@ -178,6 +176,11 @@ impl Connection {
             return None;
         }
         let piece = if sends_data { self.piece(&mut frames) } else { None };
+        if piece.is_none() && control.is_none() {
+            // All that a stream was to send again has been acknowledged meanwhile.
+            self.sender.owes_forget |= !frames.is_empty();
+            return self.data(now);
+        }
         self.sender.probe.on_sent();
         self.output.told = now;
         let number = self.send(now, Content { piece, control });
@@ -223,14 +226,20 @@ impl Connection {
         number
     }
 
+    /// Without data, the receiver is told what it need not wait for if it may know more of what is outstanding than it had room to
+    /// tell.
+    #[inline]
+    pub(super) fn forgets_alone(&self) -> bool {
+        self.sender.owes_forget && self.sender.unlisted > 0 && !self.streams.have_due()
+    }
+
     /// What has to be said besides data: at most one thing that must arrive.
     fn control(&mut self, now: Instant, with_data: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
-        if self.sender.owes_forget && with_data {
-            let below = PktSeq::of(self.sender.board.lowest_outstanding());
-            frames.push(Frame::Forget { below });
-            self.sender.owes_forget = false;
+        let asks = self.forgets_alone();
+        if self.sender.owes_forget && (with_data || asks) {
+            frames.push(self.sender.forget(now));
         }
-        if is_probe {
+        if is_probe || asks {
             frames.push(Frame::Ping);
             return Some(Control::Ping);
         }

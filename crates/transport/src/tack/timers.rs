@@ -53,7 +53,7 @@ impl Connection {
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;
         let has_data = self.streams.have_due() && sender.congestion.has_room(sender.in_flight(), self.settings.mss());
-        if has_data || self.streams.due_reset().is_some() || self.streams.have_questions() {
+        if has_data || self.forgets_alone() || self.streams.due_reset().is_some() || self.streams.have_questions() {
             sender.congestion.holds_until(Instant::ZERO)
         } else {
             None
