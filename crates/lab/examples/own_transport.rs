@@ -7,7 +7,7 @@
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
-    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, CounterValue, StreamPort, Vitals,
+    Bytes, Content, CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, StreamPort, Vitals,
 };
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};

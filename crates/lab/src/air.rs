@@ -4,7 +4,7 @@ use crate::capture::{AirCapture, Error};
 use crate::packet::Packet;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use acklab_wifi::phy::Mode;
-use acklab_wifi::ppdu::{Outcome, Frame, Ppdu};
+use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 
 /// What is kept of the air of one cell.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use super::file::{CaptureFile, Interface};
 use crate::packet::Packet;
 use acklab_base::{Datagram, FlowKey};
 use acklab_wifi::phy::{Band, Format};
-use acklab_wifi::ppdu::{self, Outcome, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{self, Mpdu, Outcome, Ppdu};
 use acklab_wire::dot11::{
     AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos,
     Response, Rts, duration_field, encode, encode_with, msdu, radiotap,

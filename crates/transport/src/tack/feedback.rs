@@ -121,7 +121,13 @@ impl Connection {
     }
 
     /// Streams and congestion control learn what the board has.
-    fn conclude(&mut self, now: Instant, progress: &Progress, prior_in_flight: u64, Measured { rtt, rate, late }: Measured) {
+    fn conclude(
+        &mut self,
+        now: Instant,
+        progress: &Progress,
+        prior_in_flight: u64,
+        Measured { rtt, rate, late }: Measured,
+    ) {
         let sender = &mut self.sender;
         let wants_fates = sender.congestion.wants_fates();
         let delivered = sender.count_delivered(progress.octets);

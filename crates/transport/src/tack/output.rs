@@ -97,7 +97,7 @@ impl Connection {
     }
 
     fn close_packet(&mut self, now: Instant) -> Option<Packet> {
-        let frame = self.close_frame()?;
+        let frame = self.close_frame(now)?;
         Some(self.pass(now, std::iter::once(frame).collect()))
     }
 

@@ -110,7 +110,8 @@ fn packets_of_others_and_of_the_past_are_refused() {
 fn wild() -> impl Strategy<Value = Frame> {
     let runs = || proptest::collection::vec((0u32..50, 1u32..50), 0..5);
     let tack = (any::<[u32; 7]>(), 0u32..600, runs(), runs()).prop_map(|(words, near, acked, lost)| {
-        let runs = |runs: Vec<(u32, u32)>| runs.into_iter().map(|(skip, length)| Run { skip: skip + 1, length }).collect();
+        let runs =
+            |runs: Vec<(u32, u32)>| runs.into_iter().map(|(skip, length)| Run { skip: skip + 1, length }).collect();
         let [far, unlisted, late, echo, delay, delivered, interval] = words;
         let next = PktSeq(if far % 2 == 0 { near } else { far });
         let (acked, lost, echo) = (runs(acked), runs(lost), Timestamp(echo));
@@ -118,14 +119,20 @@ fn wild() -> impl Strategy<Value = Frame> {
     });
     prop_oneof![
         tack,
-        any::<[u32; 2]>().prop_map(|[after, before]| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
-        (0u32..600, 0u32..600).prop_map(|(after, before)| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
+        any::<[u32; 2]>()
+            .prop_map(|[after, before]| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
+        (0u32..600, 0u32..600)
+            .prop_map(|(after, before)| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
         (0u32..6, 0..=LARGEST_OFFSET).prop_map(|(stream, limit)| Frame::Window { stream, limit }),
         (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| {
             Frame::Sync(Sync { rtt_min, ack_loss, packets, beta })
         }),
         any::<u32>().prop_map(|below| Frame::Forget { below: PktSeq(below) }),
-        (0u32..300, any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, code, size)| Frame::Reset { stream, size, code }),
+        (0u32..300, any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, code, size)| Frame::Reset {
+            stream,
+            size,
+            code
+        }),
         (0u32..300, 0u64..9_000_000, 1u16..2000, any::<bool>())
             .prop_map(|(id, offset, length, is_end)| Frame::Stream(Stream { id, offset, length, is_end })),
         Just(Frame::Ping),

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 /// One input makes no more packets leave than this; more is an endless loop.
 const MOST_AT_ONCE: usize = 100_000;
 const MOST_STEPS: usize = 3_000_000;
+/// A reader that reads little at a time reads so often at least.
+const READ_INTERVAL: Duration = Duration::from_millis(5);
 
 /// One way through the network.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +143,13 @@ impl Network {
         }
     }
 
+    /// When the reader reads on, if it has something to read.
+    fn reads_at(&self) -> Option<Instant> {
+        self.reads.filter(|most| *most > 0)?;
+        let is_readable = self.ends[1].stream_ids().any(|id| self.ends[1].readable_of(id) > 0);
+        is_readable.then(|| self.now + READ_INTERVAL)
+    }
+
     /// What leaves now, leaves.
     pub(crate) fn poll(&mut self) {
         for end in 0..2 {
@@ -180,6 +189,7 @@ impl Network {
             }
             let arrival = self.wire.first_key_value().map(|((at, _), _)| *at);
             let deadline = self.ends.iter().filter_map(Machine::deadline).min();
+            let deadline = Instant::earliest(deadline, self.reads_at());
             let Some(next) = Instant::earliest(arrival, deadline).filter(|next| *next <= until) else {
                 self.now = until;
                 return done(self);

@@ -183,7 +183,8 @@ impl Tack {
     /// Octets of the frame.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
-        let fields = [self.unlisted, self.late, self.delay, self.delivered, self.interval].map(varint::len).iter().sum::<u64>();
+        let fields =
+            [self.unlisted, self.late, self.delay, self.delivered, self.interval].map(varint::len).iter().sum::<u64>();
         1 + 4 + 4 + fields + list_len(&self.acked) + list_len(&self.lost)
     }
 }
