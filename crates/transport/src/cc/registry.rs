@@ -5,7 +5,7 @@
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
-use super::{bbr, bbr3, copa, cubic, dctcp, newreno, pcc, vegas};
+use super::{bbr, bbr_tack, bbr3, copa, cubic, dctcp, newreno, pcc, vegas};
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
 use crate::recovery::fate::Fate;
@@ -49,6 +49,8 @@ registry! {
     "bbr" => Bbr(bbr::Config) boxed,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     "bbr3" => Bbr3(bbr3::Config) boxed,
+    /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is counted in TACK intervals.
+    "bbr-tack" => BbrTack(bbr_tack::Config) boxed,
     /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
     "dctcp" => Dctcp(dctcp::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
