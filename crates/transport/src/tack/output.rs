@@ -164,10 +164,11 @@ impl Connection {
         let in_flight = self.sender.in_flight();
         let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
         let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
-        self.sender.congestion.held_back |= has_data && !has_room;
         let sends_data = has_data && has_room;
         let mut frames = Frames::default();
-        let control = self.control(now, sends_data, is_probe, &mut frames);
+        // What is said besides new data takes room from them; a retransmission would have to be cut in two.
+        let sends_new = sends_data && !self.streams.repeat_next();
+        let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
             if !has_data {
                 self.sender.congestion.on_app_limited(in_flight);
@@ -222,6 +223,7 @@ impl Connection {
             };
             let srtt = sender.srtt();
             sender.congestion.on_sent(sent, srtt);
+            sender.congestion.held_back |= !sender.congestion.has_room(in_flight, self.settings.mss());
         }
         number
     }
@@ -234,9 +236,9 @@ impl Connection {
     }
 
     /// What has to be said besides data: at most one thing that must arrive.
-    fn control(&mut self, now: Instant, with_data: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
+    fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = self.forgets_alone();
-        if self.sender.owes_forget && (with_data || asks) {
+        if self.sender.owes_forget && (with_new || asks) {
             frames.push(self.sender.forget(now));
         }
         if is_probe || asks {

@@ -201,8 +201,8 @@ impl Network {
                 }
             }
             self.ends.iter_mut().for_each(|end| end.wake(next));
-            self.applications();
             self.read();
+            self.applications();
             self.poll();
             self.check();
         }
