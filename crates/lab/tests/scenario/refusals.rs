@@ -1,11 +1,11 @@
-//! Every way to be refused: what is said, and of which place.
+//! The messages about invalid scenarios, with their positions.
 
 use super::{FULL, NAME, edited, read};
 use crate::common::names::quoted;
 use acklab_lab::scenario::load;
 use acklab_transport::ack;
 
-/// What is replaced, with what, and what is said. The place that is underlined stands between `«` and `»`.
+/// The text that is replaced, its replacement, and the message. `«` and `»` enclose the position that the message underlines.
 type Case<'a> = (&'a str, &'a str, &'a str);
 
 fn check(cases: &[Case<'_>]) {
@@ -544,7 +544,7 @@ fn times() {
     ]);
 }
 
-/// What is missing has no place of its own: that of the table is shown.
+/// A missing key has no position, so that of its table is shown.
 #[test]
 fn what_is_missing() {
     let built_in: Vec<ack::Config> = ack::Config::built_in().collect();
@@ -611,7 +611,7 @@ fn nodes_without_a_path() {
     );
 }
 
-/// Nothing would keep such a flow from sending for ever at the same instant.
+/// Such a flow would send forever at the same instant.
 #[test]
 fn paths_that_take_no_time() {
     let refusal = |forward: &str, reverse: &str| {
@@ -680,7 +680,7 @@ studies/x.toml:24:10: link.0.reverse.gate.intervall: unknown key; did you mean `
     assert_eq!(refusal.path(), "link.0.reverse.gate.intervall");
 }
 
-/// A text may come from a stranger, and a terminal obeys some characters.
+/// A scenario may come from an untrusted source, and control characters affect a terminal.
 #[test]
 fn no_control_characters_reach_the_terminal() {
     let refusal =
