@@ -6,8 +6,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -20,8 +19,7 @@ def test_every_gate_is_a_scenario_and_divides_the_phases():
 
 
 def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
-    module = load_module(find("ack_compression"))
-    assert module is not None
+    module = study_code("ack_compression")
     runs = vars(sys.modules[module.controllers.controllers.__module__])
     monkeypatch.setitem(runs, "ALGORITHMS", ["newreno", "bbr"])
     monkeypatch.setitem(runs, "PRESETS", ["linux"])

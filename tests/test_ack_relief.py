@@ -32,11 +32,11 @@ def test_what_acks_cost_is_what_the_log_of_the_air_says(module, tmp_path, cell):
     received = log.filter(pl.col("fate") == "received")
     is_acknowledging = (pl.col("node") == "ap") == direction.is_upload
     frames = float(received.filter(pl.col("kind") == "tcp_ack")["duration"].sum())
-    answers = received.filter(pl.col("kind").is_in(["ack", "block_ack"]) & ~is_acknowledging)
+    responses = received.filter(pl.col("kind").is_in(["ack", "block_ack"]) & ~is_acknowledging)
     requests = float(received.filter((pl.col("kind") == "block_ack_request") & is_acknowledging)["duration"].sum())
-    answered = float(answers["duration"].sum()) + answers.height * direction.sifs / 1000 + requests
+    answered = float(responses["duration"].sum()) + responses.height * direction.sifs / 1000 + requests
     assert costs["frames"] == pytest.approx(100 * frames / window, rel=0.02)
-    assert costs["answers"] == pytest.approx(100 * answered / window, rel=0.02)
+    assert costs["responses"] == pytest.approx(100 * answered / window, rel=0.02)
     assert 0 < costs["access"] < 20
     assert costs["air"] == pytest.approx(sum(costs[part] for part in module.air.PARTS))
 

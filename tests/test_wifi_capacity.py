@@ -15,12 +15,12 @@ def test_combinations_leave_out_the_defaults():
     space = dataclasses.replace(STUDY.SPACES[0], dimensions=dict(list(STUDY.SPACES[0].dimensions.items())[:2]))
     titles = [[choice.title for choice in choices] for choices in space.combinations()]
     assert titles[0] == []
-    assert titles[-1] == ["short preamble", "answers at 1 Mbps"]
+    assert titles[-1] == ["short preamble", "response frames at 1 Mbps"]
     assert len(titles) == 6
     assert [choice.title for choice in space.candidates()][1:] == [
         "short preamble",
-        "answers at up to 11 Mbps",
-        "answers at 1 Mbps",
+        "response frames at up to 11 Mbps",
+        "response frames at 1 Mbps",
     ]
 
 

@@ -19,8 +19,8 @@ from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, swee
 
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
-SEEDS = 2
-"""At most: it is many runs."""
+SEEDS = 4
+"""At most: it is many runs. With fewer hardly an interval would decide anything."""
 
 
 def survey(bench: Bench, base: Values) -> Section:

@@ -113,7 +113,7 @@ _PARTS = (
     ("headers", "headers", COLOURS[3]),
     ("payload", "payload", COLOURS[0]),
     ("SIFS", "sifs", COLOURS[6]),
-    ("answer", "answer", COLOURS[2]),
+    ("response frame", "response", COLOURS[2]),
 )
 
 

@@ -52,7 +52,7 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 
 
 def _idle(bench: Bench, point: Point) -> float:
-    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each answer."""
+    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each response frame."""
     result = point.result(bench.folder)
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
     return float(waits["time"].sum()) / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16

@@ -1,4 +1,4 @@
-//! A custom ACK policy and congestion controller: `cargo run --release -p acklab-lab --example own_strategy`
+//! A custom ACK policy and congestion controller: `cargo run --profile quick -p acklab-lab --example own_strategy`
 //!
 //! The policy acknowledges a fixed number of times per RTT. The controller responds to delay only. The scenario names both, and they are
 //! added to the run. They do not fit together: the controller mistakes the delay of ACKs for a queue and keeps its window small.

@@ -1,4 +1,4 @@
-//! A custom transport: `cargo run --release -p acklab-lab --example own_transport`
+//! A custom transport: `cargo run --profile quick -p acklab-lab --example own_transport`
 //!
 //! Stop-and-wait ARQ: one packet is in flight, and the next is sent when it is acknowledged. Packets and acknowledgments carry one bit,
 //! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); a packet that is not acknowledged in time is

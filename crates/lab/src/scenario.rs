@@ -32,7 +32,7 @@ mod snippet;
 mod transport;
 mod validate;
 
-pub(crate) use flow::CustomKey;
+pub(crate) use flow::{CustomKey, back_name};
 pub use flow::Flow;
 pub use measure::{Capture, Measure, Series};
 pub use refuse::Refusal;

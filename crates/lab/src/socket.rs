@@ -9,7 +9,7 @@ pub(crate) use snapshot::Snapshot;
 
 use crate::packet::{Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
-use acklab_base::{Datagram, Endpoint, Event, Instant};
+use acklab_base::{Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -105,7 +105,7 @@ where
         }
         let sent = self.role.sent(probes);
         match content.acknowledges {
-            true if packet.is_pure_ack() => sent.ack_arrived(now, packet, &vitals),
+            true if self.endpoint.is_pure_ack(pdu) => sent.ack_arrived(now, packet, &vitals),
             true => sent.acknowledged(now, &vitals),
             false => sent.data_written(now, &vitals),
         }

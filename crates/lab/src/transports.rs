@@ -2,14 +2,14 @@
 
 use crate::error::Error;
 use crate::packet::{Pool, Route};
-use crate::scenario::{CustomKey, Flow, Transport};
+use crate::scenario::{CustomKey, Flow, Transport, back_name};
 use crate::socket::{Application, Bound, Role, Socket};
 use crate::strategies::{self, Strategies};
 use acklab_app::{Reader, Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint, Instant};
 use acklab_transport::tcp::receiver;
-use acklab_transport::{tcp, udp};
+use acklab_transport::{ack, cc, tack, tcp, udp};
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::pdu::Pdu;
 use acklab_wire::tcp::TCP_HEADER;
@@ -131,6 +131,7 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
     match &flow.transport {
         Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
         Transport::Udp(_) => udp(flow, labels),
+        Transport::Tack(settings) => tack(flow, settings, labels, seed, strategies),
         Transport::Custom(custom) => {
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
@@ -151,6 +152,25 @@ fn missing(flow: &Flow, key: CustomKey, name: &str, known: &[&str]) -> Error {
     }
 }
 
+fn controller(
+    flow: &Flow,
+    congestion: &cc::Config,
+    start: &cc::Start,
+    strategies: &Strategies,
+) -> Result<cc::Controller, Error> {
+    let made = strategies.controller(congestion, start);
+    made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), &strategies.controller_names()))
+}
+
+fn policy(flow: &Flow, ack: ack::Config, start: &ack::Start, strategies: &Strategies) -> Result<ack::Policy, Error> {
+    let made = strategies.policy(ack, start);
+    made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), &strategies.policy_names()))
+}
+
+fn reading(flow: &Flow) -> receiver::Reading {
+    if flow.reading.is_at_once() { receiver::Reading::AtOnce } else { receiver::Reading::OnDemand }
+}
+
 fn tcp(
     flow: &Flow,
     settings: &tcp::Settings,
@@ -159,19 +179,13 @@ fn tcp(
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
     let config = settings.config();
-    let (congestion, ack) = (&config.congestion, config.ack);
-    let controller = |name: &str| {
-        let made = strategies.controller(congestion, &config.controller_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Controller, congestion.name(), &strategies.controller_names()))
-    };
-    let policy = |name: &str| {
-        let made = strategies.policy(ack, &config.policy_start(seed, name));
-        made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), &strategies.policy_names()))
-    };
+    let controller =
+        |name: &str| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies);
+    let policy = |name: &str| policy(flow, config.ack, &config.policy_start(seed, name), strategies);
     let name = &flow.name;
     // A flow's ACK policy is that of the end that receives its data.
     let (forward_controller, forward_policy) = (controller(name)?, policy(name)?);
-    let reading = if flow.reading.is_at_once() { receiver::Reading::AtOnce } else { receiver::Reading::OnDemand };
+    let reading = reading(flow);
     let header = Bytes(IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS));
     let endpoints = if let Some(reverse) = flow.reverse() {
         let (reverse_controller, reverse_policy) = (controller(&reverse.name)?, policy(&reverse.name)?);
@@ -197,4 +211,28 @@ fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     let payload = flow.traffic.write().ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
     Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).with_labels(labels))
+}
+
+/// Both ends are connections, whether or not the second writes. What is not built in is then made for it as well.
+fn tack(
+    flow: &Flow,
+    settings: &tack::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let (name, back) = (&flow.name, back_name(&flow.name));
+    let controller =
+        |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
+    let policy = |name: &str| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies);
+    let initiator = tack::Connection::opener(settings, controller(name)?, policy(&back)?, seed, name);
+    let responder = tack::Connection::answerer(settings, controller(&back)?, policy(name)?, seed, name);
+    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
+    let (payload, header) = (Bytes(settings.mss()), Bytes(settings.headers()));
+    let endpoints = Endpoints::of(UDP, roles, initiator, responder.with_reading(reading(flow)), payload, header);
+    Ok(endpoints.with_labels(Labels {
+        controller: Some(settings.congestion.name().to_owned()),
+        ack_policy: Some(settings.ack.name().to_owned()),
+        ..labels
+    }))
 }

@@ -1,5 +1,6 @@
 //! The scenario language, from the user's point of view.
 
+mod any_octets;
 mod constants;
 mod refusals;
 mod round_trip;

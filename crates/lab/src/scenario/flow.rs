@@ -35,8 +35,8 @@ pub struct Flow {
     /// The application at `from`, which writes.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// The data that the application at `to` writes over the same connection; only over TCP. They are measured as a separate flow, called
-    /// `<name>_back`.
+    /// The data that the application at `to` writes over the same connection; only over TCP and TACK. They are measured as a separate flow,
+    /// called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
     /// How the application at `to` reads received data.
@@ -100,7 +100,7 @@ fn is_best_effort(category: &Category) -> bool {
 }
 
 /// The name of the reverse direction of the flow called `name`.
-pub(super) fn back_name(name: &str) -> String {
+pub(crate) fn back_name(name: &str) -> String {
     format!("{name}_back")
 }
 
@@ -114,7 +114,7 @@ impl Flow {
     pub fn tcp(&self) -> Option<tcp::Config> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.config()),
-            Transport::Udp(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -123,7 +123,7 @@ impl Flow {
     pub fn preset(&self) -> Option<Preset> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.preset),
-            Transport::Udp(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -141,18 +141,20 @@ impl Flow {
 
     /// The names of the strategies that are not built in, with their keys.
     pub(crate) fn custom_names(&self) -> impl Iterator<Item = (CustomKey, Name)> {
+        let of = |policy: Option<ack::Config>, controller: Option<cc::Config>| {
+            let policy = match policy {
+                Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
+                _ => None,
+            };
+            let controller = match controller {
+                Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
+                _ => None,
+            };
+            [policy, controller]
+        };
         let names = match &self.transport {
-            Transport::Tcp(settings) => {
-                let policy = match settings.ack {
-                    Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
-                    _ => None,
-                };
-                let controller = match settings.congestion {
-                    Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
-                    _ => None,
-                };
-                [policy, controller]
-            }
+            Transport::Tcp(settings) => of(settings.ack, settings.congestion),
+            Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
             Transport::Udp(_) => [None, None],
             Transport::Custom(custom) => [Some((CustomKey::Transport, custom.name)), None],
         };

@@ -1,7 +1,7 @@
 //! The transport of a flow. Each transport defines its own settings.
 
 use acklab_transport::custom::Name;
-use acklab_transport::{tcp, udp};
+use acklab_transport::{tack, tcp, udp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,6 +16,9 @@ pub enum Transport {
     /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant` and
     /// `poisson`, and none of TCP's settings.
     Udp(udp::Settings),
+    /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
+    /// times round trips and measures rates.
+    Tack(Box<tack::Settings>),
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
@@ -38,6 +41,7 @@ impl Transport {
         match self {
             Self::Tcp(_) => "TCP",
             Self::Udp(_) => "UDP",
+            Self::Tack(_) => "TACK",
             Self::Custom(custom) => &custom.name,
         }
     }
@@ -46,7 +50,7 @@ impl Transport {
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
-            Self::Udp(_) | Self::Custom(_) => self.clone(),
+            Self::Udp(_) | Self::Tack(_) | Self::Custom(_) => self.clone(),
         }
     }
 }
