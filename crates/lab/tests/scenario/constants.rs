@@ -98,7 +98,10 @@ fn another(schema: &Value) -> Value {
     let within = |number: f64| number.clamp(bound("minimum", 0.0), bound("maximum", 1e9));
     match (published, schema["type"].as_str()) {
         (Value::Bool(value), _) => json!(!value),
-        (Value::String(_), _) => json!("123ms"),
+        (Value::String(_), _) => match schema["enum"].as_array() {
+            Some(choices) => choices.iter().find(|choice| *choice != published).cloned().unwrap_or_default(),
+            None => json!("123ms"),
+        },
         (_, Some("integer")) => json!(within(published.as_f64().unwrap_or(0.0) + 1.0) as u64),
         _ => {
             let published = published.as_f64().unwrap_or(0.0);
