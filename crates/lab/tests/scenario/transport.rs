@@ -17,7 +17,7 @@ fn accepted(flow: &str, sets: &[&str]) -> Scenario {
     read(&text(flow), sets).unwrap_or_else(|refusal| panic!("{flow} {sets:?}\n{refusal}"))
 }
 
-/// The place without the file, the path and the message.
+/// The position without the file name, the path and the message.
 fn refused(flow: &str, sets: &[&str]) -> String {
     let refusal = read(&text(flow), sets).map(|_| ()).expect_err(flow);
     let place = refusal.place().strip_prefix(NAME).unwrap_or(refusal.place());
@@ -93,7 +93,7 @@ fn a_set_chooses_another_protocol() {
         for set in ["flow.0.transport=udp", "flow.0.transport.protocol=udp", "flow.0.transport={protocol=\"udp\"}"] {
             assert_eq!(accepted(flow, &[set, traffic]).flow[0].transport.name(), "UDP", "{flow} {set}");
         }
-        // What was set is not dropped in silence.
+        // A value that was set is not silently dropped.
         assert!(
             refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has this setting")
         );
@@ -102,7 +102,7 @@ fn a_set_chooses_another_protocol() {
     assert_eq!(back, accepted("preset = \"linux\"", &[]));
 }
 
-/// Line 9 is `[[flow]]`; what a test adds stands in line 12 and after.
+/// Line 9 is `[[flow]]`; the additions of a test begin at line 12.
 #[test]
 fn messages_speak_of_what_was_written() {
     let tcp = |settings: &str| format!("transport = {{ protocol = \"tcp\", preset = \"rfc\", {settings} }}");
