@@ -1,4 +1,4 @@
-//! A transport of your own: `cargo run --release -p acklab-lab --example own_transport`
+//! A transport of your own: `cargo run --profile quick -p acklab-lab --example own_transport`
 //!
 //! Stop-and-wait ARQ: one packet is on its way, and the next leaves when it is acknowledged. Packets and acknowledgments carry one bit,
 //! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); what is not acknowledged in time leaves
@@ -7,7 +7,7 @@
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
-    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, CounterValue, StreamPort, Vitals,
+    Bytes, Content, CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, StreamPort, Vitals,
 };
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};

@@ -7,7 +7,7 @@ use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
-use acklab_wifi::ppdu::{Outcome, Frame, Mpdu, Ppdu};
+use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;

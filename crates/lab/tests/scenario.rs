@@ -1,5 +1,6 @@
 //! The scenario language, as a person meets it.
 
+mod any_octets;
 mod constants;
 mod refusals;
 mod round_trip;

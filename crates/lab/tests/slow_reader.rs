@@ -47,5 +47,5 @@ fn datagrams_have_no_reader() {
         "transport = \"udp\", traffic = { model = \"constant\", rate = \"1Mbps\" },",
     );
     let refused = acklab_lab::scenario::load(&text, "x.toml", &[], None).unwrap_err().to_string();
-    assert!(refused.contains("flow.0.reading: datagrams are read as they arrive"), "{refused}");
+    assert!(refused.contains("flow.0.reading: datagrams are read on arrival"), "{refused}");
 }

@@ -1,5 +1,7 @@
 //! One network under two clocks, with the octets of IP packets: ports join while it runs, and undeliverable packets are counted.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, MachineId, NodeId, PortId, Rate, World};
 use acklab_drive::{Agenda, VirtualClock};

@@ -1,5 +1,7 @@
 //! IP packets as octets: what is read of them, beside what typed packets say of themselves.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "common/segment.rs"]
 mod segment;
 

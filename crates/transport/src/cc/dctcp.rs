@@ -139,7 +139,7 @@ mod tests {
         Dctcp::new(&Config::PUBLISHED, &start(Growth::PerSegment))
     }
 
-    /// A window of ten segments, of which so many are marked, acknowledged one by one.
+    /// A window of ten segments, of which `marked` are marked, acknowledged one by one.
     fn round(controller: &mut Dctcp, window: &mut Window, una: &mut u64, marked: u64) {
         for segment in 0..10 {
             *una += MSS;

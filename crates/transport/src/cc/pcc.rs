@@ -21,7 +21,7 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use monitor::{Monitor, Report};
 
-/// Both papers: the first rate is two segments a round trip.
+/// Both papers: the first rate is two segments in a round trip.
 const INITIAL_SEGMENTS: u64 = 2;
 /// Megabits per second. The authors' UDT sender (PCC-Uspace, `pcc-gradient`, `kMinRateMbps`).
 const MIN_RATE: f64 = 0.1;
@@ -48,6 +48,9 @@ pub trait Learner {
     /// The constants of the learner.
     type Constants: Copy;
 
+    /// The first rate, or zero for two segments in a round trip.
+    fn initial_rate(constants: &Self::Constants) -> f64;
+
     /// A learner that begins at `rate`.
     fn new(constants: Self::Constants, rate: f64) -> Self;
 
@@ -66,7 +69,7 @@ pub trait Learner {
     /// An interval is finished: the outcomes of all its transmissions are known.
     fn learn(&mut self, report: &Report) -> Verdict;
 
-    /// An interval was application-limited, tells nothing and has to be repeated.
+    /// An application-limited interval has shown nothing and has to be repeated.
     fn repeat(&mut self, report: &Report);
 
     /// The retransmission timer expired, and the intervals under way are discarded.
@@ -90,7 +93,7 @@ impl<L: Learner> Pcc<L> {
     pub(super) fn new(constants: &L::Constants, start: &Start) -> Self {
         Self {
             constants: *constants,
-            learner: L::new(*constants, megabits(INITIAL_SEGMENTS * start.mss, UNKNOWN_RTT)),
+            learner: L::new(*constants, first_rate::<L>(constants, start.mss, UNKNOWN_RTT)),
             monitor: Monitor::default(),
             srtt: UNKNOWN_RTT,
             random: start.random.clone(),
@@ -116,6 +119,12 @@ impl<L: Learner> Pcc<L> {
     }
 }
 
+fn first_rate<L: Learner>(constants: &L::Constants, mss: u64, rtt: Duration) -> f64 {
+    let configured = L::initial_rate(constants);
+    let rate = if configured > 0.0 { configured } else { megabits(INITIAL_SEGMENTS * mss, rtt) };
+    rate.max(MIN_RATE)
+}
+
 /// The rate of `octets` in `time`, in megabits per second.
 fn megabits(octets: u64, time: Duration) -> f64 {
     octets as f64 * 8.0 / 1e6 / time.as_secs_f64()
@@ -125,7 +134,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
     fn on_established(&mut self, _now: Instant, window: &mut Window, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
-            self.learner = L::new(self.constants, megabits(INITIAL_SEGMENTS * self.mss, self.srtt).max(MIN_RATE));
+            self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));
         }
         self.limit(window);
     }
@@ -144,7 +153,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
             self.monitor.on_rtt(ack.now, rtt);
         }
         while let Some(report) = self.monitor.take_finished() {
-            if report.tells_nothing {
+            if report.is_inconclusive {
                 self.learner.repeat(&report);
                 self.monitor.clear();
             } else if self.learner.learn(&report) == Verdict::Restart {
@@ -215,12 +224,24 @@ mod tests {
     }
 
     #[test]
+    fn the_first_rate_is_two_segments_in_a_round_trip_or_as_configured() {
+        let first = |constants| {
+            let mut pcc = Pcc::<allegro::Allegro>::new(&constants, &start(Growth::PerSegment));
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+            pcc.on_established(Instant::ZERO, &mut window, Some(Duration::from_millis(100)));
+            pcc.rate()
+        };
+        assert!((first(allegro::Config::PUBLISHED) - 0.16).abs() < 1e-9);
+        assert!((first(allegro::Config { initial_rate: 5.0, ..allegro::Config::PUBLISHED }) - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn an_interval_has_packets_enough_for_a_loss_rate() {
-        let allegro = packets::<allegro::Learner>(&allegro::Config::PUBLISHED);
+        let allegro = packets::<allegro::Allegro>(&allegro::Config::PUBLISHED);
         assert!((allegro - 10.0).abs() < 1e-6, "NSDI '15: {allegro}");
-        let kernel = packets::<allegro::Learner>(&allegro::Config { min_packets: 40, ..allegro::Config::PUBLISHED });
+        let kernel = packets::<allegro::Allegro>(&allegro::Config { min_packets: 40, ..allegro::Config::PUBLISHED });
         assert!((kernel - 40.0).abs() < 1e-6, "PCC-Kernel: {kernel}");
-        let vivace = packets::<vivace::Learner>(&vivace::Config::PUBLISHED);
+        let vivace = packets::<vivace::Vivace>(&vivace::Config::PUBLISHED);
         assert!((vivace - 20.0).abs() < 1e-6, "PCC-Uspace: {vivace}");
     }
 }

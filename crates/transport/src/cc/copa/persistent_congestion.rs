@@ -15,8 +15,8 @@ pub enum TimeoutRule {
     PersistentCongestion,
     /// Every one, as the loss window of RFC 5681, §3.1.
     Every,
-    /// None (genericCC's `MarkovianCC::onTimeout`).
-    None,
+    /// None (genericCC's `MarkovianCC::onTimeout` does nothing).
+    Never,
 }
 
 impl Constant for TimeoutRule {}

@@ -112,7 +112,7 @@ fn after_timeouts(timeout: TimeoutRule) -> [u64; 2] {
 fn a_timeout_resets_the_window_if_congestion_persists() {
     assert_eq!(after_timeouts(TimeoutRule::PersistentCongestion), [15, 2]);
     assert_eq!(after_timeouts(TimeoutRule::Every), [2, 2]);
-    assert_eq!(after_timeouts(TimeoutRule::None), [15, 15]);
+    assert_eq!(after_timeouts(TimeoutRule::Never), [15, 15]);
 }
 
 #[test]

@@ -20,6 +20,10 @@ constants! {
         /// ε_max: the greatest distance of a trial from the rate (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_max: f64 = 0.05,
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15, §3.2). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
         /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace is 20, `pcc_interval_min_segs` of PCC-Kernel
         /// is 40, of which it leaves out 5 at each end.
         #[schemars(range(min = 1, max = 100_000))]
@@ -34,9 +38,9 @@ constants! {
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Allegro>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Allegro> {
         Pcc::new(self, start)
     }
 }
@@ -75,7 +79,7 @@ enum Phase {
 
 /// The state of Allegro.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Allegro {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -83,7 +87,7 @@ pub struct Learner {
     phase: Phase,
 }
 
-impl Learner {
+impl Allegro {
     fn decide(&mut self) {
         // The order is drawn at random when the trials begin.
         self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
@@ -113,8 +117,12 @@ impl Learner {
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Allegro {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self {

@@ -19,7 +19,7 @@ pub struct Report {
     /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are too few samples.
     pub(super) rtt_gradient: f64,
     /// The interval was application-limited and nothing was lost, so it does not show whether the path sustains the rate.
-    pub(super) tells_nothing: bool,
+    pub(super) is_inconclusive: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Interval {
             sending_rate,
             loss: self.lost as f64 / self.packets.max(1) as f64,
             rtt_gradient: self.rtts.slope(),
-            tells_nothing: self.is_app_limited && self.lost == 0,
+            is_inconclusive: self.is_app_limited && self.lost == 0,
         }
     }
 }

@@ -46,6 +46,10 @@ constants! {
         /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number and 2τ minus this number beyond (§4).
         #[schemars(range(min = 1, max = 1000))]
         slow_confidence: u32 = 3,
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18, §4). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
         /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take 20 (`kMinimumPacketsPerInterval`,
         /// `kMinPacketsNumberPerInterval`).
         #[schemars(range(min = 1, max = 100_000))]
@@ -60,9 +64,9 @@ constants! {
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Vivace>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Vivace> {
         Pcc::new(self, start)
     }
 }
@@ -124,7 +128,7 @@ impl Ascent {
 
 /// The state of Vivace.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Vivace {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -132,14 +136,18 @@ pub struct Learner {
     ascent: Ascent,
 }
 
-impl Learner {
+impl Vivace {
     fn probe(&mut self) {
         self.phase = Phase::Probing { is_up_first: false, begun: 0, first: None };
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Vivace {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self { constants, rate, phase: Phase::Starting { last: None, has_begun: false }, ascent: Ascent::default() }
@@ -231,10 +239,10 @@ mod tests {
     use acklab_base::random::Seed;
 
     fn report(rate: f64, loss: f64, rtt_gradient: f64) -> Report {
-        Report { rate, sending_rate: rate, loss, rtt_gradient, tells_nothing: false }
+        Report { rate, sending_rate: rate, loss, rtt_gradient, is_inconclusive: false }
     }
 
-    /// A link of so many megabits per second with a deep buffer.
+    /// A link of `capacity` megabits per second with a deep buffer.
     fn link(capacity: f64, rate: f64) -> Report {
         report(rate, 0.0, (rate / capacity - 1.0).max(0.0))
     }
@@ -255,7 +263,7 @@ mod tests {
 
     #[test]
     fn starting_waits_for_each_result_and_goes_back_when_the_utility_falls() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Vivace::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
         for expected in [2.0, 4.0, 8.0, 16.0] {
             let rate = learner.next(&mut random).unwrap();
             assert!((rate - expected).abs() < 1e-9 && learner.next(&mut random).is_none());
@@ -266,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_pair_around_the_rate_gives_the_gradient() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
+        let (mut learner, mut random) = (Vivace::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
         learner.probe();
         let pair = [(); 2].map(|()| learner.next(&mut random).unwrap());
         assert!(learner.next(&mut random).is_none());
@@ -327,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_timeout_halves_the_rate() {
-        let mut learner = Learner::new(Config::PUBLISHED, 8.0);
+        let mut learner = Vivace::new(Config::PUBLISHED, 8.0);
         learner.on_timeout();
         assert!((learner.rate() - 4.0).abs() < 1e-9);
     }

@@ -246,21 +246,9 @@ fn two_references_take_what_tells_both() {
 #[test]
 fn other_first_octets_are_refused() {
     let refused = |behavior, octet| Format::read(behavior, &mut Reader(&[octet; 16])).unwrap_err().to_string();
-    assert_eq!(refused(Behavior::Zero, 0xc1), "a header that begins with 0xc1 is none that is spoken here", "rnd_2");
-    assert_eq!(refused(Behavior::Zero, 0xa1), "a header that begins with 0xa1 is none that is spoken here", "rnd_6");
-    assert_eq!(
-        refused(Behavior::Sequential, 0xd1),
-        "a header that begins with 0xd1 is none that is spoken here",
-        "seq_2"
-    );
-    assert_eq!(
-        refused(Behavior::Sequential, 0xf1),
-        "a header that begins with 0xf1 is none that is spoken here",
-        "feedback"
-    );
-    assert_eq!(
-        refused(Behavior::Random, 0xfb),
-        "a header that begins with 0xfb is none that is spoken here",
-        "outer TTL"
-    );
+    assert_eq!(refused(Behavior::Zero, 0xc1), "a header that begins with 0xc1 is not supported", "rnd_2");
+    assert_eq!(refused(Behavior::Zero, 0xa1), "a header that begins with 0xa1 is not supported", "rnd_6");
+    assert_eq!(refused(Behavior::Sequential, 0xd1), "a header that begins with 0xd1 is not supported", "seq_2");
+    assert_eq!(refused(Behavior::Sequential, 0xf1), "a header that begins with 0xf1 is not supported", "feedback");
+    assert_eq!(refused(Behavior::Random, 0xfb), "a header that begins with 0xfb is not supported", "outer TTL");
 }
