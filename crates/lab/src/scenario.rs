@@ -32,8 +32,8 @@ mod snippet;
 mod transport;
 mod validate;
 
-pub(crate) use flow::{CustomKey, back_name};
 pub use flow::Flow;
+pub(crate) use flow::{CustomKey, back_name};
 pub use measure::{Capture, Measure, Series};
 pub use refuse::Refusal;
 pub use schema::schema;

@@ -121,7 +121,11 @@ fn timestamps_that_come_and_go(ack: &mut Ack, count: u32) {
 /// DSCP and DF change after 40 ACKs each, in turns.
 fn dscp_and_df_change(ack: &mut Ack, count: u32) {
     advance(ack, 2 * MSS);
-    ack.ip = Ipv4Fields { dscp: (count / 40 % 2 * 10) as u8, dont_fragment: (count + 20) / 40 % 2 == 0, ..ack.ip };
+    ack.ip = Ipv4Fields {
+        dscp: (count / 40 % 2 * 10) as u8,
+        dont_fragment: ((count + 20) / 40).is_multiple_of(2),
+        ..ack.ip
+    };
 }
 
 fn random(count: u16) -> u16 {

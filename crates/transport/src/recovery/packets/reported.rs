@@ -20,7 +20,8 @@ impl<T> Packets<T> {
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             let index = (number - self.first) as usize;
-            let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
+            let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index]
+            else {
                 continue;
             };
             let octets = if is_in_flight { octets } else { 0 };
