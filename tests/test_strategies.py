@@ -458,7 +458,9 @@ def test_a_name_that_the_run_does_not_know_is_refused_with_its_place(tmp_path):
     assert str(caught.value).startswith(
         f'{file}:13:35: flow.0.ack.name: found "mien", expected the name of a strategy that was added to the run: "mine"; did you mean `mine`?\n'
     )
-    with pytest.raises(acklab.ScenarioError, match="expected the name of a strategy that was added to the run, and none was added"):
+    with pytest.raises(
+        acklab.ScenarioError, match="expected the name of a strategy that was added to the run, and none was added"
+    ):
         acklab.run(file)
 
 

@@ -167,8 +167,11 @@ impl Datagram for Packet {
 
 impl acklab_wifi::Packet for Packet {
     fn ack(&self) -> Option<Ack> {
-        let segment = self.pdu::<Segment>().filter(|_| self.is_pure_ack())?;
-        Some(Ack::of(*segment, self.0.header.route.endpoints))
+        // The header tells it for most packets; the segment lies elsewhere.
+        if !self.is_pure_ack() {
+            return None;
+        }
+        Some(Ack::of(*self.pdu::<Segment>()?, self.0.header.route.endpoints))
     }
 
     fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self {

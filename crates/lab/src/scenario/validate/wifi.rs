@@ -70,7 +70,7 @@ fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
         above_zero(&at("beacon_interval"), interval)?;
     }
     above_zero(&at("aggregation.max_time"), cell.aggregation.max_time)?;
-    if !matches!(cell.aggregation.window, 1..=256) {
+    if !matches!(cell.window(), 1..=256) {
         return Err(Problem::at(at("aggregation.window"), "a window of 1 to 256 frames"));
     }
     if cell.aggregation.max_frames == Some(0) {
