@@ -121,7 +121,7 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             "transport = { preset = \"rfc\" }",
-            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"custom\"",
+            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"tack\", \"custom\"",
         ),
         (
             "transport = \"tpc\"",
@@ -129,7 +129,7 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             "transport = { protocol = \"tpc\" }",
-            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"custom\"; did you mean `tcp`?",
+            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", \"custom\"; did you mean `tcp`?",
         ),
         (
             "transport = 5",
