@@ -161,5 +161,8 @@ fn captures_are_dissected() {
     assert!(count("tack.frame == 0x05") > 50, "loss-event-driven IACKs");
     assert!(count("tack.rate > 20 and tack.rate < 55") > 50, "rates of the link");
     // The table begins at 1 s; what left before is in the capture alone.
-    assert!(count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d") > tables.counts("flows", "total_acks_sent_l4")[0]);
+    assert!(
+        count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d")
+            > tables.counts("flows", "total_acks_sent_l4")[0]
+    );
 }
