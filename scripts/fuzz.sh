@@ -14,7 +14,7 @@ if [ "${1:-}" = minimise ]; then
     mode=minimise
     shift
 fi
-[ $# -gt 0 ] || set -- dot11_decode ip_packet rohc_decompress scenario tack_decode tcp_decode tcp_endpoints udp_decode wifi_cell
+[ $# -gt 0 ] || set -- $(basename --suffix .rs --multiple fuzz/fuzz_targets/*.rs)
 
 for target; do
     # The longest input, and how many seconds one may take before it counts as a finding.

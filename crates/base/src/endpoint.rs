@@ -22,6 +22,12 @@ pub trait Endpoint: Machine {
     /// The content of `datagram`, which the endpoint has just sent or accepted.
     fn content(&self, datagram: &Self::Datagram) -> Content;
 
+    /// Whether `datagram` acknowledges and does nothing else.
+    fn is_pure_ack(&self, datagram: &Self::Datagram) -> bool {
+        let Content { payload, acknowledges } = self.content(datagram);
+        acknowledges && payload == 0
+    }
+
     /// The stream offset of the first octet of payload in `datagram`; without a stream, its offset among all octets of its direction.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 

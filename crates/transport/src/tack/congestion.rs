@@ -81,7 +81,7 @@ pub(super) struct Congestion {
     reduction: Option<Reduction>,
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
-    /// The window has held back sending since the last feedback.
+    /// The window was used up since the last feedback.
     pub(super) held_back: bool,
     pub(super) counters: Counters,
 }
@@ -215,7 +215,7 @@ impl Congestion {
     fn exit(&mut self, now: Instant) {
         self.set_state(now, CongestionState::Open);
         self.counters.recoveries += 1;
-        self.counters.recovery_time = self.counters.recovery_time + now.since(self.recovery_began);
+        self.counters.recovery_time += now.since(self.recovery_began);
     }
 
     /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.

@@ -102,6 +102,11 @@ impl Receiver {
         let _ = self.numbers.insert(number..number + 1);
     }
 
+    /// A packet of the handshake has arrived, which the first TACK times.
+    pub(super) fn time_handshake(&mut self, departed: Timestamp, arrived: Timestamp) {
+        self.delays.on_arrival(departed, arrived);
+    }
+
     /// A packet has arrived that has to be acknowledged.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
@@ -116,6 +121,8 @@ impl Receiver {
         self.acknowledger.enter(now, packet);
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
+        // A policy may ask for an ACK at this instant as if it were a later one.
+        self.acknowledger.wake(now);
     }
 
     /// The handshake has taken so long, from this end to the peer and back.
@@ -186,7 +193,8 @@ impl Receiver {
         let (delivered, interval) = self.rate.on_tack(ledger.newest, ledger.total.octets, least);
         self.loss_rate.on_interval(self.numbers.end(), self.loss.counters().lost);
         let (echo, delay) = self.delays.on_tack(stamp);
-        let mut tack = Tack { next: PktSeq::of(next), echo, delay, delivered, interval, ..Tack::default() };
+        let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
+        let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
         if !self.numbers.beyond().is_empty() {
             self.list(next, room, &mut tack);
         }

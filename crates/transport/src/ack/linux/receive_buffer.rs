@@ -55,14 +55,7 @@ pub(super) struct Arrived {
 
 impl Default for ReceiveBuffer {
     fn default() -> Self {
-        Self {
-            clamp: INITIAL,
-            offered: INITIAL_WINDOW,
-            per_round_trip: 0,
-            began: (Instant::ZERO, 0),
-            next: 0,
-            held: 0,
-        }
+        Self { clamp: INITIAL, offered: INITIAL_WINDOW, per_round_trip: 0, began: (Instant::ZERO, 0), next: 0, held: 0 }
     }
 }
 

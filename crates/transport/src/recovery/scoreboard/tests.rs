@@ -85,14 +85,14 @@ fn by_time_what_was_out_too_long_is_lost() {
     board.sack([range(2, 2)].into_iter());
     let newest = board.delivery().newest.unwrap().number;
     let reach = Duration::from_micros(1050);
-    assert_eq!(
-        board.detect_by_time(us(1000), newest, reach),
-        found(0, false, Some(150)),
-        "until both are due"
-    );
+    assert_eq!(board.detect_by_time(us(1000), newest, reach), found(0, false, Some(150)), "until both are due");
     assert_eq!(board.detect_by_time(us(1060), newest, reach), found(100, false, Some(90)));
     board.retransmit(us(1060), 0, Stamp::default());
-    assert_eq!(board.detect_by_time(us(1150), newest, reach), found(100, false, None), "the one that left last is not examined");
+    assert_eq!(
+        board.detect_by_time(us(1150), newest, reach),
+        found(100, false, None),
+        "the one that left last is not examined"
+    );
     board.retransmit(us(1150), 100, Stamp::default());
     // The second retransmission is delivered: now the first is late, and so is what never was examined.
     board.begin_ack(since(us(2150)));

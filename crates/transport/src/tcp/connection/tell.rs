@@ -22,6 +22,11 @@ impl Endpoint for Connection {
     }
 
     #[inline]
+    fn is_pure_ack(&self, segment: &Segment) -> bool {
+        acklab_wire::Pdu::is_pure_ack(segment)
+    }
+
+    #[inline]
     fn offset(&self, segment: &Segment) -> u64 {
         match self.last {
             Way::In => self.receiving.offset(segment),

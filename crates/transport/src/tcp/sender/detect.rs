@@ -38,8 +38,7 @@ impl Sender {
         let in_recovery = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss);
         let rtt = &self.timing.rtt;
         let window = rack.window(rtt.min(), rtt.srtt(), in_recovery, self.board.sacked_segments());
-        let Detected { lost, retransmissions_lost, wait } =
-            self.board.detect_by_time(now, newest, rack.rtt() + window);
+        let Detected { lost, retransmissions_lost, wait } = self.board.detect_by_time(now, newest, rack.rtt() + window);
         rack.wait(now, wait, self.config.timer_slack);
         if wait.is_some() {
             // Only one of the two timers runs at a time (RFC 8985, §7.2).

@@ -40,7 +40,8 @@ impl Sender {
     pub(super) fn continue_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         let is_partial = summary.advance.bytes > 0;
         let undo = &self.congestion.undo;
-        if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) && !self.board.has_retransmissions() {
+        if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) && !self.board.has_retransmissions()
+        {
             // The segment that filled the hole was only late (Linux's tcp_try_undo_partial).
             self.board.unmark_lost();
             return self.abandon_recovery(now, summary);

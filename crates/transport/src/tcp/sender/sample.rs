@@ -50,7 +50,6 @@ impl Sender {
     /// Returns `true` if the ACK does not advance, and SACKs something that left before the head last did.
     fn is_before_head(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
-        summary.advance.bytes == 0
-            && sacked.zip(self.board.head_sent_at()).is_some_and(|(sacked, head)| sacked < head)
+        summary.advance.bytes == 0 && sacked.zip(self.board.head_sent_at()).is_some_and(|(sacked, head)| sacked < head)
     }
 }
