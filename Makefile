@@ -1,11 +1,11 @@
 # make demo   environment, build, the study of ACK compression, its report
-# make test   everything that CI runs
-# make lint   formatters, linters, types
+# make lint   formatters, linters, types, layers
+# make test   Rust, Python, and the commands of the documentation; .ci/run is both
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
-# make fuzz   endpoints in a hostile network, and compressed ACKs, ten million of each; with nightly Rust and cargo-fuzz also what libFuzzer finds in forty minutes
+# make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
 
@@ -32,12 +32,15 @@ $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST)
+# The environment holds one build of the core: the fast one of profile `quick`, or that of profile `dev`, which the tests run: it asserts,
+# and it shares all that `cargo test` builds. Each takes the place of the other.
+$(VENV)/.core-quick $(VENV)/.core-dev: $(VENV)/.core-%: $(VENV)/.requirements pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.93 or newer (https://rustup.rs)" >&2; exit 1; }
-	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
+	@rm -f $(VENV)/.core-*
 	@touch $@
 
-install: $(VENV)/.built
+install: $(VENV)/.core-quick
 
 demo: install
 	$(BIN)/acklab study ack_compression --out $(OUT)
@@ -47,20 +50,22 @@ test: test-rust test-python
 
 test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
-	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --exclude acklab-py --quiet
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
 
-test-python: install
+test-python: $(VENV)/.core-dev
 	./scripts/system-packages.sh test
 	$(BIN)/python -m pytest
+	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
-lint: install
+lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/python scripts/layers.py
 	$(BIN)/ruff format --check python tests studies scripts
 	$(BIN)/ruff check python tests studies scripts
 	$(BIN)/mypy
 
-format: install
+format: $(VENV)/.requirements
 	cargo fmt --all
 	$(BIN)/ruff check --fix --quiet python tests studies scripts
 	$(BIN)/ruff format --quiet python tests studies scripts
@@ -83,18 +88,11 @@ validate:
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
 	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test rohc --quiet -- --nocapture
-	@command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
-	mkdir -p fuzz/corpus/dot11_decode fuzz/corpus/ip_packet fuzz/corpus/rohc_decompress fuzz/corpus/tcp_decode fuzz/corpus/tcp_endpoints fuzz/corpus/udp_decode
-	cargo +nightly fuzz run dot11_decode fuzz/corpus/dot11_decode fuzz/seeds/dot11_decode -- -max_len=256 -max_total_time=600
-	cargo +nightly fuzz run ip_packet fuzz/corpus/ip_packet fuzz/seeds/ip_packet fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=60
-	cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
-	cargo +nightly fuzz run udp_decode fuzz/corpus/udp_decode -- -max_len=100 -max_total_time=60
-	cargo +nightly fuzz run tcp_endpoints fuzz/corpus/tcp_endpoints -- -max_len=4096 -max_total_time=600
-	cargo +nightly fuzz run rohc_decompress fuzz/corpus/rohc_decompress -- -max_len=4096 -max_total_time=600
+	./scripts/fuzz.sh
 
 closed-forms:
-	cargo test --package acklab-lab --test closed_forms --quiet -- --include-ignored --nocapture
-	cargo test --package acklab-wifi --test bianchi --quiet -- --include-ignored --nocapture
+	cargo test --package acklab-lab --test integration --quiet closed_forms -- --include-ignored --nocapture
+	cargo test --package acklab-wifi --test integration --quiet bianchi -- --include-ignored --nocapture
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

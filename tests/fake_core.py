@@ -8,6 +8,7 @@ import json
 import threading
 import time
 import tomllib
+from typing import Any
 
 import pyarrow as pa
 
@@ -51,7 +52,7 @@ class FakeCore:
         for change in sets:
             key, _, value = change.partition("=")
             *path, last = key.split(".")
-            place = document
+            place: Any = document
             for word in path:
                 place = place[int(word)] if word.isdigit() else place.setdefault(word, {})
             try:

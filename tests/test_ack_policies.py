@@ -4,19 +4,20 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 @pytest.fixture
-def module():
-    module = load_module(find("ack_policies"))
-    module.QUICK_PATHS = module.SENDERS_ON = "paths.toml:default,nepal"
-    module.QUICK_POLICIES = "policies.toml:delayed,L = 16"
-    module.CONTROLLERS = module.CONTROLLERS_OF_TRANSFERS = ["newreno"]
-    module.TRANSFERS = "sizes.toml:100 kB,1 MB"
+def module(monkeypatch):
+    module = study_code("ack_policies")
+    for name in ("QUICK_PATHS", "SENDERS_ON"):
+        monkeypatch.setattr(module, name, "paths.toml:default,nepal")
+    for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):
+        monkeypatch.setattr(module, name, ["newreno"])
+    monkeypatch.setattr(module, "QUICK_POLICIES", "policies.toml:delayed,L = 16")
+    monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
     return module
 
 

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from acklab import figures
 from acklab.report import Figure
 from acklab.statistics import Interval
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
-from conftest import BUILT
+from acklab.studies import runs as of_runs
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_80211a"))
+STUDY = study_code("hack_80211a")
 transfer, runs = STUDY.transfer, STUDY.runs
 
 # The paper's stock TCP: 9060 ACKs of 52 octets; an eighth of them sent twice, backoffs of 8.2 slots on average.
@@ -32,22 +33,22 @@ def test_an_octet_begins_what_an_answer_carries():
 
 
 def test_a_number_that_is_none_is_a_dash():
-    assert runs.shown(Interval(float("nan"), float("nan"), float("nan"), 0)) == "–"
-    assert runs.within({"mean": 1.5, "low": None, "high": None}, 1) == "1.5"
-    assert runs.within({"mean": 1.5, "low": 1.25, "high": 1.75}, 2) == "1.50 ± 0.25"
+    assert Interval(float("nan"), float("nan"), float("nan"), 0).text() == "–"
+    assert Interval.of_row({"mean": 1.5, "low": None, "high": None}).text(1) == "1.5"
+    assert Interval.of_row({"mean": 1.5, "low": 1.25, "high": 1.75}).text(signed=True) == "+1.50 ± 0.25"
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     bench = Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True)
-    done = runs.run(bench, {name: (runs.SCENARIO, [STUDY.TRANSFER, f"schemes.toml:{name}"]) for name in runs.SCHEMES})
-    stock, hack = (STUDY._costs(bench, done[name])[0] for name in runs.SCHEMES)
+    done = runs.transfers(bench)
+    stock, hack = (transfer.costs(bench, done[name])[0] for name in runs.SCHEMES)
     assert stock.acks == hack.frames + hack.compressed
     assert hack.acks < 20
     assert hack.compressed_mean == pytest.approx(4.0, abs=0.01)
     assert hack.access_time < stock.access_time / 100
-    assert all(runs.failures(result) == 0 for result in done["HACK"].results)
-    assert Figure(STUDY.drawing.air({name: own.uses for name, own in done.items()}), "").to_dict()["kind"] == "figure"
+    assert all(of_runs.failures(result) == 0 for result in done["HACK"].results)
+    assert Figure(figures.air_shares({name: own.uses for name, own in done.items()}), "").to_dict()["kind"] == "figure"
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")

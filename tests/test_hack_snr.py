@@ -4,11 +4,10 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_snr"))
-space, downloads = STUDY.space, STUDY.downloads
+STUDY = study_code("hack_snr")
+space, downloads = STUDY.space, STUDY.runs
 
 CHANNEL = {
     "model": "snr",
@@ -19,7 +18,7 @@ CHANNEL = {
 
 
 def runs(*goodput):
-    return downloads.Runs(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
+    return downloads.Downloads(goodput=goodput, timeouts=[0], retransmissions=[0], frames=1.0, unanswered=0.0)
 
 
 def test_a_ratio_is_a_distance():
@@ -57,7 +56,7 @@ def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
 def test_a_share_of_the_study(tmp_path):
     places = [space.lossless(mcs) for mcs in (4, 7)]
     bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
-    result = downloads.sweep_of(bench, downloads.WAITING, places, ())
+    result = downloads.sweep_of(bench, downloads.WAITING, places, (), is_waiting=True)
     found = downloads.measured(result)
     pairs = [(space.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in places]
     assert all(8 < gain < 18 for _, stock, hack in pairs for gain in downloads.improvement(stock, hack))

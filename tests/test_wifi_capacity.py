@@ -1,4 +1,4 @@
-"""The model of the capacity of Wi-Fi against numbers worked out by hand, and a share of the study."""
+"""The study of the capacity of Wi-Fi: what it tries, and a share of it."""
 
 import dataclasses
 
@@ -6,129 +6,28 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.runner import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("wifi_capacity"))
-model = STUDY.model
-
-
-def scenario(standard, **wifi):
-    cell = {"name": "cell", "standard": standard, "ap": {}, **wifi}
-    return {"wifi": [cell], "flow": [{"transport": {"protocol": "udp"}, "traffic": {"write": "1472B"}}]}
-
-
-def of(standard, **wifi):
-    return model.cycle(model.of_scenario(scenario(standard, **wifi)))
-
-
-@pytest.mark.parametrize(
-    ("mode", "octets", "microseconds"),
-    [
-        (model.dsss(11), 1536, 192 + 1118),  # 12288 bits / 11 = 1117.1
-        (model.dsss(2), 14, 192 + 56),
-        (model.dsss(2, short_preamble=True), 14, 96 + 56),
-        (model.dsss(1, short_preamble=True), 14, 192 + 112),  # 1 Mbps has the long preamble only
-        (model.ofdm(54), 1536, 20 + 57 * 4),  # 16 + 12288 + 6 bits in symbols of 216
-        (model.ofdm(24), 14, 20 + 2 * 4),
-        (model.ofdm(6), 14, 20 + 6 * 4),
-        (model.ofdm(24), 32, 20 + 3 * 4),
-        (model.ht(7), 1538, 36 + 84),  # 12326 bits in 23 symbols of 540 and 3.6 µs: 82.8, up to the next 4
-        (model.ht(7, streams=4), 1538, 48 + 24),  # two encoders: 12332 bits in 6 symbols of 2160: 21.6
-        (model.vht(9, streams=2), 1542, 44 + 16),  # two encoders: 12364 bits in 4 symbols of 3120: 14.4
-        (model.ht(0, width=20, guard=800), 1538, 36 + 475 * 4),  # 12326 bits in symbols of 26
-    ],
-)
-def test_durations_of_ppdus(mode, octets, microseconds):
-    assert mode.duration(octets) == microseconds * 1000
-
-
-@pytest.mark.parametrize(
-    ("mode", "mbps"),
-    [(model.ht(7, 2), 300), (model.ht(7, 4), 600), (model.vht(9, 2), 866.7), (model.ht(0), 15), (model.ht(0, 1, 20, 800), 6.5)],
-)
-def test_rates_are_those_of_the_tables(mode, mbps):
-    assert mode.mbps == pytest.approx(mbps, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("cycle", "microseconds"),
-    [
-        # DIFS, mean backoff, data, SIFS, ACK.
-        (of("802.11b"), 50 + 15.5 * 20 + 1310 + 10 + 248),
-        (of("802.11b", short_preamble=True), 50 + 310 + 96 + 1118 + 10 + 152),
-        (of("802.11b", short_preamble=True, basic_rates=["1Mbps", "2Mbps", "5.5Mbps", "11Mbps"]), 50 + 310 + 1214 + 10 + 96 + 11),
-        (of("802.11a"), 34 + 67.5 + 248 + 16 + 28),
-        # The signal extension of 6 µs makes up for the shorter SIFS.
-        (of("802.11g"), 28 + 67.5 + 254 + 10 + 34),
-        (of("802.11g", long_slot=True), 50 + 150 + 254 + 10 + 34),
-        (of("802.11g", protection="cts-to-self"), 50 + 150 + 248 + 10 + 254 + 10 + 34),
-        (of("802.11a", rts_threshold="500B"), 34 + 67.5 + (28 + 16 + 28 + 16) + 248 + 16 + 28),
-        # AIFS of 43 µs; four streams, one frame.
-        (of("802.11n", streams=4, aggregation={"max_bytes": "0B"}), 110.5 + 72 + 16 + 28),
-        # 41 subframes of 1544 octets and one of 1542: 518806 bits in 481 symbols of 1080, 1731.6 µs.
-        (of("802.11n", streams=2), 110.5 + 40 + 1732 + 16 + 32),
-        # 64 subframes of 1544, the last of 1542: 790510 bits in 254 symbols of 3120, 914.4 µs.
-        (of("802.11ac", streams=2), 110.5 + 44 + 916 + 16 + 32),
-        # In 1000 µs, 22 subframes: 271750 bits in 252 symbols, 907.2 µs.
-        (of("802.11n", streams=2, access={"best_effort": {"txop_limit": "1000us"}}), 110.5 + 40 + 908 + 16 + 32),
-        # In 300 µs, two exchanges of a frame each with SIFS between them.
-        (
-            of("802.11n", streams=4, aggregation={"max_bytes": "0B"}, access={"best_effort": {"txop_limit": "300us"}}),
-            110.5 + 116 + 16 + 116,
-        ),
-    ],
-)
-def test_cycles_by_hand(cycle, microseconds):
-    assert cycle.total == microseconds * 1000
-    assert cycle.goodput == pytest.approx(cycle.octets * 8 / microseconds)
-
-
-def test_limits_of_an_aggregate():
-    assert of("802.11n").frames == 65_535 // 1544
-    assert of("802.11ac", streams=2).frames == 64
-    assert of("802.11ac", streams=2, aggregation={"max_bytes": "65535B"}).frames == 42
-    assert of("802.11n", aggregation={"max_frames": 8}).frames == 8
-    # At 15 Mbps 4 ms hold 7432 octets behind the preamble: four frames.
-    assert of("802.11n", rate={"mcs": 0}, aggregation={"max_time": "4ms"}).frames == 4
-    assert of("802.11n", rate={"mcs": 0}).frames == 6
-    two = of("802.11n", streams=2, aggregation={"a_msdu": "3839B", "max_frames": 2})
-    assert (two.frames, two.octets) == (2, 4 * 1472)
-
-
-def test_the_answer_is_chosen_by_the_reference_rate():
-    cell = model.of_scenario(scenario("802.11n", rate={"mcs": 1}))
-    assert cell.answer_to(cell.mode).mbps == 12
-    cell = model.of_scenario(scenario("802.11a", basic_rates=["24Mbps", "54Mbps"], rate={"rate": "6Mbps"}))
-    assert cell.answer_to(cell.mode).mbps == 24
-
-
-def test_the_parts_of_a_cycle_are_all_of_it():
-    cycle = of("802.11g", protection="cts-to-self")
-    parts = (cycle.aifs, cycle.backoff, cycle.control, cycle.preamble, cycle.payload, cycle.headers, cycle.sifs, cycle.answer)
-    assert sum(parts) == cycle.total
-    assert cycle.control == 258_000
-    assert cycle.payload == round(1472 * 8 / 54 * 1000)
-    assert of("802.11a", late_answers="37us").total == of("802.11a").total + 37_000
+STUDY = study_code("wifi_capacity")
 
 
 def test_combinations_leave_out_the_defaults():
     space = dataclasses.replace(STUDY.SPACES[0], dimensions=dict(list(STUDY.SPACES[0].dimensions.items())[:2]))
     titles = [[choice.title for choice in choices] for choices in space.combinations()]
     assert titles[0] == []
-    assert titles[-1] == ["short preamble", "answers at 1 Mbps"]
+    assert titles[-1] == ["short preamble", "response frames at 1 Mbps"]
     assert len(titles) == 6
     assert [choice.title for choice in space.candidates()][1:] == [
         "short preamble",
-        "answers at up to 11 Mbps",
-        "answers at 1 Mbps",
+        "response frames at up to 11 Mbps",
+        "response frames at 1 Mbps",
     ]
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
-    module = load_module(find("wifi_capacity"))
-    for part in (module, module.held):
+    module = study_code("wifi_capacity")
+    for part in (module, module.runs):
         monkeypatch.setattr(part, "SPACES", module.SPACES[:1])
     bench = Bench(find("wifi_capacity"), tmp_path, quick=True, quiet=True)
     found = module.measures(bench)

@@ -6,11 +6,14 @@ Values that are missing or not a number are left out.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy import special
+
+from acklab.samples import Within, per_run, refuse_several_rows, refuse_unlike_flows, require_runs
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,29 @@ class Interval:
     count: int
     """How many values it is the mean of."""
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> "Interval":
+        """A row of what `intervals` gives."""
+        mean, low, high = (math.nan if row[name] is None else float(row[name]) for name in ("mean", "low", "high"))
+        return cls(mean, low, high, int(row.get("count", 0)))
+
+    @property
+    def row(self) -> tuple[float | None, float | None, float | None]:
+        """Mean, low and high as a frame has them: None for what is not a number."""
+        mean, low, high = (None if math.isnan(number) else number for number in (self.mean, self.low, self.high))
+        return mean, low, high
+
     @property
     def half_width(self) -> float:
         """Half of the width of the interval."""
         return (self.high - self.low) / 2
+
+    def text(self, decimals: int = 2, *, signed: bool = False) -> str:
+        """The mean and half of the width, as they stand in tables: 1.50 ± 0.25; a dash where there is no number."""
+        if math.isnan(self.mean):
+            return "–"
+        half = "" if math.isnan(self.low) else f" ± {self.half_width:.{decimals}f}"
+        return f"{self.mean:{'+' if signed else ''}.{decimals}f}{half}"
 
 
 def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
@@ -37,7 +59,7 @@ def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
     return airtime.group_by("cell", "use", maintain_order=True).agg(pl.col("time", "share").sum())
 
 
-def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
+def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
     """The mean of independent values with Student's t interval.
 
     mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are taken to be
@@ -51,20 +73,32 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
-    half = float(stats.t.ppf((1 + confidence) / 2, count - 1)) * error
+    half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 
 
-def intervals(frame: pl.DataFrame, by: Sequence[str], value: str, confidence: float = 0.95) -> pl.DataFrame:
-    """Mean and interval of a column for each combination of the columns `by`, in order of first appearance.
+def intervals(
+    frame: pl.DataFrame,
+    by: Sequence[str],
+    value: str,
+    confidence: float = 0.95,
+    *,
+    within: Within | None = None,
+    seed: str = "seed",
+) -> pl.DataFrame:
+    """Mean over seeds and interval of a column for each combination of the columns `by`, in order of first appearance.
 
-    Gives the columns `by`, `mean`, `low`, `high` (all in the unit of `value`; null where there is no interval) and `count`.
+    Runs with different seeds are the sample, and each contributes one number. Where a run has a row for each of several flows, `within`
+    says how they become one, "sum" or "mean", or `by` includes the name of the flow. Gives the columns `by`, `mean`, `low`, `high` (all in
+    the unit of `value`; null where there is no interval) and `count`, the number of seeds.
+
+    Raises UsageError if a run has several rows and no choice was made, and if the mean would be that of unlike flows.
     """
+    sample = per_run(frame, by, value, within, seed)
     rows = []
-    for key, group in frame.group_by(list(by), maintain_order=True):
+    for key, group in sample.group_by(list(by), maintain_order=True):
         interval = mean_interval(group[value].to_list(), confidence)
-        numbers = (interval.mean, interval.low, interval.high)
-        rows.append((*key, *(None if math.isnan(number) else number for number in numbers), interval.count))
+        rows.append((*key, *interval.row, interval.count))
     schema = {name: frame.schema[name] for name in by}
     return pl.DataFrame(
         rows,
@@ -78,23 +112,38 @@ def ratios(
     by: Sequence[str],
     value: str,
     baseline: Mapping[str, object],
-    pair: str = "seed",
+    *,
+    within: Within | None = None,
+    seed: str = "seed",
     confidence: float = 0.95,
 ) -> pl.DataFrame:
     """The value of each combination of the columns `by` over that of a baseline, run by run: geometric mean and interval.
 
-    `baseline` names some of the columns `by` and what they hold in the baseline; the others, and `pair`, are the same on both sides,
-    so what runs of one seed have in common falls out. Mean and interval are those of the logarithms: a half and a double are equally
-    far from 1, and 0.9 with its interval is the inverse of what exchanging the two sides would give. Pairs of which one is zero or
-    missing have no ratio and are left out. Gives what `intervals` gives.
+    `baseline` names some of the columns `by` and what they hold in the baseline; the others and the seed are the same on both sides, so
+    what runs of one seed have in common falls out. Where a run has a row for each of several flows, each flow is divided by the flow of the
+    same name, and the run contributes the geometric mean; with `within` both sides are added or averaged first.
+
+    Mean and interval are those of the logarithms over seeds: a half and a double are equally far from 1, and 0.9 with its interval is
+    the inverse of what exchanging the two sides would give. The baseline over itself is exactly 1. A run in which one side is zero or
+    missing has no ratio and is left out. Gives what `intervals` gives. Raises UsageError as `intervals` does.
     """
     same = [name for name in by if name not in baseline]
+    runs = [*by, seed]
+    if within is not None:
+        frame, pair = per_run(frame, by, value, within, seed), [seed]
+    else:
+        require_runs(frame, by, seed)
+        pair = [seed, *(name for name in ("flow",) if name in frame.columns and name not in by)]
+        refuse_several_rows(frame, [*by, *pair])
+        refuse_unlike_flows(frame, runs)
     reference = frame.filter(*(pl.col(name) == held for name, held in baseline.items()))
-    reference = reference.select(*same, pair, pl.col(value).cast(pl.Float64).alias("_below"))
-    paired = frame.join(reference, on=[*same, pair], how="left", maintain_order="left")
+    reference = reference.select(*same, *pair, pl.col(value).cast(pl.Float64).alias("_below"))
+    paired = frame.join(reference, on=[*same, *pair], how="left", maintain_order="left")
     positive = (pl.col(value) > 0) & (pl.col("_below") > 0)
     paired = paired.with_columns(_log=pl.when(positive).then((pl.col(value) / pl.col("_below")).log()))
-    logs = intervals(paired, by, "_log", confidence)
+    of_run = pl.when(pl.col("_log").null_count() == 0).then(pl.col("_log").mean())
+    sample = paired.group_by(runs, maintain_order=True).agg(of_run.alias("_log"))
+    logs = intervals(sample, by, "_log", confidence, seed=seed)
     return logs.with_columns(pl.col("mean", "low", "high").exp())
 
 

@@ -1,19 +1,24 @@
-"""Reproduced, same direction, or not."""
+"""Reproduced, same direction, not reproduced, or undecided."""
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from acklab.errors import UsageError
+from acklab.statistics import Interval
 
 REPRODUCED = "reproduced"
 SAME_DIRECTION = "same direction"
 NOT_REPRODUCED = "not reproduced"
-VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED)
+UNDECIDED = "undecided"
+VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, UNDECIDED)
 
-AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")
+AT_LEAST, AT_MOST, MORE_THAN, LESS_THAN = BOUNDS = ("at least", "at most", "more than", "less than")
 """Tolerances of claims that are bounds."""
+
+FITTED = "fitted setting"
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,25 @@ class Finding:
     note: str = ""
     group: str = ""
     """Heading that the claim stands under."""
+    no_effect: float = 0.0
+    """The number that means no effect: 1 for a ratio."""
+    fitted: str = ""
+    """How the settings were searched for a fit, if they were; the verdict is then called so."""
 
     @property
     def tolerated(self) -> tuple[float, float]:
         """The lowest and the highest number that counts as reproduced, in `unit`."""
-        return tolerated(self.tolerance, self.published)
+        return tolerated(self.tolerance, self.published, self.no_effect)
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict as it is written; where the settings were searched for a fit, it says so."""
+        return f"{self.verdict}, {FITTED}" if self.fitted else self.verdict
 
     def row(self) -> dict[str, Any]:
         """What `acklab study --json` prints of it; None for what is not a number."""
         names = ("id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict")
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: _plain(getattr(self, name)) for name in names} | {"fitted": bool(self.fitted)}
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
@@ -64,38 +78,70 @@ class Finding:
         return cls(**full)
 
 
-def tolerated(tolerance: str, published: float) -> tuple[float, float]:
+def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple[float, float]:
     """The lowest and the highest number that counts as reproduced. Raises UsageError.
 
-    A tolerance is a share of the published number ("3%"), a number in its unit ("0.05"), or a factor either way ("factor 1.5"). Where
-    a bound was published, it is "at least" or "at most".
+    A tolerance is a share of the published effect ("3%"), a number in the unit of the claim ("0.05"), or a factor either way ("factor
+    1.5"). The effect is how far the published number is from `no_effect`: a gain of 29 % that is published as the ratio 1.29 has the effect
+    0.29. Where a bound was published, the tolerance is "at least", "at most", "more than" or "less than".
     """
     if (bound := tolerance.strip()) in BOUNDS:
-        return (published, math.inf) if bound == AT_LEAST else (-math.inf, published)
+        return (published, math.inf) if bound in (AT_LEAST, MORE_THAN) else (-math.inf, published)
     match = re.fullmatch(r"\s*(factor)?\s*(\d+(?:\.\d+)?)\s*(%)?\s*", tolerance)
     if match is None or (match[1] and (match[3] or float(match[2]) < 1)):
-        expected = (
-            'a share such as "3%", a number such as "0.05", a factor from 1 on such as "factor 1.5", "at least" or "at most"'
+        expected = 'a share such as "3%", a number such as "0.05", a factor from 1 on such as "factor 1.5", ' + " or ".join(
+            f'"{bound}"' for bound in BOUNDS
         )
         raise UsageError(f"tolerance {tolerance!r}: expected {expected}")
     value = float(match[2])
     if match[1]:
         low, high = sorted((published / value, published * value))
         return low, high
-    room = abs(published) * value / 100 if match[3] else value
+    room = abs(published - no_effect) * value / 100 if match[3] else value
     return published - room, published + room
 
 
-def judge(published: float, measured: float, tolerance: str, direction_holds: bool | None) -> str:
-    """The verdict: within tolerance; else on the right side, if a side was claimed; else not reproduced.
+def lies_within(ours: Interval, low: float, high: float, *, strictly: bool = False) -> bool | None:
+    """Whether ours lies between two numbers: True if all of its interval does, False if none of it does, None if a part does.
 
-    The mean over seeds is held against the tolerance. A little room for rounding keeps a number that sits exactly on the edge inside.
+    A number without an interval, which is that of a single seed, lies nowhere in particular: None. What is not a number at all lies
+    outside. A little room for rounding keeps a number that sits exactly on an edge inside, unless the edges are strict.
     """
-    low, high = tolerated(tolerance, published)
-    room = (high - low if math.isfinite(high - low) else abs(published)) * 1e-9
-    if low - room <= measured <= high + room:
+    if math.isnan(ours.mean):
+        return False
+    if math.isnan(ours.low):
+        return None
+    if strictly:
+        inside, outside = low < ours.low and ours.high < high, ours.high <= low or ours.low >= high
+    else:
+        room = 1e-9 * (high - low if math.isfinite(high - low) else abs(low if math.isfinite(low) else high))
+        inside, outside = low - room <= ours.low and ours.high <= high + room, ours.high < low - room or ours.low > high + room
+    return True if inside else False if outside else None
+
+
+def judge(reproduced: bool | None, right_side: bool | None = False) -> str:
+    """The verdict: the most that all of our interval supports.
+
+    `reproduced` tells whether ours lies within the tolerance, and `right_side` whether it lies on the side that the claim says, if it
+    says one; each is True for all of the interval, False for none of it, and None for a part. Where a part of the interval would support
+    another verdict than the rest, the claim is undecided, and more seeds are needed.
+    """
+    if reproduced:
         return REPRODUCED
-    return SAME_DIRECTION if direction_holds else NOT_REPRODUCED
+    if right_side:
+        return SAME_DIRECTION
+    return NOT_REPRODUCED if reproduced is False and right_side is False else UNDECIDED
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """How many are reproduced, in words: those in fitted settings and those that are undecided are told apart."""
+    reproduced = [finding for finding in findings if finding.verdict == REPRODUCED]
+    words = f"{len(reproduced)} of {len(findings)} reproduced"
+    if fitted := sum(bool(finding.fitted) for finding in reproduced):
+        words += f", {fitted} of them in settings that were searched for a fit"
+    if undecided := sum(finding.verdict == UNDECIDED for finding in findings):
+        words += f", {undecided} undecided (more seeds)"
+    return words
 
 
 def _plain(value: object) -> object:

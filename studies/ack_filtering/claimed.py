@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
-from .runs import FEW, MANY, MOST, TEN, Runs
+from .runs import FEW, MANY, MOST, TEN, Values
 
 
 def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
@@ -24,7 +25,7 @@ def gain(above: Sequence[float], below: Sequence[float]) -> list[float]:
     return [100 * (one / other - 1) if other else math.nan for one, other in zip(above, below, strict=True)]
 
 
-def numbers(runs: Runs) -> dict[str, list[float]]:
+def numbers(runs: Values) -> dict[str, list[float]]:
     """The number of each claim, by its id, seed by seed."""
     return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
 
@@ -32,13 +33,18 @@ def numbers(runs: Runs) -> dict[str, list[float]]:
 Numbers = Iterator[tuple[str, list[float]]]
 
 
-def _lead(runs: Runs, arm: Arm, stations: int) -> list[float]:
+def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
     """Of the filter over none, in the goodput of all [%]."""
-    return gain(runs.of(arm.filtered, stations, "mbps"), runs.of(arm, stations, "mbps"))
+    return _exceeds(runs, arm.filtered, arm, stations)
+
+
+def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
+    """By how much the goodput of all with `one` exceeds that with `other` [%]."""
+    return gain(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
 def _over(
-    runs: Runs,
+    runs: Values,
     arms: Sequence[Arm],
     value: Callable[[int], Sequence[float]],
     fold: Callable[[Sequence[float]], float],
@@ -55,7 +61,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _queues(runs: Runs) -> Numbers:
+def _queues(runs: Values) -> Numbers:
     """Figure 4."""
     for arm in (SMALL, LARGE):
         yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
@@ -67,7 +73,7 @@ def _queues(runs: Runs) -> Numbers:
     yield "queue_alike", [one / other for one, other in zip(large, small, strict=True)]
 
 
-def _stability(runs: Runs) -> Numbers:
+def _stability(runs: Values) -> Numbers:
     """Figure 5."""
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
@@ -76,10 +82,10 @@ def _stability(runs: Runs) -> Numbers:
         yield f"timeouts_{arm.slots}", [one / other if other else math.nan for one, other in pairs]
 
 
-def _throughput(runs: Runs) -> Numbers:
+def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
-        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, most=FEW)
+        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, most=FEW)
         yield f"most_{arm.slots}", _lead(runs, arm, MOST)
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     yield "crossover", [crossover(stations, [_mean(_lead(runs, LARGE, count)) for count in stations])]
@@ -88,15 +94,15 @@ def _throughput(runs: Runs) -> Numbers:
         yield f"collisions_{count}", [one / other for one, other in pairs]
 
 
-def _relaxed(runs: Runs) -> Numbers:
+def _relaxed(runs: Values) -> Numbers:
     """Figure 8."""
     for window, arm in RELAXED.items():
         if arm != LARGE:
             name = window.removeprefix("CWmin ")
-            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, least=MANY)
+            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, least=MANY)
 
 
-def _mimd(runs: Runs) -> Numbers:
+def _mimd(runs: Values) -> Numbers:
     """Figure 9."""
     both = [MIMD, MIMD.filtered]
 
@@ -106,17 +112,17 @@ def _mimd(runs: Runs) -> Numbers:
 
     yield "mimd_mbps", _over(runs, both, lambda n: runs.of(MIMD.filtered, n, "mbps"), min)
     yield "mimd_ahead", _over(runs, both, ahead, min)
-    yield "mimd_lead", _over(runs, both, lambda n: _lead(runs, MIMD, n), min)
+    yield "mimd_lead", _over(runs, both, partial(_lead, runs, MIMD), min)
     yield "mimd_unfiltered", gain(runs.of(MIMD, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
 
 
-def _delayed(runs: Runs) -> Numbers:
+def _delayed(runs: Values) -> Numbers:
     """Figure 10."""
 
     def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
         """What a larger window gains, over many stations."""
-        pair = [arms[window], arms["CWmin 31"]]
-        return _over(runs, pair, lambda n: gain(*(runs.of(arm, n, "mbps") for arm in pair)), _mean, least=MANY)
+        pair = arms[window], arms["CWmin 31"]
+        return _over(runs, pair, partial(_exceeds, runs, *pair), _mean, least=MANY)
 
     filtered = {window: arm.filtered for window, arm in RELAXED.items()}
     yield "delayed_63", relaxed(DELAYED, "CWmin 63")
@@ -124,7 +130,7 @@ def _delayed(runs: Runs) -> Numbers:
     yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
     yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
     apart = [
-        _over(runs, [arm, filtered[window]], lambda n, pair=(arm, filtered[window]): gain(*(runs.of(one, n, "mbps") for one in pair)), _farthest, least=MANY)
+        _over(runs, [arm, filtered[window]], partial(_exceeds, runs, arm, filtered[window]), _farthest, least=MANY)
         for window, arm in ((window, arm.filtered) for window, arm in DELAYED.items())
     ]  # fmt: skip
     yield "both_alike", [_farthest(row) for row in zip(*apart, strict=True)]

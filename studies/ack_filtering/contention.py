@@ -13,7 +13,7 @@ from acklab.studies import Bench
 from .arms import LARGE, RELAXED, SMALL, Arm
 from .claimed import crossover
 from .drawing import FILTER, PLAIN, Series, leads, over_stations, star
-from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, command, counts, summary
+from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, counts, summary
 
 GOODPUT = "goodput of all [Mbps]"
 PUBLISHED_CROSSOVER = 13
@@ -73,8 +73,8 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         [
             Figure(figure, f"Goodput by number of stations: {of} (the paper's Figure 6)", commands),
             Figure(acks, f"ACKs that reach their senders for each data packet sent: {of}", commands),
-            Figure(drawn, "Lead of the filter with q = 250, by the window of TCP", [COMMAND, command(result)]),
-            _crossings(by_window, command(result)),
+            Figure(drawn, "Lead of the filter with q = 250, by the window of TCP", [COMMAND, result.rerun]),
+            _crossings(by_window, result.rerun),
         ],
     )  # fmt: skip
 

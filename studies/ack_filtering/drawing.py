@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
 from acklab.statistics import intervals
 
@@ -64,11 +65,11 @@ def _finished(figure: go.Figure, from_zero: bool, has_titles: bool) -> go.Figure
 
 def add_points(figure: go.Figure, points: pl.DataFrame, series: Series, *, is_named: bool = True, **place: int) -> None:
     """Dots with their intervals, and a thin line through them; `place` is row and column."""
-    half = [None if high is None else high - mean for mean, high in zip(points["mean"], points["high"], strict=True)]
+    half = half_widths(points)
     figure.add_scatter(
         x=points["stations"], y=points["mean"], mode="lines+markers", name=series.name, legendgroup=series.name, showlegend=is_named,
         line={"color": series.ink, "width": 1.4, "dash": series.dash}, marker={"size": 6},
-        error_y={"type": "data", "array": half, "thickness": 1.2, "width": 3, "color": series.ink},
+        error_y=error_bars(half, series.ink),
         customdata=half, hovertemplate="%{x} stations<br>%{y:.3f} ± %{customdata:.3f}", **place,
     )  # fmt: skip
 

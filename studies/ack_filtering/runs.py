@@ -23,8 +23,8 @@ FEW, MANY, TEN, MOST = 5, 10, 10, 30
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs of one setting: the values of each metric, seed by seed, by arm and number of stations."""
+class Values:
+    """One setting: the values of each metric, seed by seed, by arm and number of stations."""
 
     values: Mapping[tuple[str, int], Mapping[str, Sequence[float]]]
 
@@ -65,13 +65,13 @@ def summary(result: SweepResult) -> pl.DataFrame:
     return joined.rename({result.columns[STATIONS]: "stations"}).with_columns(pl.col("stations").cast(pl.Int64))
 
 
-def collect(frames: Iterable[pl.DataFrame]) -> Runs:
+def collect(frames: Iterable[pl.DataFrame]) -> Values:
     """The runs of one setting, from summaries of sweeps over arms and numbers of stations."""
     values = {}
     for frame in frames:
         for (arm, stations), part in frame.group_by(["arm", "stations"], maintain_order=True):
             values[str(arm), int(str(stations))] = {name: part[name].cast(pl.Float64).to_list() for name in METRICS}
-    return Runs(values)
+    return Values(values)
 
 
 def counts(bench: Bench) -> list[int]:
@@ -95,8 +95,3 @@ def sweep_arms(
 def base(bench: Bench) -> SweepResult:
     """All arms as upload.toml has the rest."""
     return sweep_arms(bench, BASE, EVERY, counts(bench))
-
-
-def command(result: SweepResult) -> str:
-    """What repeats a sweep."""
-    return f"{result.command} --out {result.directory}"

@@ -10,21 +10,20 @@ from acklab.figures.comparison import VERDICT_COLOURS
 from acklab.figures.theme import finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_interval
-from acklab.studies import Bench
-from acklab.studies.definition import Claim
+from acklab.studies import Bench, Claim, Measure
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY
 from .claimed import numbers
-from .runs import BASE, COMMAND, FEW, MANY, MOST, Runs, collect, command, summary, sweep_arms
+from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, sweep_arms
 
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
-SEEDS = 2
-"""At most: it is many runs."""
+SEEDS = 4
+"""At most: it is many runs. With fewer hardly an interval would decide anything."""
 
 
-def survey(bench: Bench, base: Runs) -> Section:
+def survey(bench: Bench, base: Values) -> Section:
     """Every claim under every setting."""
     settings = bench.variants(QUICK if bench.quick else FILE)
     seeds = min(SEEDS, bench.seeds)
@@ -40,8 +39,10 @@ def survey(bench: Bench, base: Runs) -> Section:
         found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
     claims = bench.study.file.claim
     titles = {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()}
-    verdicts = {name: [claim.verdict(mean_interval(values[claim.id]).mean) for claim in claims] for name, values in found.items()}
-    commands = [COMMAND, *map(command, results)]
+    verdicts = {
+        name: [claim.verdict(Measure(values[claim.id], []).interval) for claim in claims] for name, values in found.items()
+    }
+    commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
         "What the paper does not say",
         f"Each column changes one setting of the base and runs everything again ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "

@@ -6,24 +6,24 @@ from acklab.report import Section
 from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
-from . import claimed, contention, reach, settings, thinning, traces
-from .runs import BASE, COMMAND, base, collect, command, summary
+from . import claimed, contention, progress, reach, settings, thinning
+from .runs import BASE, COMMAND, base, collect, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims: each is read from many runs."""
     result = base(bench)
     found = claimed.numbers(collect([summary(result)]))
-    return {name: Measure(values, [command(result)]) for name, values in found.items()}
+    return {name: Measure(values, [result.rerun]) for name, values in found.items()}
 
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     result = load_sweep(bench.folder / BASE)
     frame = summary(result)
-    of, commands = f"mean over {len(result.seeds)} seeds with its interval of 95 %", [COMMAND, command(result)]
+    of, commands = f"mean over {len(result.seeds)} seeds with its interval of 95 %", [COMMAND, result.rerun]
     return [
-        *traces.sections(bench),
+        *progress.sections(bench),
         *contention.sections(bench, frame, of, commands),
         *reach.sections(bench, frame, of, commands),
         *thinning.sections(bench, frame, of, commands),

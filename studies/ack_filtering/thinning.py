@@ -9,7 +9,7 @@ from acklab.studies import Bench
 from .arms import DELAYED, RELAXED
 from .contention import GOODPUT
 from .drawing import FILTER, FILTER_DELAYED, PLAIN, PLAIN_DELAYED, Series, metrics_over_stations, over_stations
-from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, TEN, command, summary
+from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, TEN, summary
 
 FILTERS = "filters.toml"
 _INKS = {
@@ -55,7 +55,7 @@ def _filters(bench: Bench) -> Section:
     figure = Figure(
         metrics_over_stations(frame, "filter", series, shown),
         f"What filters make of the cell, q = 250: mean over {seeds} seeds with its interval of 95 %",
-        [COMMAND, command(result)],
+        [COMMAND, result.rerun],
     )
     table = Table(
         ["filter", "stations", "Mbps", "Jain's index", "timeouts", "mean queue", "longest queue"],
@@ -65,7 +65,7 @@ def _filters(bench: Bench) -> Section:
             for name, variant in filters.chosen.items()
         ],
         f"Filters with {TEN} and {MOST} stations; mean over {seeds} seeds",
-        commands=[COMMAND, command(result)],
+        commands=[COMMAND, result.rerun],
     )
     text = "The paper's filter keeps duplicates, so that fast retransmission works as without it; CAKE's keeps two ACKs of a flow. The goodput is the same with each."
     return Section("Other filters", text, [figure, table])

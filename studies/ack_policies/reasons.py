@@ -8,7 +8,7 @@ import polars as pl
 from acklab.figures.ratio import is_decided
 from acklab.report import Section, Table
 
-from .cells import without_baseline
+from .runs import without_baseline
 
 FULL = 0.9
 """A return link that is busy for so much of the time counts as full."""

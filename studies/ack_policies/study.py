@@ -1,14 +1,17 @@
 """Figures and tables of the study: three sweeps of the same policies and paths, and what is to be learnt from them."""
 
+from typing import Any
+
 import polars as pl
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
+from acklab.sweeps.grid import Axes
 
-from .cells import across, cells_of, tally, without_baseline
 from .reasons import why
+from .runs import across, cells_of, tally, without_baseline
 
 SCENARIO = "path.toml"
 COMMAND = "acklab study ack_policies"
@@ -71,7 +74,7 @@ def _mbps(rate: str) -> float:
 
 def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
     seeds = len(result.seeds)
-    commands = [COMMAND, f"{result.command} --out {result.directory}"]
+    commands = [COMMAND, result.rerun]
     srtt = cells_of(result, ["congestion", "path", "policy"], "mean_srtt_l4")
     acks = cells_of(result, ["congestion", "path", "policy"], "acks_per_packet")
     of = f"geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
@@ -112,7 +115,12 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
 
 
 def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
-    axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": bench.variants(TRANSFERS), "policy": policies}
+    axes: Axes = {
+        "flow.0.congestion": CONTROLLERS_OF_TRANSFERS,
+        "path": paths,
+        "size": bench.variants(TRANSFERS),
+        "policy": policies,
+    }
     result = bench.sweep(SCENARIO, "transfers", axes)
     cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
     shown = without_baseline(cells)
@@ -128,7 +136,7 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
                         part, "path", "policy", "time ÷ that of the baseline", "congestion", less_is_better=True, notes="note", commands="command"
                     ),
                     f"Time to completion of {size} over that of the baseline: {of}",
-                    [COMMAND, f"{result.command} --out {result.directory}"],
+                    [COMMAND, result.rerun],
                 )
                 for (size,), part in shown.group_by(["size"], maintain_order=True)
             ),
@@ -149,8 +157,8 @@ def _senders(bench: Bench, policies: Variants) -> Section:
     goodput = cells_of(result, shared, "mean_throughput_l7").filter(pl.col("size") == "greedy")
     time = cells_of(result, shared, "flow_completion_time_l4").filter(pl.col("size") == "1 MB")
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds"
-    commands = [COMMAND, f"{result.command} --out {result.directory}"]
-    shown = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
+    commands = [COMMAND, result.rerun]
+    shown: dict[str, Any] = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
     return Section(
         "The clock of the sender",
         "The same NewReno, but for what its window grows by and whether it is paced. A window that grows by the ACK grows as much slower as "

@@ -6,16 +6,17 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, finish
 from acklab.statistics import intervals, ratios
 
 from .air import PARTS
-from .measured import AXES, BASELINE
+from .runs import AXES, BASELINE
 
 PART_TITLES = {
     "frames": "ACKs themselves",
     "access": "their AIFS and backoff",
-    "answers": "their link-layer ACKs",
+    "responses": "their link-layer ACKs",
     "collisions": "their collisions",
     "compressed": "ACKs on link-layer ACKs",
 }
@@ -92,9 +93,8 @@ def _air(figure: go.Figure, own: pl.DataFrame, row: int) -> None:
 
 
 def _dots(figure: go.Figure, means: pl.DataFrame, row: int, column: int, ink: str, hover: str) -> None:
-    half = [None if low is None else (high - low) / 2 for low, high in means.select("low", "high").iter_rows()]
     figure.add_scatter(
         y=means["scheme"], x=means["mean"], mode="markers", showlegend=False, marker={"color": ink, "size": 8},
-        error_x={"type": "data", "array": half, "thickness": 1.3, "width": 3, "color": ink},
+        error_x=error_bars(half_widths(means), ink),
         hovertemplate=f"%{{y}}: {hover}<extra></extra>", row=row, col=column,
     )  # fmt: skip

@@ -4,12 +4,12 @@ import polars as pl
 from polars import selectors
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import intervals, ratios
+from acklab.statistics import Interval, intervals, ratios
 from acklab.studies import Bench
 
 from . import drawing
 from .air import Direction
-from .measured import AXES, BASELINE, runs
+from .runs import AXES, BASELINE, summary
 
 SCENARIO = "cell.toml"
 COMMAND = "acklab study ack_relief"
@@ -21,9 +21,9 @@ def sections(bench: Bench) -> list[Section]:
     cells, schemes = bench.variants("cells.toml"), bench.variants(QUICK_SCHEMES if bench.quick else "schemes.toml")
     result = bench.sweep(SCENARIO, "cells", dict(zip(AXES, (cells, schemes), strict=True)))
     source = bench.source(SCENARIO)
-    found = runs(result, {name: Direction.of(source.load(list(cell.set))) for name, cell in cells.chosen.items()})
+    found = summary(result, {name: Direction.of(source.load(list(cell.set))) for name, cell in cells.chosen.items()})
     titles = {name: cell.title for name, cell in cells.chosen.items()}
-    again = [COMMAND, f"{result.command} --out {result.directory}"]
+    again = [COMMAND, result.rerun]
     listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.chosen.items()]
     return [
         Section("Ways to acknowledge", items=[Table(["", "an ACK", "source"], listed, numeric_from=3)]),
@@ -36,7 +36,7 @@ def sections(bench: Bench) -> list[Section]:
         Section(
             "In numbers",
             "Goodput in Mbps, of all flows together, and what is gained over the baseline; the air that ACKs take; ACKs sent for a segment; PPDUs with "
-            "data, of both sides, that no answer followed; segments let go at once; smoothed RTT and one-way delay of the data in ms; the access point's "
+            "data, of both sides, that no response frame followed; segments let go at once; smoothed RTT and one-way delay of the data in ms; the access point's "
             "queue in packets; segments that TCP sent again, and timeouts.",
             items=[_numbers(found, name, title) for name, title in titles.items()],
         ),
@@ -52,7 +52,7 @@ def _numbers(found: pl.DataFrame, cell: str, title: str) -> Table:
         rows.append(
             [
                 mean["scheme"].replace(" ", "\N{NO-BREAK SPACE}"),
-                f"{goodput['mean']:.2f} ± {(goodput['high'] - goodput['low']) / 2:.2f}",
+                Interval.of_row(goodput).text(),
                 f"{100 * (ratio['mean'] - 1):+.1f}",
                 f"{mean['air']:.2f}",
                 f"{mean['acks'] / mean['segments']:.3f}",

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, finish
 
 LOSSES = {"hack": "HACK, 2 % lost", "all": "stock, 12 % lost with collisions", "stock": "stock, 12 % lost beside collisions"}
@@ -20,44 +21,16 @@ INKS = {
     LOSSES["stock"]: COLOURS[1],
 }
 
-# Uses of the air in the order of a bar, with what a reader calls them.
-_USES = (
-    ("data", "data", COLOURS[0]),
-    ("transport_ack", "TCP ACKs", COLOURS[1]),
-    ("link_ack", "link-layer ACKs", COLOURS[2]),
-    ("compressed_ack", "compressed ACKs on them", COLOURS[4]),
-    ("interframe_space", "interframe spaces", COLOURS[5]),
-    ("backoff", "backoff", "#B4BAC4"),
-    ("collision", "collisions", COLOURS[3]),
-    ("lost", "frames lost otherwise", COLOURS[6]),
-    ("idle", "idle", MUTED),
-)
-
-
-def air(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
-    """What the time went into, a bar a name."""
-    names = list(reversed(shares))
-    figure = go.Figure()
-    for use, title, ink in _USES:
-        parts = [100 * shares[name].get(use, 0.0) for name in names]
-        if any(parts):
-            figure.add_bar(y=names, x=parts, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.2f} %")
-    figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"})
-    figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
-    figure.update_yaxes(showgrid=False)
-    return finish(figure, 150 + 44 * len(names))
-
 
 def late(throughput: pl.DataFrame, gain: pl.DataFrame, known: Mapping[float, str]) -> go.Figure:
     """Throughput by scheme, and the gain, along the lateness of link-layer ACKs [µs]."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.09, subplot_titles=("throughput [Mbps]", "HACK over stock"))
     parts = [(name, throughput.filter(pl.col("scheme") == name), 1) for name in throughput["scheme"].unique(maintain_order=True)]
     for name, part, column in [*parts, ("HACK over stock", gain, 2)]:
-        half = [high - mean for mean, high in zip(part["mean"], part["high"].fill_null(strategy="zero"), strict=True)]
         ink = INKS.get(name, COLOURS[2])
         figure.add_scatter(
             x=part["late"], y=part["mean"], name=name, mode="lines+markers", showlegend=column == 1, line={"color": ink, "width": 2},
-            error_y={"type": "data", "array": half, "thickness": 1.4, "width": 4, "color": ink},
+            error_y=error_bars(half_widths(part), ink),
             hovertemplate="%{x} µs<br>%{y:.4~g} ± %{error_y.array:.2~g}", row=1, col=column,
         )  # fmt: skip
     for place, name in known.items():

@@ -1,65 +1,80 @@
-"""Runs of the scenarios with variants laid over them, kept with those of the claims."""
-
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+"""What the study runs: both schemes with one client and both, transfers, and one thing varied at a time."""
 
 import polars as pl
 
 from acklab.result import Result
-from acklab.statistics import Interval, mean_interval, uses_of_air
-from acklab.studies import Bench
+from acklab.studies import Bench, Runs
+from acklab.sweeps import SweepResult
 
+COMMAND = "acklab study hack_80211a"
 SCENARIO, DATAGRAMS = "testbed.toml", "datagrams.toml"
 STOCK, HACK, UDP = "stock", "HACK", "UDP"
 SCHEMES = (STOCK, HACK)
+ONE, BOTH = "one client", "both clients"
+TRANSFER = "traffic.toml:transfer"
+
+LATE = ("0us", "10.4us", "13.4us", "37us")
+"""By how much link-layer ACKs come after SIFS."""
+
+SHORTER = {"duration": "35s"}
+"""For sweeps: 30 s."""
+
+# What a compressed ACK consists of, which the paper does not say.
+CONTENTS = {
+    "checksum elided": {},
+    "checksum carried": {"wifi.0.hack.checksum": "carried"},
+    "checksum elided; timestamps": {"flow.0.timestamps": True, "flow.0.mss": "1448B"},
+    "checksum carried; timestamps": {"wifi.0.hack.checksum": "carried", "flow.0.timestamps": True, "flow.0.mss": "1448B"},
+}
+
+# What the loss of 2 % may have been of in ns-3.
+LOST = {
+    "2 % of data": {},
+    "2 % of data and of link-layer ACKs": {"wifi.0.reception.channel.control_error_rate": 0.02},
+    "2 % of data; timestamps": {"flow.0.timestamps": True, "flow.0.mss": "1448B"},
+}
 
 
-K = TypeVar("K")
+def throughput(bench: Bench) -> dict[tuple[str, str], Runs]:
+    """UDP and both schemes, with one client and with both."""
+    wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    for clients in (ONE, BOTH):
+        of = f"clients.toml:{clients}"
+        wanted[clients, UDP] = (DATAGRAMS, [of])
+        wanted |= {(clients, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"]) for scheme in reversed(SCHEMES)}
+    return bench.runs(wanted)
 
 
-@dataclass(frozen=True)
-class Runs:
-    """One setting over all seeds."""
-
-    results: Sequence[Result]
-    command: str
-    """Repeats the first seed."""
-
-    def values(self, of: Callable[[Result], float]) -> list[float]:
-        """A number of each run."""
-        return [of(result) for result in self.results]
-
-    def interval(self, of: Callable[[Result], float]) -> Interval:
-        """Its mean."""
-        return mean_interval(self.values(of))
-
-    @property
-    def uses(self) -> dict[str, float]:
-        """Shares of the time on the air by use, mean over seeds."""
-        found: dict[str, float] = {}
-        for result in self.results:
-            for use, share in uses_of_air(result.airtime).select("use", "share").iter_rows():
-                found[use] = found.get(use, 0.0) + share / len(self.results)
-        return found
+def transfers(bench: Bench) -> dict[str, Runs]:
+    """25 MiB to one client, by scheme."""
+    return bench.runs({scheme: (SCENARIO, [TRANSFER, f"schemes.toml:{scheme}"]) for scheme in SCHEMES})
 
 
-def sets_of(bench: Bench, variants: Sequence[str]) -> list[str]:
-    """The overrides of variants, one laid over the other."""
-    return [text for name in variants for variant in bench.variants(name).chosen.values() for text in variant.set]
+def late(bench: Bench) -> SweepResult:
+    """Both schemes, and UDP beside them, by the lateness of link-layer ACKs."""
+    bench.sweep(DATAGRAMS, "late_datagrams", {"wifi.0.late_answers": LATE}, set=SHORTER)
+    return bench.sweep(SCENARIO, "late", {"wifi.0.late_answers": LATE, "scheme": bench.variants("schemes.toml")}, set=SHORTER)
 
 
-def run(bench: Bench, wanted: Mapping[K, tuple[str, Sequence[str]]]) -> dict[K, Runs]:
-    """Runs scenario files with variants, such as `schemes.toml:stock`."""
-    replicas = bench.replicas([(scenario, sets_of(bench, variants)) for scenario, variants in wanted.values()])
-    kept = ([point.result(bench.folder) for point in points] for points in replicas)
-    return {name: Runs(results, points[0].command) for name, results, points in zip(wanted, kept, replicas, strict=True)}
+def settings(bench: Bench) -> SweepResult:
+    """Both schemes in each of settings.toml."""
+    return bench.sweep(
+        SCENARIO,
+        "settings",
+        {"setting": bench.variants("settings.toml"), "scheme": bench.variants("schemes.toml")},
+        set=SHORTER,
+    )
 
 
-def goodput(result: Result) -> float:
-    """Of all flows [Mbps]."""
-    return float(result.network["agg_throughput_l4"][0])
+def contents(bench: Bench) -> SweepResult:
+    """Transfers with TCP/HACK by what a compressed ACK consists of."""
+    return bench.sweep(SCENARIO, "contents", {"contents": CONTENTS}, set=bench.sets([TRANSFER, f"schemes.toml:{HACK}"]))
+
+
+def simulated(bench: Bench) -> SweepResult:
+    """TCP/HACK by ns-3's rules and by what its losses are of."""
+    sets = bench.sets([f"schemes.toml:{HACK}", "crosscheck.toml:losses with HACK,simulated"])
+    return bench.sweep(SCENARIO, "simulated", {"losses": LOST}, set=sets)
 
 
 def sent_again(result: Result) -> float:
@@ -67,35 +82,25 @@ def sent_again(result: Result) -> float:
     return 100 * (1 - float(result.stations["share_first_try_l2"][0]))
 
 
-def timeouts(result: Result) -> int:
-    """Retransmission timeouts of all flows."""
-    return int(result.flows["total_rtos_l4"].sum())
+def beyond_stock(sweep: SweepResult) -> int:
+    """Timeouts with HACK beyond those of stock, setting by setting and seed by seed."""
+    setting = next(iter(sweep.columns.values()))
+    counted = sweep.flows.group_by(setting, "seed", "scheme").agg(pl.col("total_rtos_l4").sum().cast(pl.Int64))
+    beside = counted.pivot("scheme", index=[setting, "seed"], values="total_rtos_l4")
+    return int((beside[HACK] - beside[STOCK]).clip(0).sum())
 
 
-def failures(result: Result) -> int:
-    """Compressed ACKs that no ACK came of."""
-    return int(result.table("hack")["total_decompression_failures_l2"].sum())
+def published(bench: Bench, *places: tuple[tuple[str, str], str], scale: float = 1.0) -> dict[tuple[str, str], float]:
+    """Published numbers by the place of their star."""
+    known = {claim.id: claim.published for claim in bench.study.file.claim}
+    return {place: scale * known[claim] for place, claim in places}
 
 
-def cells(runs: Mapping[tuple[str, str], Runs], names: tuple[str, str], of: Callable[[Result], float]) -> pl.DataFrame:
-    """Means with intervals, as figures take them, of runs that go by two names."""
-    rows = [(*key, *_plain(own.interval(of))) for key, own in runs.items()]
-    return pl.DataFrame(rows, schema=[*names, "mean", "low", "high"], orient="row")
+def of_seeds(bench: Bench) -> str:
+    """How a caption names what is shown."""
+    return f"mean over {bench.seeds} seeds of 120 s with its interval of 95 %"
 
 
-def shown(interval: Interval, decimals: int = 2) -> str:
-    """As it stands in tables; a dash where there is no number."""
-    if math.isnan(interval.mean):
-        return "–"
-    half = "" if math.isnan(interval.low) else f" ± {interval.half_width:.{decimals}f}"
-    return f"{interval.mean:.{decimals}f}{half}"
-
-
-def within(cell: Mapping[str, float | None], decimals: int = 2) -> str:
-    """The same of a row of `acklab.statistics.intervals`."""
-    mean, low, high = (math.nan if (value := cell[name]) is None else value for name in ("mean", "low", "high"))
-    return shown(Interval(mean, low, high, 0), decimals)
-
-
-def _plain(interval: Interval) -> tuple[float | None, ...]:
-    return tuple(None if math.isnan(value) else value for value in (interval.mean, interval.low, interval.high))
+def of_sweeps(bench: Bench) -> str:
+    """The same of sweeps."""
+    return f"mean over {bench.seeds} seeds of 30 s with its interval of 95 %"

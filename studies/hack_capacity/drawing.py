@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, OPTIMUM, finish
 from acklab.statistics import Interval
+from acklab.studies.closed_form import Download
 from acklab.verdict import Finding
 
-from .cells import AT_150, AT_600, HACK, IN_ALL, STOCK, WAITING, Measured
-from .model import Download
 from .rates import A, N, Rate
+from .runs import AT_150, AT_600, HACK, IN_ALL, STOCK, WAITING, Measured
 
 Curves = Mapping[Rate, Mapping[str, Download]]
 """The model by rate and protocol."""
@@ -85,7 +86,7 @@ def queues(curves: Curves, measured: Measured) -> go.Figure:
         figure.add_scatter(
             x=list(pairs), y=[pair.gain.mean for pair in pairs.values()], mode="lines+markers", name=f"{rate.mbps} Mbps",
             line={"color": ink, "width": 1.4}, marker={"size": 7},
-            error_y={"type": "data", "array": [pair.gain.half_width for pair in pairs.values()], "thickness": 1.2, "width": 3},
+            error_y=error_bars(half_widths(pair.gain for pair in pairs.values())),
             customdata=[[pair[protocol].interval.mean for protocol in (STOCK, HACK)] for pair in pairs.values()],
             hovertemplate="%{x} packets: %{y:.1f} %, %{customdata[0]:.1f} → %{customdata[1]:.1f} Mbps",
         )  # fmt: skip
@@ -106,10 +107,10 @@ _PARTS = (
     ("payload", COLOURS[0]),
     ("headers, preamble", COLOURS[3]),
     ("access for data", "#B4BAC4"),
-    ("answers to data", COLOURS[2]),
+    ("response frames to data", COLOURS[2]),
     ("compressed ACKs on them", COLOURS[5]),
     ("access for ACKs", COLOURS[7]),
-    ("ACKs and their answers", COLOURS[1]),
+    ("ACKs and their response frames", COLOURS[1]),
 )
 
 
@@ -141,10 +142,10 @@ def _parts(download: Download) -> tuple[int, ...]:
         sum(one.payload for one in data),
         sum(one.preamble + one.headers for one in data),
         sum(one.aifs + one.backoff for one in data),
-        sum(one.sifs + one.answer for one in data) - download.appended,
+        sum(one.sifs + one.response for one in data) - download.appended,
         download.appended,
         sum(one.aifs + one.backoff for one in acks),
-        sum(one.data + one.sifs + one.answer for one in acks),
+        sum(one.data + one.sifs + one.response for one in acks),
     )
 
 
@@ -159,7 +160,7 @@ def _dots(figure: go.Figure, cells: Mapping[int, Interval], name: str, ink: str,
     figure.add_scatter(
         x=list(cells), y=[one.mean for one in cells.values()], mode="markers", name=name, legendgroup=name, showlegend=_is_new(figure, name),
         marker={"color": ink, "size": 7, "symbol": symbol},
-        error_y={"type": "data", "array": [one.half_width for one in cells.values()], "thickness": 1.2, "width": 3, "color": ink},
+        error_y=error_bars(half_widths(cells.values()), ink),
         customdata=[[one.half_width] for one in cells.values()], hovertemplate="%{x} Mbps: %{y:.2f} ± %{customdata[0]:.2f}", row=1, col=column,
     )  # fmt: skip
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..wifi_capacity.model import Cell, Mode, ofdm
-from . import model
+from acklab.studies.closed_form import Cell, Mode, gain, ofdm
+from acklab.studies.closed_form.download import COMPRESSED
+
 from .rates import N, named
 
 Gains = tuple[float, float, float]
@@ -42,9 +43,9 @@ DIMENSIONS: Sequence[Sequence[Choice]] = (
     ),
     (Choice("PPDUs of at most 4 ms"), Choice("PPDUs of at most 5.484 ms", {"max_time": 5_484_000})),
     (
-        Choice("answers at 6, 12 and 24 Mbps"),
-        Choice("answers at 6 Mbps", _basic(6)),
-        Choice("answers at up to 54 Mbps", _basic(6, 12, 24, 54)),
+        Choice("response frames at 6, 12 and 24 Mbps"),
+        Choice("response frames at 6 Mbps", _basic(6)),
+        Choice("response frames at up to 54 Mbps", _basic(6, 12, 24, 54)),
     ),
     (Choice("7.5 slots of backoff on average"), Choice("7 slots of backoff on average", {"cw_min": 14})),
 )
@@ -64,12 +65,12 @@ def combinations() -> Iterator[tuple[Choice, ...]]:
 
 def gains(cells: Mapping[int, Cell], choices: Sequence[Choice]) -> Gains:
     """The three gains, of the cells of 802.11n by rate."""
-    compressed = next((choice.compressed for choice in choices if choice.compressed is not None), model.COMPRESSED)
+    compressed = next((choice.compressed for choice in choices if choice.compressed is not None), COMPRESSED)
 
-    def gain(mbps: int) -> float:
+    def gain_at(mbps: int) -> float:
         cell = cells[mbps]
         for choice in choices:
             cell = replace(cell, **choice.cell)
-        return model.gain(cell, compressed)
+        return gain(cell, compressed)
 
-    return sum(gain(rate.mbps) for rate in BELOW_100) / len(BELOW_100), gain(150), gain(600)
+    return sum(gain_at(rate.mbps) for rate in BELOW_100) / len(BELOW_100), gain_at(150), gain_at(600)

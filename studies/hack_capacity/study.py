@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, closed_form
 
-from ..wifi_capacity import model as wifi
-from . import drawing, model, space
-from .cells import AT_150, HACK, IN_ALL, STOCK, WAITING, Measured, Pair, analytic, measured, ordered, run
+from . import drawing, space
 from .rates import ALL, A, N, Rate, named
+from .runs import AT_150, HACK, IN_ALL, STOCK, WAITING, Measured, Pair, analytic, measured, ordered, run
 
 COMMAND = "acklab study hack_capacity"
 
@@ -55,17 +53,17 @@ def sections(bench: Bench) -> list[Section]:
 def _curves(bench: Bench) -> drawing.Curves:
     """The model at all rates."""
     cells = {rate: analytic(bench, rate) for rate in ALL}
-    return {rate: {STOCK: model.stock(cell), HACK: model.hack(cell)} for rate, cell in cells.items()}
+    return {rate: {STOCK: closed_form.stock(cell), HACK: closed_form.hack(cell)} for rate, cell in cells.items()}
 
 
-def _cells(bench: Bench) -> dict[int, wifi.Cell]:
+def _cells(bench: Bench) -> dict[int, closed_form.Cell]:
     """The model's cells of 802.11n by rate."""
     return {rate.mbps: analytic(bench, rate) for rate in ALL if rate.standard == N}
 
 
 def _apart(bench: Bench, found: Measured, rate: Rate, protocol: str) -> float:
     """How far the simulation without collisions is from the model with the same rules of access, in per cent of the model."""
-    own = ordered(bench, rate) if protocol == STOCK else model.hack(analytic(bench, rate))
+    own = ordered(bench, rate) if protocol == STOCK else closed_form.hack(analytic(bench, rate))
     return 100 * (found.free[rate][protocol].interval.mean / own.goodput - 1)
 
 
@@ -81,10 +79,10 @@ def _figure_1(bench: Bench, curves: drawing.Curves, found: Measured) -> Section:
         [
             rate.name.replace(" ", "\u00a0"),
             str(curves[rate][STOCK].frames),
-            f"{model.datagrams(analytic(bench, rate)).goodput:.1f}",
-            *(text for of in (STOCK, HACK) for text in (f"{curves[rate][of].goodput:.2f}", _shown(pair[of].interval))),
+            f"{closed_form.datagrams(analytic(bench, rate)).goodput:.1f}",
+            *(text for of in (STOCK, HACK) for text in (f"{curves[rate][of].goodput:.2f}", pair[of].interval.text())),
             f"{drawing.gain(curves[rate]):.1f}",
-            _shown(pair.gain, 1),
+            pair.gain.text(1),
         ]
         for rate, pair in found.free.items()
     ]
@@ -107,7 +105,7 @@ def _time(curves: drawing.Curves) -> Section:
     chosen = [named(A, 6), named(A, 54), *(named(N, mbps) for mbps in (15, 150, 600))]
     return Section(
         "Where the time goes",
-        "The model. What TCP/HACK does without are the accesses for ACKs, their PPDUs and the answers to these; what it adds is longer answers to data.",
+        "The model. What TCP/HACK does without are the accesses for ACKs, their PPDUs and the response frames to these; what it adds is longer response frames to data.",
         items=[Figure(drawing.spent(curves, chosen), "Time for the same payload, as a share of what stock takes", [COMMAND])],
     )  # fmt: skip
 
@@ -116,10 +114,10 @@ def _figure_12(bench: Bench, curves: drawing.Curves, found: Measured) -> Section
     rows = [
         [
             str(rate.mbps),
-            *(text for name in (STOCK, HACK) for text in (f"{curves[rate][name].goodput:.1f}", _shown(pair[name].interval, 1))),
+            *(text for name in (STOCK, HACK) for text in (f"{curves[rate][name].goodput:.1f}", pair[name].interval.text(1))),
             f"{drawing.gain(curves[rate]):.1f}",
-            _shown(pair.gain, 1),
-            _shown(found.figure_12[IN_ALL][rate].gain, 1),
+            pair.gain.text(1),
+            found.figure_12[IN_ALL][rate].gain.text(1),
         ]
         for rate, pair in found.figure_12[WAITING].items()
     ]
@@ -162,8 +160,8 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
     queues = [
         [
             f"{rate.mbps} Mbps, {limit} packets",
-            *(_shown(pair[name].interval, 1) for name in (STOCK, HACK)),
-            _shown(pair.gain, 1),
+            *(pair[name].interval.text(1) for name in (STOCK, HACK)),
+            pair.gain.text(1),
             " / ".join(f"{pair[name].frames:.1f}" for name in (STOCK, HACK)),
             f"{100 * pair[HACK].plain:.1f}",
         ]
@@ -175,7 +173,7 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
     return Section(
         "From the model's gain to the simulated one",
         "At 150 Mbps: what the model does not know, collisions and a queue that overflows (126 packets waiting), each by itself and both. Stock and TCP/HACK, left and right of the stroke: PPDUs with data or plain ACKs that drew "
-        "no answer, MPDUs of a PPDU of the access point, timeouts of TCP in all seeds.",
+        "no response frame, MPDUs of a PPDU of the access point, timeouts of TCP in all seeds.",
         items=[
             Table(head, rows, "From the cell without collisions to Figure 12", commands=[found.commands[name] for name in ("free", "collisions", "changes", "figure_12")]),
             Table(head, changed, "Figure 12 with one thing changed", commands=[found.commands[name] for name in ("figure_12", "changes")]),
@@ -198,8 +196,8 @@ def _step(title: str, pair: Pair) -> list[str]:
     both = (pair[STOCK], pair[HACK])
     return [
         title,
-        *(_shown(one.interval, 1) for one in both),
-        _shown(pair.gain, 1),
+        *(one.interval.text(1) for one in both),
+        pair.gain.text(1),
         " / ".join(f"{100 * one.unanswered:.1f}" for one in both),
         " / ".join(f"{one.frames:.1f}" for one in both),
         " / ".join(str(one.timeouts) for one in both),
@@ -222,7 +220,3 @@ def _space(bench: Bench) -> Section:
             Table(["choice", "mean below 100 Mbps", "150 Mbps", "600 Mbps"], rows, "Gain of TCP/HACK [%]", commands=[COMMAND])
         ],
     )
-
-
-def _shown(interval: Interval, digits: int = 2) -> str:
-    return f"{interval.mean:.{digits}f} ± {interval.half_width:.{digits}f}"

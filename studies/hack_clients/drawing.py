@@ -1,11 +1,14 @@
 """The figures that only this study has."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import polars as pl
+from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
+from acklab.statistics import ecdf
 from acklab.sweeps import Variant
 
 INKS = {"UDP": COLOURS[7], "stock": COLOURS[1], "opportunistic": COLOURS[4], "MORE DATA": COLOURS[0]}
@@ -20,7 +23,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
         part = means.filter(pl.col("clients") == name)
         figure.add_scatter(
             x=part["limit"], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
-            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
         for variant, gain in others.items():
             figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
@@ -38,7 +41,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
         ink = _OF_CLIENTS[0 if order == 0 else 1]
         figure.add_scatter(
             x=part[x], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2, "dash": "solid" if order < 2 else "dot"},
-            error_y={"type": "data", "array": _half(part), "thickness": 1.4, "width": 4, "color": ink}, hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
     for (count, gain), ink in zip(published.items(), _OF_CLIENTS, strict=True):
         label = {"text": f"published, {of[count]}", "font": {"size": 11, "color": ink}}
@@ -49,11 +52,6 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
     figure.update_xaxes(title_text="packets of the access point's queue, a client", type="category")
     figure.update_yaxes(title_text="MORE DATA ÷ stock")
     return finish(figure, 420)
-
-
-def _half(frame: pl.DataFrame) -> list[float]:
-    """Half the width of each interval."""
-    return [0.0 if high is None else high - mean for mean, high in zip(frame["mean"], frame["high"], strict=True)]
 
 
 def settings(
@@ -67,7 +65,7 @@ def settings(
         figure.add_vline(published[count], line={"color": ink, "width": 1.2, "dash": "dash"})
         figure.add_scatter(
             x=frame["mean"], y=[titles[name].title for name in frame["setting"]], name=of[count], mode="markers", marker={"size": 9, "color": ink},
-            error_x={"type": "data", "array": _half(frame), "thickness": 1.4, "width": 4, "color": ink},
+            error_x=error_bars(half_widths(frame), ink),
             hovertemplate="%{y}<br>%{x:.3f}",
         )  # fmt: skip
     figure.add_scatter(
@@ -77,3 +75,23 @@ def settings(
     figure.update_xaxes(title_text="MORE DATA ÷ stock")
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(names)), showgrid=False)
     return finish(figure, 150 + 28 * len(names))
+
+
+def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.Figure:
+    """The distribution of the gain [%] over seeds, and each gain against the share of ACKs that go as frames [%]."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
+    for (name, (gained, plain)), ink in zip(spread.items(), _OF_CLIENTS, strict=True):
+        x, share = ecdf(gained)
+        figure.add_scatter(
+            x=x, y=share, name=name, legendgroup=name, mode="lines", line={"color": ink, "width": 2, "shape": "hv"},
+            hovertemplate="%{y:.0%} of the seeds gain %{x:.1f} % or less", row=1, col=1,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=plain, y=gained, name=name, legendgroup=name, showlegend=False, mode="markers", marker={"size": 8, "color": ink},
+            hovertemplate="%{x:.1f} % as frames: gain %{y:.1f} %", row=1, col=2,
+        )  # fmt: skip
+    figure.update_xaxes(title_text="gain of MORE DATA over stock", ticksuffix=" %", row=1, col=1)
+    figure.update_yaxes(title_text="share of seeds", tickformat=".0%", range=[0, 1.02], row=1, col=1)
+    figure.update_xaxes(title_text="ACKs that go as frames", ticksuffix=" %", rangemode="tozero", row=1, col=2)
+    figure.update_yaxes(title_text="gain", ticksuffix=" %", row=1, col=2)
+    return finish(figure, 400)

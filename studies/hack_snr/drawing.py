@@ -6,10 +6,11 @@ from statistics import fmean
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, faded, finish
 from acklab.statistics import mean_interval
 
-from .downloads import HACK, STOCK, Best, Measured, Runs, at, improvement
+from .runs import HACK, STOCK, Best, Downloads, Measured, at, improvement
 from .space import RATES, SNRS, tried_at
 
 INK = {STOCK: COLOURS[1], HACK: COLOURS[0]}
@@ -49,7 +50,7 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
         figure.add_scatter(
             x=[one.snr for one in best], y=[mean.mean for mean in means], mode="lines+markers", name=f"{TITLE[scheme]}, best rate",
             line={"color": INK[scheme], "width": 2.4}, marker={"size": 6},
-            error_y={"type": "data", "array": [mean.half_width for mean in means], "thickness": 1.2, "width": 3},
+            error_y=error_bars(half_widths(means)),
             customdata=[[RATES[one.place.mcs]] for one in best],
             hovertemplate="%{x} dB: %{y:.2f} Mbps at %{customdata[0]} Mbps", row=1, col=1,
         )  # fmt: skip
@@ -83,13 +84,13 @@ def _add_gains(figure: go.Figure, pairs: Pairs, name: str, ink: str, dash: str) 
     figure.add_scatter(
         x=[new.snr for _, new in pairs], y=[gain.mean for gain in gains], mode="lines+markers", name=name,
         line={"color": ink, "width": 2, "dash": dash}, marker={"size": 6},
-        error_y={"type": "data", "array": [gain.half_width for gain in gains], "thickness": 1.2, "width": 3},
+        error_y=error_bars(half_widths(gains)),
         customdata=[[RATES[old.place.mcs], RATES[new.place.mcs]] for old, new in pairs],
         hovertemplate="%{x} dB: %{y:+.1f} %<br>stock at %{customdata[0]}, HACK at %{customdata[1]} Mbps", row=2, col=1,
     )  # fmt: skip
 
 
-def by_rate(series: Mapping[str, Sequence[tuple[int, Runs, Runs]]]) -> go.Figure:
+def by_rate(series: Mapping[str, Sequence[tuple[int, Downloads, Downloads]]]) -> go.Figure:
     """HACK's improvement at each rate where nothing is lost to noise, by setting."""
     figure = go.Figure()
     for (name, pairs), ink, dash in zip(series.items(), (COLOURS[2], COLOURS[4]), ("solid", "dot"), strict=True):
@@ -97,7 +98,7 @@ def by_rate(series: Mapping[str, Sequence[tuple[int, Runs, Runs]]]) -> go.Figure
         figure.add_scatter(
             x=[rate for rate, _, _ in pairs], y=[gain.mean for gain in gains], mode="lines+markers", name=name,
             line={"color": ink, "width": 2, "dash": dash}, marker={"size": 7},
-            error_y={"type": "data", "array": [gain.half_width for gain in gains], "thickness": 1.2, "width": 3},
+            error_y=error_bars(half_widths(gains)),
             customdata=[[hack.frames] for _, _, hack in pairs], hovertemplate="%{x} Mbps: %{y:+.2f} %<br>%{customdata[0]:.1f} packets a PPDU",
         )  # fmt: skip
     figure.update_xaxes(title_text="rate of the PHY [Mbps]", tickvals=list(RATES))

@@ -8,7 +8,7 @@ from acklab.statistics import mean_interval
 from acklab.studies import Bench, Measure
 
 from . import drawing
-from .downloads import (
+from .runs import (
     AS_WRITTEN,
     HACK,
     LOSSY,
@@ -17,12 +17,13 @@ from .downloads import (
     STOCK,
     WAITING,
     Best,
+    Downloads,
     Measured,
-    Runs,
     envelope,
     improvement,
     kept,
     measured,
+    of_many_seeds,
     run,
 )
 from .space import RATES, distance, lossless
@@ -40,23 +41,23 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         new - old for old, new in zip(*(_timeouts(envelope(found[AS_WRITTEN][scheme])) for scheme in (STOCK, HACK)), strict=True)
     ]
     return {
-        **_improvements(found[AS_WRITTEN], ""),
-        **_improvements(found[WAITING], f"_{WAITING}"),
+        **_improvements(found[AS_WRITTEN], measured(of_many_seeds(bench, AS_WRITTEN)), ""),
+        **_improvements(found[WAITING], measured(of_many_seeds(bench, WAITING)), f"_{WAITING}"),
         "failures": Measure([sum(runs.acks["total_decompression_failures_l2"] for runs in everywhere)], [COMMAND]),
         "timeouts": Measure(more, [COMMAND]),
     }
 
 
-def _improvements(found: Measured, suffix: str) -> dict[str, Measure]:
+def _improvements(found: Measured, many: Measured, suffix: str) -> dict[str, Measure]:
     pairs = _pairs(found)
     fast = [pair for pair in pairs if RATES[pair[1].place.mcs] > FAST]
-    at_rate = {rate: improvement(old, new) for rate, old, new in _lossless(found)}
-    rise = [float(slow > ninety) for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
+    at_rate = {rate: improvement(old, new) for rate, old, new in _lossless(many)}
+    rise = [slow - ninety for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
     return {
         f"improvement{suffix}": Measure(_mean_improvement(pairs), [COMMAND]),
         f"above_90{suffix}": Measure(_mean_improvement(fast), [COMMAND]),
-        f"at_150{suffix}": Measure(at_rate[RATES[-1]], _commands(found, RATES[-1])),
-        f"rises{suffix}": Measure(rise, _commands(found, RATES[0])),
+        f"at_150{suffix}": Measure(at_rate[RATES[-1]], _commands(many, RATES[-1])),
+        f"rises{suffix}": Measure(rise, _commands(many, RATES[0])),
     }
 
 
@@ -66,7 +67,7 @@ def sections(bench: Bench) -> list[Section]:
     found = {name: measured(result) for name, result in swept.items()}
     pairs, waiting = (_pairs(found[name]) for name in (AS_WRITTEN, WAITING))
     (claim,) = (claim for claim in bench.study.file.claim if claim.id == "improvement")
-    again = [COMMAND, *(f"{result.command} --out {result.directory}" for result in swept.values())]
+    again = [COMMAND, *(result.rerun for result in swept.values())]
     of = f"with intervals of 95 % over {bench.seeds} seeds"
     by_rate = {"as written": _lossless(found[AS_WRITTEN]), "126 packets wait beside those on the air": _lossless(found[WAITING])}
     return [
@@ -90,12 +91,12 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "What becomes of the ACKs where frames are lost",
-            "Repeated are ACKs that went on one more answer, as it was not known whether the last one had arrived; duplicates are those of them that the "
-            "access point had already. To noise no answer with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
-            "loses a tenth of all frames, answers as well.",
+            "Repeated are ACKs that went on one more response frame, as it was not known whether the last one had arrived; duplicates are those of them that the "
+            "access point had already. To noise no response frame with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
+            "loses a tenth of all frames, response frames as well.",
             items=[
                 _acks(found[AS_WRITTEN], "Sums over seeds and all places at which a rate was run, also those that no rate control would choose"),
-                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, answers as well"),
+                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, response frames as well"),
             ],
         ),
     ]  # fmt: skip
@@ -115,7 +116,7 @@ def _timeouts(best: Sequence[Best]) -> list[float]:
     return [fmean(counts) for counts in zip(*(one.runs.timeouts for one in best), strict=True)]
 
 
-def _lossless(found: Measured) -> list[tuple[int, Runs, Runs]]:
+def _lossless(found: Measured) -> list[tuple[int, Downloads, Downloads]]:
     """Each rate that was run where nothing of it is lost to noise: stock and HACK."""
     tried = [(rate, lossless(mcs)) for mcs, rate in enumerate(RATES)]
     return [(rate, found[STOCK][place], found[HACK][place]) for rate, place in tried if place in found[HACK]]
@@ -135,10 +136,10 @@ def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
                 str(new.snr),
                 f"{distance(channel, new.snr):.1f}",
                 f"{rates[0]}" if rates[0] == rates[1] else f"{rates[0]}, {rates[1]}",
-                _shown(old.runs.goodput),
-                _shown(new.runs.goodput),
-                _shown(improvement(old.runs, new.runs), signed=True),
-                _shown(improvement(*(one.runs for one in other)), signed=True),
+                mean_interval(old.runs.goodput).text(),
+                mean_interval(new.runs.goodput).text(),
+                mean_interval(improvement(old.runs, new.runs)).text(signed=True),
+                mean_interval(improvement(*(one.runs for one in other))).text(signed=True),
                 ", ".join(f"{fmean(one.runs.timeouts):g}" for one in (old, new)),
             ]
         )
@@ -163,12 +164,23 @@ def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
 def _by_rate(found: Measured) -> Table:
     rows = []
     for rate, old, new in _lossless(found):
-        gain = _shown(improvement(old, new), signed=True)
+        gain = mean_interval(improvement(old, new)).text(signed=True)
         unanswered, again = (
             _both(old, new, by) for by in (lambda runs: 100 * runs.unanswered, lambda runs: fmean(runs.retransmissions))
         )
         frames = _both(old, new, lambda runs: runs.frames)
-        rows.append([str(rate), frames, _shown(old.goodput), _shown(new.goodput), gain, unanswered, again, _plain(new)])
+        rows.append(
+            [
+                str(rate),
+                frames,
+                mean_interval(old.goodput).text(),
+                mean_interval(new.goodput).text(),
+                gain,
+                unanswered,
+                again,
+                _plain(new),
+            ]
+        )
     head = [
         "rate", "packets a PPDU", "stock [Mbps]", "HACK [Mbps]", "improvement [%]", "unanswered [%]", "sent again", "plain ACKs [%]",
     ]  # fmt: skip
@@ -186,8 +198,10 @@ def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
     for name, own in found.items():
         title = variants[name].title if name in variants else "as written"
         at_rate = {rate: (old, new) for rate, old, new in _lossless(own)}
-        gains = [_shown(improvement(*at_rate[rate]), signed=True) for rate in SOME_RATES]
-        rows.append([title, *gains, *(_shown(runs.goodput) for runs in at_rate[RATES[-1]]), _plain(at_rate[RATES[-1]][1])])
+        gains = [mean_interval(improvement(*at_rate[rate])).text(signed=True) for rate in SOME_RATES]
+        rows.append(
+            [title, *gains, *(mean_interval(runs.goodput).text() for runs in at_rate[RATES[-1]]), _plain(at_rate[RATES[-1]][1])]
+        )
     head = [
         "setting",
         *(f"{rate} Mbps [%]" for rate in SOME_RATES),
@@ -200,11 +214,11 @@ def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
     )
 
 
-def _both(stock: Runs, hack: Runs, of: Callable[[Runs], float]) -> str:
+def _both(stock: Downloads, hack: Downloads, of: Callable[[Downloads], float]) -> str:
     return ", ".join(f"{of(runs):.1f}" for runs in (stock, hack))
 
 
-def _plain(runs: Runs) -> str:
+def _plain(runs: Downloads) -> str:
     plain, compressed = (runs.acks[f"total_{kind}_acks_l2"] for kind in ("plain", "compressed"))
     return f"{100 * plain / (plain + compressed):.2f}" if plain + compressed else "–"
 
@@ -228,8 +242,3 @@ _COLUMNS = (
     ("total_cleared_acks_l2", "cleared"),
     ("total_decompression_failures_l2", "CRC failures"),
 )
-
-
-def _shown(values: Sequence[float], *, signed: bool = False) -> str:
-    interval = mean_interval(values)
-    return f"{interval.mean:{'+' if signed else ''}.2f} ± {interval.half_width:.2f}"

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
 from acklab.verdict import Finding
 
-from .held import Candidates, Curves, Held
 from .points import AGGREGATED, SINGLE
+from .runs import Candidates, Curves, Held
 
 _INK = {"802.11b": COLOURS[7], "802.11g": COLOURS[4], "802.11a": COLOURS[2], "802.11n": COLOURS[0], "802.11ac": COLOURS[1]}
 _DASH = {"long": "dot", "short": "solid", "1": "solid", "2": "dash", "3": "dot", "4": "dashdot"}
@@ -96,7 +97,7 @@ def _add_series(figure: go.Figure, series: str, held: Sequence[Held], efficiency
     simulated = [(one, one.simulated, factor) for one, factor in zip(held, scale, strict=True) if one.simulated is not None]
     figure.add_scatter(
         x=[one.cycle.mbps for one, _, _ in simulated], y=[interval.mean * factor for _, interval, factor in simulated],
-        error_y={"type": "data", "array": [interval.half_width * factor for _, interval, factor in simulated], "thickness": 1.2, "width": 3, "color": ink},
+        error_y=error_bars([interval.half_width * factor for _, interval, factor in simulated], ink),
         mode="markers", name=series, legendgroup=series, showlegend=is_new, marker={"color": ink, "size": 6, "symbol": _SYMBOL[word]},
         customdata=[[one.name, one.cycle.goodput, interval.mean, interval.half_width, 100 * one.cycle.efficiency, one.cycle.frames] for one, interval, _ in simulated],
         hovertemplate="<b>%{customdata[0]}</b><br>model %{customdata[1]:.2f} Mbps, %{customdata[4]:.1f} %, %{customdata[5]} frames<br>"
@@ -112,7 +113,7 @@ _PARTS = (
     ("headers", "headers", COLOURS[3]),
     ("payload", "payload", COLOURS[0]),
     ("SIFS", "sifs", COLOURS[6]),
-    ("answer", "answer", COLOURS[2]),
+    ("response frame", "response", COLOURS[2]),
 )
 
 
@@ -153,7 +154,7 @@ def spaces(
 ) -> go.Figure:
     """What the standard allows on each link over what was published for it."""
     figure = go.Figure()
-    links, titles = list(reversed(combined)), {one.space.link: one.title for one in tried}
+    links, titles = [*combined][::-1], {one.space.link: one.title for one in tried}
     figure.add_vrect(x0=1, x1=1.024, fillcolor=MUTED, opacity=0.35, line_width=0)
     for index, link in enumerate(links):
         points = sorted(combined[link], key=lambda one: one[1])
@@ -192,9 +193,7 @@ def agreement(held: Sequence[Held]) -> go.Figure:
         own = [(one, one.simulated) for one in held if (one.cycle.frames == 1) == is_single and one.simulated is not None]
         figure.add_scatter(
             x=[one.cycle.goodput for one, _ in own], y=[one.apart for one, _ in own], mode="markers", name=title, marker={"size": 6, "color": ink},
-            error_y={
-                "type": "data", "array": [100 * interval.half_width / one.cycle.goodput for one, interval in own], "thickness": 1, "width": 2, "color": ink,
-            },
+            error_y=error_bars([100 * interval.half_width / one.cycle.goodput for one, interval in own], ink),
             customdata=[[one.name] for one, _ in own], hovertemplate="%{customdata[0]}<br>%{y:+.3f} %<extra></extra>",
         )  # fmt: skip
     for edge in (-0.5, 0.5):

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, closed_form
 from acklab.sweeps import Point
 
-from . import drawing, model
-from .held import CURVES, SCENARIO, Candidates, Curves, Held, candidates, cells_of, curves, kept, link, run
+from . import drawing
 from .points import SINGLE
+from .runs import CURVES, SCENARIO, Candidates, Curves, Held, candidates, cells_of, curves, kept, link, run
 from .space import SPACES, A, Space
 
 COMMAND = "acklab study wifi_capacity"
@@ -24,7 +24,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     alone, batches = (bench.replicas([(SCENARIO, link(bench, name).set)])[0] for name in ("n600", "n150"))
     command, of_batches = [alone[0].command], [batches[0].command]
     (of_a,) = cells_of(bench, A, [()])
-    payload = model.cycle(dataclasses.replace(of_a, mode=model.ht(7), payload=1500)).payload
+    payload = closed_form.cycle(dataclasses.replace(of_a, mode=closed_form.ht(7), payload=1500)).payload
     return {
         "idle": Measure([_idle(bench, point) for point in alone], command),
         "efficiency": Measure([100 * _goodput(bench, point) / 600 for point in alone], command),
@@ -52,14 +52,15 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 
 
 def _idle(bench: Bench, point: Point) -> float:
-    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each answer."""
+    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each response frame."""
     result = point.result(bench.folder)
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
-    return float(waits["time"].sum() / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16)
+    return float(waits["time"].sum()) / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16
 
 
 def _all(drawn: Curves, spaces: Sequence[Candidates]) -> list[Held]:
-    return [one for group in (drawn, *spaces) for one in group.held if one.simulated is not None]
+    groups: list[Curves | Candidates] = [drawn, *spaces]
+    return [one for group in groups for one in group.held if one.simulated is not None]
 
 
 def _capacity(bench: Bench, drawn: Curves) -> Section:
@@ -125,7 +126,7 @@ def _combinations(bench: Bench, space: Space) -> list[tuple[str, float]]:
     combinations = list(space.combinations())
     titles = ("; ".join(choice.title for choice in choices) or "the standard's defaults" for choices in combinations)
     cells = cells_of(bench, space, combinations)
-    return [(title, model.cycle(cell).goodput) for title, cell in zip(titles, cells, strict=True)]
+    return [(title, closed_form.cycle(cell).goodput) for title, cell in zip(titles, cells, strict=True)]
 
 
 def _tried(tried: Candidates, published: float) -> Table:
@@ -133,7 +134,13 @@ def _tried(tried: Candidates, published: float) -> Table:
     for choice, one in zip(tried.choices, tried.held, strict=True):
         off = 100 * (one.cycle.goodput / published - 1)
         rows.append(
-            [choice.title, choice.note, f"{one.cycle.goodput:.2f}", "–" if one.simulated is None else _shown(one), f"{off:+.1f}"]
+            [
+                choice.title,
+                choice.note,
+                f"{one.cycle.goodput:.2f}",
+                "–" if one.simulated is None else one.simulated.text(),
+                f"{off:+.1f}",
+            ]
         )
     head = ["setting", "note", "model", "simulated", "of published [%]"]
     caption = (
@@ -158,8 +165,8 @@ def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
         (defaults,) = cells_of(bench, one.space, [()])
         if not defaults.aggregate:
             continue
-        for frames in range(1, model.WINDOW):
-            around = [model.cycle(dataclasses.replace(defaults, frames=count)).goodput for count in (frames, frames + 1)]
+        for frames in range(1, closed_form.WINDOW):
+            around = [closed_form.cycle(dataclasses.replace(defaults, frames=count)).goodput for count in (frames, frames + 1)]
             if around[0] <= published < around[1]:
                 title = bench.variants("links.toml").chosen[one.space.link].title
                 rows.append(
@@ -188,12 +195,13 @@ def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
         [
             one.name,
             str(one.cycle.frames),
-            _shown(one),
+            simulated.text(),
             f"{one.cycle.goodput:.3f}",
             f"{one.apart:+.3f}",
             f"{one.apart_in_time:.3f}",
         ]
-        for one in held[:10]
+        for one, simulated in ((one, one.simulated) for one in held[:10])
+        if simulated is not None
     ]
     head = ["cell", "frames", "simulated", "model", "difference [%]", "in time [%]"]
     return Section(
@@ -205,8 +213,3 @@ def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
             Table(head, rows, "The ten that differ most", commands=[held[0].command]),
         ],
     )
-
-
-def _shown(one: Held) -> str:
-    assert one.simulated is not None
-    return f"{one.simulated.mean:.2f} ± {one.simulated.half_width:.2f}"

@@ -1,11 +1,11 @@
 """Measure the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
 
-    python3.11 emulate.py --return {plain,gate,filter} [--congestion reno] [--seconds 15] [--out PREFIX]
+    python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno] [--seconds 15] [--out PREFIX]
 
 Needs root. Two network namespaces of its own, a TUN device in each, and this process between them:
 
     10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, 7.5 ms --->  10.9.0.2 (receiver)
-                      <--- 7.5 ms, behind nothing, a gate or a 64 kbit/s ACK filter ---
+                      <--- 7.5 ms, behind nothing, a gate, a 64 kbit/s ACK filter or a 64 kbit/s FIFO of --limit packets ---
 
 It prints one JSON object; with --out it also writes PREFIX.csv (TCP_INFO of the sender), PREFIX.snd.pcap and PREFIX.rcv.pcap
 (raw IP, headers only, as seen at either TUN) and PREFIX.drops.csv.
@@ -433,11 +433,14 @@ def make_reverse(options):
             return Gate(5 * MS, 10)
         case "filter":
             return AckFilter(64_000, options.keeps)
+        case "drop-tail":
+            return Serialised(64_000, options.limit)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter"), default="plain")
+    parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter", "drop-tail"), default="plain")
+    parser.add_argument("--limit", type=int, default=100, help="packets that may wait on the return path of drop-tail")
     parser.add_argument("--congestion", default="reno")
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--out", help="prefix of traces")

@@ -1,62 +1,62 @@
-//! What a path needs to know of a packet, and nothing more.
+//! The fields of a packet that links and Wi-Fi cells read.
 
 use crate::{Bytes, Ecn, FlowKey, NodeId};
 
-/// A packet as the boxes on a wire see it.
+/// A packet as queues, links and Wi-Fi cells see it.
 ///
-/// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. Path and Wi-Fi are generic
-/// over it, so a queue or an ACK filter works on both.
+/// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. The crates `path`, `wifi` and `net` are
+/// generic over it, so a queue or an ACK filter works on both.
 pub trait Datagram {
-    /// Octets of the IP packet, headers included.
+    /// The length of the IP packet, headers included.
     fn wire_len(&self) -> Bytes;
-    /// The direction of the connection that it belongs to.
+    /// The flow: one direction of a connection.
     fn flow(&self) -> FlowKey;
-    /// The node that it goes to, or [`NodeId::NOWHERE`] if its address belongs to none.
+    /// The destination node, or [`NodeId::NOWHERE`] if the destination address belongs to no node.
     fn destination(&self) -> NodeId;
-    /// Its differentiated services codepoint (RFC 2474, §3): six bits.
+    /// The differentiated services codepoint (RFC 2474, §3): six bits.
     fn dscp(&self) -> u8 {
         0
     }
-    /// Its ECN field (RFC 3168, §5).
+    /// The ECN field (RFC 3168, §5).
     fn ecn(&self) -> Ecn;
-    /// Set its ECN field, as a box does that marks it.
+    /// Sets the ECN field, as a queue does that marks the packet.
     fn set_ecn(&mut self, ecn: Ecn);
-    /// What its header says to the sender of data, if it is a TCP segment with ACK and without SYN.
+    /// The acknowledgment fields of the TCP header. Returns `None` unless the packet is a TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader>;
 
-    /// The same, if it is a pure ACK.
+    /// The acknowledgment fields of a pure ACK. Returns `None` for any other packet.
     #[inline]
     fn pure_ack(&self) -> Option<AckHeader> {
         self.ack_header().filter(|header| header.is_pure)
     }
 
-    /// Is it a pure ACK? For those who need not know what it says.
+    /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the type can avoid that.
     #[inline]
     fn is_pure_ack(&self) -> bool {
         self.pure_ack().is_some()
     }
 }
 
-/// Of a TCP segment that acknowledges, what decides whether a newer one says all that it says.
+/// The fields of an acknowledging TCP segment that decide whether a newer ACK supersedes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckHeader {
     /// Acknowledgment number.
     pub ack: u32,
     /// Window field, unscaled.
     pub window: u16,
-    /// The ECN flags AE, CWR, ECE, as the bits 2, 1, 0.
+    /// The ECN flags AE, CWR and ECE, in bits 2, 1 and 0.
     pub ecn: u8,
-    /// Timestamps (RFC 7323, §3): the value and the echo.
+    /// The timestamps option (RFC 7323, §3): TSval and TSecr.
     pub timestamps: Option<(u32, u32)>,
-    /// Selective acknowledgment (RFC 2018, §3).
+    /// The SACK option (RFC 2018, §3).
     pub sack: SackRanges,
-    /// Is it a pure ACK: no payload, and none of FIN, RST, URG?
+    /// Whether the segment is a pure ACK: no payload, and none of FIN, RST and URG.
     pub is_pure: bool,
-    /// Does it say more than stands here: PSH, or an option besides timestamps and SACK?
-    pub says_more: bool,
+    /// Whether the segment has content that the other fields do not hold: PSH, or an option besides timestamps and SACK.
+    pub has_other_content: bool,
 }
 
-/// The blocks of a SACK option, each from its first sequence number to the first after it.
+/// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence number after the last of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRanges {
     ranges: [(u32, u32); Self::MAX],
@@ -64,16 +64,16 @@ pub struct SackRanges {
 }
 
 impl SackRanges {
-    /// As many as 40 octets of options hold.
+    /// The 40 octets of TCP options hold at most four blocks (RFC 2018, §3).
     const MAX: usize = 4;
 
-    /// The blocks in their order.
+    /// The blocks in the order of the option.
     #[must_use]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.ranges[..usize::from(self.len)]
     }
 
-    /// Does it hold no block?
+    /// Returns `true` if there are no blocks.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -81,11 +81,11 @@ impl SackRanges {
 }
 
 impl FromIterator<(u32, u32)> for SackRanges {
-    /// Blocks past the fourth are left out.
+    /// Ignores blocks after the fourth.
     fn from_iter<I: IntoIterator<Item = (u32, u32)>>(iter: I) -> Self {
         let mut all = Self::default();
-        for (place, range) in all.ranges.iter_mut().zip(iter) {
-            *place = range;
+        for (slot, range) in all.ranges.iter_mut().zip(iter) {
+            *slot = range;
             all.len += 1;
         }
         all

@@ -3,40 +3,40 @@
 /// The ECN field of an IP packet (RFC 3168, §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// Not-ECT: the transport understands no marks, so congestion can be told by a drop alone.
+    /// Not-ECT: the transport does not support ECN; only a drop signals congestion to it.
     #[default]
     NotEct,
-    /// ECT(1): the transport understands marks and answers each of them, as L4S does (RFC 9331, §2).
+    /// ECT(1): the transport supports ECN and responds to each mark, as L4S does (RFC 9331, §2).
     Ect1,
-    /// ECT(0): the transport understands marks.
+    /// ECT(0): the transport supports ECN.
     Ect0,
-    /// CE: the packet has met congestion.
+    /// CE: the packet experienced congestion.
     Ce,
 }
 
 impl Ecn {
-    /// All codepoints, in the order of their bits.
+    /// All codepoints, in the order of their binary values.
     pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
 
-    /// The two bits as they stand in the header.
+    /// The two bits of the header field.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
-    /// The codepoint of the two low bits.
+    /// The codepoint that the two low bits encode; the others are ignored.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self::ALL[(bits & 0b11) as usize]
     }
 
-    /// May a box mark the packet instead of dropping it?
+    /// Returns `true` if a queue may mark the packet instead of dropping it.
     #[must_use]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 
-    /// Its name in RFC 3168.
+    /// The name of the codepoint in RFC 3168.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,14 +1,14 @@
-//! The contract of a transport endpoint, as far as those who drive and measure it need to know.
+//! The contract of a transport endpoint with the code that drives and measures it.
 
 use crate::{Duration, Event, Instant, Machine, Port};
 
-/// One end of a connection: a [`Machine`] that turns protocol data units and time into protocol data units, with a [`Port`]
-/// for an application, and with something to tell of itself.
+/// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a [`Port`] for an application, and
+/// reports its state, counters and events.
 ///
-/// Probes, tables, series and captures know this contract and no transport by name.
+/// Probes, tables, series and captures use this contract only and know no transport by name.
 pub trait Endpoint: Machine {
-    /// As [`accept`](Machine::accept), of a datagram that stays with the caller. An endpoint whose datagrams are large takes what it needs
-    /// of this one and spares the copy.
+    /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose datagrams are large overrides this
+    /// method to copy only the fields that it needs.
     fn accept_borrowed(&mut self, now: Instant, datagram: &Self::Datagram)
     where
         Self::Datagram: Clone,
@@ -16,128 +16,135 @@ pub trait Endpoint: Machine {
         self.accept(now, datagram.clone());
     }
 
-    /// Its state now. Asked after each datagram, so it should cost no more than reading a few fields.
+    /// The current state. It is read after each datagram, so it should cost no more than copying a few fields.
     fn vitals(&self) -> Vitals;
 
-    /// What `datagram`, which it has just sent or taken, holds.
+    /// The content of `datagram`, which the endpoint has just sent or accepted.
     fn content(&self, datagram: &Self::Datagram) -> Content;
 
-    /// The offset in the stream, or among all octets of its direction, of the first octet that `datagram` carries.
+    /// Whether `datagram` acknowledges and does nothing else.
+    fn is_pure_ack(&self, datagram: &Self::Datagram) -> bool {
+        let Content { payload, acknowledges } = self.content(datagram);
+        acknowledges && payload == 0
+    }
+
+    /// The stream offset of the first octet of payload in `datagram`; without a stream, its offset among all octets of its direction.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 
-    /// When what the datagram that left last tells came into being. Data are as old as their transmission; an acknowledgment is as old
-    /// as the arrival of the newest data that it reports.
-    fn told(&self, now: Instant) -> Instant {
+    /// The instant from which the content of the last transmitted datagram dates: for data the time of transmission, for an
+    /// acknowledgment the arrival of the newest data that it reports.
+    fn content_origin(&self, now: Instant) -> Instant {
         now
     }
 
-    /// Has it a datagram to send at once? `true` is always right; a reliable `false` spares a [`poll`](Machine::poll).
-    fn has_due(&self) -> bool {
+    /// Returns `false` only if [`poll`](Machine::poll) would certainly return `None`, so that the caller can skip it.
+    fn may_transmit(&self) -> bool {
         true
     }
 
-    /// Tells each of its counters and gauges: name, unit, value. Names are the same for the same meaning in every transport (see
-    /// [`counter`]), and the order does not change.
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading));
+    /// Calls `to` with the name, unit and value of each counter and gauge, always in the same order. Transports use the same name for
+    /// the same meaning (see [`counter`]).
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue));
 
-    /// Tells how many acknowledgments it has sent for each reason; a reason's place does not change.
-    fn tell_acknowledgments(&self, _to: &mut dyn FnMut(&str, u64)) {}
+    /// Calls `to` with each reason for sending acknowledgments and the number of those sent for it, always in the same order.
+    fn report_ack_reasons(&self, _to: &mut dyn FnMut(&str, u64)) {}
 
-    /// The next event that it has not told yet, oldest first.
+    /// Removes the oldest pending event and returns it.
     fn take_event(&mut self) -> Option<Event> {
         None
     }
 
-    /// From now on, tell the decisions of its ACK policy among the [events](Self::take_event).
-    fn tell_decisions(&mut self) {}
+    /// Records each decision of the ACK policy among the [events](Self::take_event) from now on.
+    fn record_decisions(&mut self) {}
 
-    /// Where an application writes and reads.
+    /// The port of the application.
     fn port(&mut self) -> Port<'_>;
 }
 
-/// What an endpoint tells of its state. Sizes in octets; a quantity that the transport does not know is absent.
+/// The state of an endpoint. Sizes are in octets; a quantity that the transport does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vitals {
     /// Congestion window.
     pub window: Option<u64>,
-    /// Slow-start threshold, once there is one.
+    /// Slow-start threshold, once it is set.
     pub threshold: Option<u64>,
-    /// Believed in flight.
+    /// Estimate of the octets in flight.
     pub in_flight: Option<u64>,
-    /// Round trips that it has measured.
+    /// Number of RTT samples taken.
     pub rtt_samples: u64,
-    /// The last of them.
+    /// The latest RTT sample.
     pub latest_rtt: Duration,
     /// Smoothed round-trip time.
     pub smoothed_rtt: Option<Duration>,
-    /// Octets that its application has written.
+    /// Octets that the application has written.
     pub written: u64,
-    /// Octets of those that the peer has acknowledged, up to the first that it has not.
+    /// Octets that the peer has acknowledged cumulatively.
     pub acknowledged: u64,
     /// Octets that have arrived, in order or not, each counted once.
     pub received: u64,
-    /// Octets that its application has read, in order. Absent if the transport keeps no order, so that what arrives is read at once.
+    /// Octets that the application has read, in order. `None` if the transport does not keep order, so that data are read on arrival.
     pub read: Option<u64>,
 }
 
-/// What a datagram holds.
+/// The content of a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Octets of application data.
     pub payload: u32,
-    /// Does it acknowledge data, or could it have?
+    /// Whether the datagram acknowledges data, or could have.
     pub acknowledges: bool,
 }
 
 /// The value of a counter or a gauge.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reading {
+pub enum CounterValue {
     /// A count since the connection began, which never falls.
     Count(u64),
     /// A value that may rise and fall, if there is one.
     Gauge(Option<f64>),
 }
 
-/// Names of counters and gauges that several transports have, or that a column of the table of flows shows.
+/// Names of the counters and gauges that several transports share or that the flows table has a column for.
 pub mod counter {
-    /// Packets with data that were sent, retransmissions included.
+    /// Data packets sent, retransmissions included.
     pub const DATA_PACKETS: &str = "data_packets";
-    /// Octets of application data in those.
+    /// Octets of application data in the data packets sent.
     pub const DATA_BYTES: &str = "data_bytes";
-    /// Packets that carried data again.
+    /// Retransmitted packets.
     pub const RETRANSMISSIONS: &str = "retransmissions";
     /// Expirations of the retransmission timer with data outstanding.
     pub const TIMEOUTS: &str = "timeouts";
-    /// Probes of the tail of a flight.
+    /// Tail loss probes sent.
     pub const TAIL_LOSS_PROBES: &str = "tail_loss_probes";
-    /// Reductions of the window that were undone.
+    /// Reductions of the congestion window that were undone.
     pub const UNDONE_REDUCTIONS: &str = "undone_reductions";
     /// Octets acknowledged, cumulatively or selectively.
     pub const ACKNOWLEDGED_BYTES: &str = "acknowledged_bytes";
-    /// Recoveries that ended.
+    /// Recovery episodes that ended.
     pub const RECOVERIES: &str = "recoveries";
-    /// Time spent in those.
+    /// Time spent in the recovery episodes that ended.
     pub const RECOVERY_TIME: &str = "recovery_time";
-    /// Reductions of the window for marks.
+    /// Reductions of the congestion window in response to ECN marks.
     pub const MARK_REDUCTIONS: &str = "mark_reductions";
     /// Octets that the receiver reported as marked.
     pub const MARKED_BYTES: &str = "marked_bytes";
-    /// Packets with data that arrived marked.
+    /// Data packets that arrived marked.
     pub const MARKED_PACKETS: &str = "marked_packets";
-    /// Packets that arrived and acknowledge.
+    /// Acknowledging packets received.
     pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
-    /// Octets handed to the application.
+    /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
-    /// Packets that a later one has passed over, whether or not they arrived after it, where the transport does not repair losses.
+    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards; for a transport that does not
+    /// repair losses.
     pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
-    /// Packets with data of which something was new.
+    /// Data packets that brought at least one new octet.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";
-    /// Packets that arrived after one that had left later.
+    /// Packets that arrived after a packet that was sent later.
     pub const REORDERED_PACKETS: &str = "reordered_packets";
     /// Packets that had arrived before.
     pub const DUPLICATE_PACKETS: &str = "duplicate_packets";
-    /// The jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds.
+    /// The interarrival jitter (RFC 3550, §6.4.1), in nanoseconds.
     pub const JITTER: &str = "jitter";
 }

@@ -1,58 +1,58 @@
-//! What endpoints tell as it happens: one vocabulary for tests, traces, metrics and reports.
+//! Events inside endpoints: one vocabulary for tests, traces, metrics and reports.
 
 use crate::Duration;
 use std::fmt;
 
-/// Something that happened inside an endpoint and that no segment shows.
+/// An event inside an endpoint that cannot be read from its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is done.
+    /// The handshake is complete.
     Established,
-    /// Loss was detected; recovery lasts until this stream offset is acknowledged.
+    /// The sender detected a loss and entered recovery.
     RecoveryEntered {
-        /// The recovery point.
+        /// The recovery point: the stream offset whose acknowledgment ends recovery.
         until: u64,
     },
-    /// Everything that was outstanding when recovery began has been acknowledged.
+    /// The recovery point was acknowledged.
     RecoveryExited,
     /// The retransmission timer expired (RFC 6298, §5.4).
     RetransmissionTimeout {
-        /// How often in a row.
+        /// The number of consecutive expirations.
         backoff: u32,
     },
-    /// The window is being reduced without anything to repair, until this stream offset is acknowledged (RFC 3168, §6.1.2; RFC 8985,
-    /// §7.4).
+    /// The sender reduces its congestion window although there is nothing to retransmit (RFC 3168, §6.1.2; RFC 8985, §7.4).
     WindowReduced {
-        /// Where that ends.
+        /// The stream offset whose acknowledgment ends the reduction.
         until: u64,
     },
-    /// The last reduction was for nothing and is undone (RFC 3522, RFC 3708).
+    /// The last reduction proved spurious and was undone (RFC 3522, RFC 3708).
     Undone,
-    /// The tail of the flight was probed (RFC 8985, §7.3).
+    /// The sender sent a tail loss probe (RFC 8985, §7.3).
     TailLossProbe {
-        /// With the last segment, for want of new data.
+        /// Whether the probe repeats the last segment because there were no new data.
         is_retransmission: bool,
     },
-    /// A window that is shut was probed (RFC 9293, §3.8.6.1).
+    /// The sender probed a zero window (RFC 9293, §3.8.6.1).
     WindowProbe,
-    /// The SYN was not answered in time.
+    /// The SYN timed out.
     SynTimeout,
-    /// Everything has been sent and acknowledged, the FIN included.
+    /// All data and the FIN have been sent and acknowledged.
     Finished,
-    /// The ACK policy has decided about an arrival, for those who have [asked](crate::Endpoint::tell_decisions) to be told.
+    /// The ACK policy decided when to acknowledge an arrival. Recorded only after a call of
+    /// [`record_decisions`](crate::Endpoint::record_decisions).
     AckDecided {
-        /// What it decided.
+        /// When the policy wants the acknowledgment sent.
         when: AckTime,
-        /// Why: the place of the reason among those of [`Endpoint::tell_acknowledgments`](crate::Endpoint::tell_acknowledgments).
+        /// The reason, as an index among those of [`Endpoint::report_ack_reasons`](crate::Endpoint::report_ack_reasons).
         reason: usize,
-        /// Packets with data that had arrived since the last acknowledgment.
+        /// Data packets that have arrived since the last acknowledgment.
         unacknowledged: u64,
     },
-    /// Something that only one transport knows.
+    /// An event that only one transport has.
     Other {
-        /// What.
+        /// The name of the event.
         name: &'static str,
-        /// A number that says more.
+        /// A value whose meaning depends on the event.
         value: u64,
     },
 }
@@ -62,14 +62,14 @@ pub enum Event {
 pub enum AckTime {
     /// At once.
     Now,
-    /// After so long, unless something makes it happen before.
+    /// After this delay, unless a later arrival makes it due earlier.
     In(Duration),
-    /// With what follows.
+    /// At no set time: a later arrival or the next data packet will trigger it.
     Hold,
 }
 
 impl AckTime {
-    /// Its name, as it stands in the table of decisions.
+    /// The name in the decisions table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl AckTime {
 }
 
 impl Event {
-    /// Its name, as it stands in the events table.
+    /// The name in the events table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

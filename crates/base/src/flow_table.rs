@@ -1,19 +1,19 @@
-//! Something kept for each flow.
+//! A map keyed by flow.
 
 use crate::FlowKey;
 
-/// A map from [`FlowKey`] that is read once a packet.
+/// A map from [`FlowKey`] to `T`, fast enough for one lookup per packet.
 ///
-/// Keys are hashes already, so a key's low bits are its place, and the next free place after that if another key is there (linear
-/// probing). Entries stay: a flow that has ended costs its place and no time. The order of entries is that of their insertion, so
-/// whoever goes through them does so in the same order in every run.
+/// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved by linear probing. Entries are never
+/// removed: a flow that has ended costs memory but no time. Iteration follows the order of insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
     entries: Vec<(FlowKey, T)>,
-    /// Keys with their indices in `entries`, or [`EMPTY`]; a power of two of them, at most half of them taken.
-    places: Vec<(FlowKey, u32)>,
+    /// Keys with their indices in `entries`, or [`EMPTY`]. The number of slots is a power of two, and at most half of them are in use.
+    slots: Vec<(FlowKey, u32)>,
 }
 
+/// The index of an unused slot.
 const EMPTY: u32 = u32::MAX;
 
 impl<T> Default for FlowTable<T> {
@@ -26,23 +26,23 @@ impl<T> FlowTable<T> {
     /// A table without entries.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), places: Vec::new() }
+        Self { entries: Vec::new(), slots: Vec::new() }
     }
 
-    /// What is kept for `flow`.
+    /// The value of `flow`.
     #[must_use]
     #[inline]
     pub fn get(&self, flow: FlowKey) -> Option<&T> {
         self.find(flow).map(|index| &self.entries[index].1)
     }
 
-    /// The same, to be changed.
+    /// The value of `flow`, mutable.
     #[inline]
     pub fn get_mut(&mut self, flow: FlowKey) -> Option<&mut T> {
         self.find(flow).map(|index| &mut self.entries[index].1)
     }
 
-    /// What is kept for `flow`; `make` makes it if there is nothing yet.
+    /// The value of `flow`, which is inserted with `make` if there is none.
     pub fn entry(&mut self, flow: FlowKey, make: impl FnOnce() -> T) -> &mut T {
         let index = match self.find(flow) {
             Some(index) => index,
@@ -51,7 +51,7 @@ impl<T> FlowTable<T> {
         &mut self.entries[index].1
     }
 
-    /// Keeps `value` for `flow`, and returns what was kept for it before.
+    /// Sets the value of `flow`, and returns the previous one.
     pub fn insert(&mut self, flow: FlowKey, value: T) -> Option<T> {
         match self.find(flow) {
             Some(index) => Some(std::mem::replace(&mut self.entries[index].1, value)),
@@ -69,13 +69,13 @@ impl<T> FlowTable<T> {
 
     #[inline]
     fn find(&self, flow: FlowKey) -> Option<usize> {
-        let mask = self.places.len().checked_sub(1)?;
-        let mut place = flow.0 as usize & mask;
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut slot = flow.0 as usize & mask;
         loop {
-            match self.places[place] {
+            match self.slots[slot] {
                 (key, index) if key == flow && index != EMPTY => return Some(index as usize),
                 (_, EMPTY) => return None,
-                _ => place = (place + 1) & mask,
+                _ => slot = (slot + 1) & mask,
             }
         }
     }
@@ -83,23 +83,23 @@ impl<T> FlowTable<T> {
     fn push(&mut self, flow: FlowKey, value: T) -> usize {
         let index = self.entries.len();
         self.entries.push((flow, value));
-        if 2 * self.entries.len() > self.places.len() {
-            self.places = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
-            (0..=index).for_each(|index| self.place(index));
+        if 2 * self.entries.len() > self.slots.len() {
+            self.slots = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
+            (0..=index).for_each(|index| self.fill_slot(index));
         } else {
-            self.place(index);
+            self.fill_slot(index);
         }
         index
     }
 
-    fn place(&mut self, index: usize) {
-        let mask = self.places.len() - 1;
+    fn fill_slot(&mut self, index: usize) {
+        let mask = self.slots.len() - 1;
         let flow = self.entries[index].0;
-        let mut place = flow.0 as usize & mask;
-        while self.places[place].1 != EMPTY {
-            place = (place + 1) & mask;
+        let mut slot = flow.0 as usize & mask;
+        while self.slots[slot].1 != EMPTY {
+            slot = (slot + 1) & mask;
         }
-        self.places[place] = (flow, index as u32);
+        self.slots[slot] = (flow, index as u32);
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         fn it_agrees_with_a_map(steps in proptest::collection::vec((0u64..40, any::<u8>()), 0..300)) {
             let (mut table, mut map) = (FlowTable::new(), BTreeMap::new());
             for (key, value) in steps {
-                // Keys that share their low bits, so that places collide.
+                // Keys share their low bits, so that slots collide.
                 let flow = FlowKey(key << 4);
                 prop_assert_eq!(table.insert(flow, value), map.insert(flow, value));
                 prop_assert_eq!(table.get(FlowKey(key << 4 | 1)), None);

@@ -1,21 +1,23 @@
-//! What every other crate of acklab stands on.
+//! The types and contracts that all other crates of acklab share.
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
 //! | [`time`] | [`Instant`] and [`Duration`]: integer nanoseconds since the start of a run |
-//! | [`rate`] | [`Rate`] and the exact [`Serializer`], which keeps the remainder of each division |
-//! | [`size`] | [`Bytes`] |
-//! | [`units`] | values with their unit, as a person writes them: `15ms`, `16Mbps`, `1448B` |
-//! | [`id`] | [`NodeId`], where a packet goes; [`FlowKey`], whose it is; [`PortId`], where an endpoint joins a network |
-//! | [`flow_table`] | [`FlowTable`]: something kept for each flow |
-//! | [`random`] | random streams by component name, all derived from one [`Seed`](random::Seed) |
-//! | [`ecn`] | [`Ecn`], the codepoint by which boxes mark packets |
-//! | [`datagram`] | [`Datagram`]: what a path needs to know of a packet |
-//! | [`machine`] | [`Machine`]: the contract of everything that happens in time |
-//! | [`world`] | [`World`]: machines and the wires between them, as a clock drives them |
-//! | [`endpoint`] | [`Endpoint`]: a machine with ports and something to tell of itself |
-//! | [`event`] | [`Event`]: what endpoints tell as it happens |
-//! | [`port`] | [`Port`]: what lies between an application and an endpoint |
+//! | [`size`] | [`Bytes`]: a number of octets |
+//! | [`rate`] | [`Rate`], and the [`Serializer`] that turns sizes into transmission times without rounding drift |
+//! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
+//! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
+//! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
+//! | [`flow_table`] | [`FlowTable`]: a map keyed by flow, with a deterministic order |
+//! | [`ecn`] | [`Ecn`]: the ECN codepoint of an IP packet |
+//! | [`datagram`] | [`Datagram`]: the fields of a packet that links and Wi-Fi cells read |
+//! | [`machine`] | [`Machine`]: the sans-IO state machine that every endpoint and every box implements |
+//! | [`world`] | [`World`]: connected machines, as a driver runs them |
+//! | [`port`] | [`Port`]: the interface between an application and an endpoint |
+//! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
+//! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;
 pub mod ecn;
@@ -34,7 +36,7 @@ pub mod world;
 
 pub use datagram::{AckHeader, Datagram};
 pub use ecn::Ecn;
-pub use endpoint::{Content, Endpoint, Reading, Vitals};
+pub use endpoint::{Content, CounterValue, Endpoint, Vitals};
 pub use event::Event;
 pub use flow_table::FlowTable;
 pub use id::{FlowKey, NodeId, PortId};

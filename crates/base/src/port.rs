@@ -1,53 +1,53 @@
-//! What lies between an application and an endpoint.
+//! The interface between an application and an endpoint.
 //!
-//! Ports move counts of octets. A simulation needs no more; where there are real octets, whoever drives the endpoint keeps them by their
-//! offset and hands them over as the counts move.
+//! Ports move counts of octets, which is all that a simulation needs. With real data, the driver of the endpoint keeps the octets by
+//! their offset and moves them along with the counts.
 
 use crate::Instant;
 
 /// An endpoint's port.
 pub enum Port<'a> {
-    /// Octets in order, each way.
+    /// An ordered stream of octets in each direction.
     Stream(&'a mut dyn StreamPort),
-    /// Datagrams, as they come.
+    /// Datagrams without order.
     Datagram(&'a mut dyn DatagramPort),
-    /// No application has anything to do here: whatever arrives is read at once.
+    /// No application is needed: the endpoint reads all data on arrival and sends none.
     None,
 }
 
-/// A port over which octets move in order, in both directions. An end that only writes leaves reading as it stands here.
+/// A port over which octets move in order, in both directions. An endpoint that only sends data keeps the default methods for reading.
 pub trait StreamPort {
-    /// Open the connection. An endpoint that waits for its peer to do so ignores this.
+    /// Opens the connection. A passive endpoint ignores this.
     fn open(&mut self, now: Instant);
 
-    /// Is the connection open?
+    /// Returns `true` if the connection is open.
     fn is_open(&self) -> bool;
 
-    /// How many octets may be written now.
+    /// The number of octets that may be written now.
     fn room(&self) -> u64;
 
-    /// Write so many octets. Returns how many were taken: at most [`room`](Self::room), and none after a close.
+    /// Writes `octets` octets. Returns the number accepted: at most [`room`](Self::room), and zero after a close.
     fn write(&mut self, now: Instant, octets: u64) -> u64;
 
-    /// No more will be written; the peer learns so once it has all that was written.
+    /// Ends the stream after the octets written so far.
     fn close(&mut self, now: Instant);
 
-    /// Close, and forget what was written but not yet sent, if the transport can.
+    /// Closes the stream and, if the transport can, discards the octets that were written but not yet sent.
     fn truncate(&mut self, now: Instant) {
         self.close(now);
     }
 
-    /// How many octets may be read now.
+    /// The number of octets that may be read now.
     fn readable(&self) -> u64 {
         0
     }
 
-    /// Read at most so many octets. Returns how many were read.
+    /// Reads at most `most` octets. Returns the number read.
     fn read(&mut self, _now: Instant, _most: u64) -> u64 {
         0
     }
 
-    /// Has everything been read that the peer will ever send?
+    /// Returns `true` if the whole stream of the peer has been read.
     fn is_at_end(&self) -> bool {
         false
     }
@@ -55,9 +55,9 @@ pub trait StreamPort {
 
 /// A port over which datagrams move.
 pub trait DatagramPort {
-    /// Open the port.
+    /// Opens the port.
     fn open(&mut self, now: Instant);
 
-    /// Send a datagram with so many octets of payload.
+    /// Sends a datagram with `octets` octets of payload.
     fn send(&mut self, now: Instant, octets: u32);
 }

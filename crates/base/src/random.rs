@@ -1,13 +1,13 @@
-//! Chance, by name.
+//! Named random streams.
 //!
-//! Each component that draws asks the run's [`Seed`] for a [`Stream`] by its own name (`"link/btl_forward/loss"`). Its draws
-//! then depend on the seed and that name alone: adding a component, or drawing more in one, changes nothing in another.
+//! Each component that needs random numbers asks the run's [`Seed`] for a [`Stream`] by its own name (`"link/btl_forward/loss"`). Its
+//! draws then depend on the seed and on that name only: another component, or more draws in another component, do not change them.
 
 use crate::Duration;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The one number that all chance in a run comes from.
+/// The one source of all random streams of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
@@ -19,7 +19,7 @@ impl Seed {
     }
 }
 
-/// FNV-1a, 64 bits: a fixed function of the name, which the standard library's hasher does not promise to be.
+/// FNV-1a with 64 bits: a fixed function of the name; the standard library does not guarantee that its hasher stays the same.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -39,7 +39,7 @@ impl Stream {
     /// # Panics
     /// If `bound` is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "nothing lies below zero");
+        assert!(bound > 0, "the bound must be above zero");
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let wide = u128::from(self.0.next_u64()) * u128::from(bound);
@@ -49,7 +49,7 @@ impl Stream {
         }
     }
 
-    /// True with this probability.
+    /// Returns `true` with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }

@@ -1,4 +1,4 @@
-//! Rates, and the exact division of octets by them.
+//! Rates, and transmission times without rounding drift.
 
 use crate::{Bytes, Duration, units};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Rate(u64);
 
 impl Rate {
-    /// `bits` per second, or nothing if that is zero.
+    /// `bits` per second. Returns `None` if `bits` is zero.
     #[must_use]
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
@@ -43,15 +43,15 @@ impl fmt::Debug for Rate {
     }
 }
 
-/// Turns sizes into transmission times that add up.
+/// Turns sizes into transmission times whose rounding errors do not accumulate.
 ///
-/// 866.7 Mbps does not divide a nanosecond: what one division leaves over is carried into the next, so a busy serializer
-/// is never more than a nanosecond away from the exact rate, however long it runs.
+/// At 866.7 Mbps, transmission times are not whole nanoseconds. The remainder of each division is carried into the next, so a busy
+/// serializer is never more than a nanosecond away from the exact rate, however long it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serializer {
-    /// Bits times 10⁹ that the last division left, below the rate that it divided by.
+    /// The remainder of the divisions so far, in bits times 10⁹; less than the rate.
     remainder: u64,
-    /// The last division: most packets have the size of the one before.
+    /// The last division, which is reused because most packets have the size of the one before.
     last: Division,
 }
 
@@ -64,7 +64,7 @@ struct Division {
 }
 
 impl Serializer {
-    /// How long `size` takes at `rate`, straight after the packet before it.
+    /// The transmission time of `size` at `rate`, immediately after the packet before it.
     #[must_use]
     #[inline]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {
@@ -79,7 +79,7 @@ impl Serializer {
         Duration::from_nanos(self.last.quotient + carry)
     }
 
-    /// Forget the remainder: the line fell idle, or its rate changed.
+    /// Discards the remainder, after the line was idle or its rate changed.
     pub fn reset(&mut self) {
         self.remainder = 0;
     }

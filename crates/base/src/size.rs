@@ -9,10 +9,10 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// None.
+    /// Zero octets.
     pub const ZERO: Self = Self(0);
 
-    /// The plain number.
+    /// The number of octets.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0

@@ -1,6 +1,6 @@
-//! Absolute integer nanoseconds.
+//! Time in integer nanoseconds.
 //!
-//! A run starts at [`Instant::ZERO`]. 64 bits of nanoseconds last for 584 years.
+//! A run starts at [`Instant::ZERO`]. 64-bit nanoseconds last for 584 years.
 
 use crate::units;
 use std::fmt;
@@ -44,7 +44,7 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The earlier of two instants, either of which may be missing.
+    /// The earlier of two optional instants, or `None` if both are.
     #[must_use]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
@@ -64,9 +64,9 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Self = Self(0);
-    /// The longest span that can be written.
+    /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of nanoseconds.
@@ -123,25 +123,25 @@ impl Duration {
         self.0 as f64 / 1e6
     }
 
-    /// Is this no time at all?
+    /// Returns `true` if the span is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The difference to `other`, whichever is longer.
+    /// The absolute difference to `other`.
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
 
-    /// This span less `other`, or zero.
+    /// This span minus `other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This span `factor` times; [`Duration::MAX`] at the most.
+    /// This span times `factor`, at most [`Duration::MAX`].
     #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
@@ -198,7 +198,7 @@ impl Div<u64> for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// The largest unit that leaves no zero before the point: `15ms`, `1.5s`, `751us`.
+    /// Uses the largest unit in which the value is at least one: `15ms`, `1.5s`, `751us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         units::write(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }

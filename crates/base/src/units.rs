@@ -1,6 +1,7 @@
-//! Values with their unit, as a person writes them: `15ms`, `16Mbps`, `1448B`, `20packets`.
+//! Quantities as text with their unit: `15ms`, `16Mbps`, `1448B`, `20packets`.
 //!
-//! A number is a decimal with an optional fraction; it is converted exactly, and refused if the target cannot hold it exactly.
+//! The number is a decimal with an optional fraction. It is converted exactly, and rejected if the target type cannot represent it
+//! exactly.
 
 use crate::{Bytes, Duration, Rate};
 use std::fmt;
@@ -21,7 +22,7 @@ const BYTES: &[(&str, u64)] = &[
 const COUNT: &[(&str, u64)] = &[("packets", 1), ("packet", 1)];
 const SEGMENTS: &[(&str, u64)] = &[("segments", 1), ("segment", 1)];
 
-/// A value that could not be read, and what was expected instead.
+/// Text that could not be parsed as a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     found: String,
@@ -36,7 +37,7 @@ impl UnitError {
         &self.expected
     }
 
-    /// Why this is not it.
+    /// Why the text does not match.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
@@ -51,7 +52,7 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// Reads `text` as a number and one of `units`, in multiples of the unit's factor.
+/// Parses `text` as a number followed by one of `units`. Returns the number times the factor of the unit.
 fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
     let refuse = |why: &str| {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
@@ -75,7 +76,7 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
         return Err(refuse("the unit is missing"));
     }
     let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(refuse(&format!("\"{unit}\" is not such a unit")));
+        return Err(refuse(&format!("the unit \"{unit}\" is unknown")));
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let is_decimal = !whole.is_empty()
@@ -93,7 +94,8 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
 }
 
-/// Writes `value` in multiples of the largest of `units` that it reaches, which parses back to the same; of the first, if it is zero.
+/// Writes `value` with the largest of `units` that does not exceed it, or with the first if `value` is zero. Parsing the text yields
+/// the same value.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let reached = units.iter().find(|(_, factor)| value >= *factor);
     let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));
@@ -105,11 +107,11 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)
     write!(f, "{whole}.{}{unit}", digits.trim_end_matches('0'))
 }
 
-/// The keyword by which the schema of a value with a unit says which of these types it is.
+/// The schema keyword that names the type of a quantity.
 pub const QUANTITY: &str = "x-acklab-quantity";
 
-/// Gives a type with `FromStr` and `Display` its place in a scenario: a string with a unit, read and written.
-macro_rules! in_scenarios_as_text {
+/// Implements serialisation and the JSON Schema of a type with `FromStr` and `Display`, which scenarios write as a string with a unit.
+macro_rules! scenario_text {
     ($type:ty, $name:literal, $description:literal, $pattern:expr, $examples:expr) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -164,7 +166,7 @@ impl FromStr for Rate {
         Self::from_bits_per_second(bits).ok_or_else(|| UnitError {
             found: text.to_owned(),
             expected: "a rate above zero".to_owned(),
-            why: "nothing would ever be sent".to_owned(),
+            why: "a link with a rate of zero would never send".to_owned(),
         })
     }
 }
@@ -176,21 +178,21 @@ impl FromStr for Bytes {
     }
 }
 
-in_scenarios_as_text!(
+scenario_text!(
     Duration,
     "Duration",
     "a duration with its unit, such as \"15ms\"",
     r"^\d+(\.\d+)?\s*(ns|us|µs|ms|s|min)$",
     ["15ms", "1.5s", "100us"]
 );
-in_scenarios_as_text!(
+scenario_text!(
     Rate,
     "Rate",
     "a rate above zero with its unit, such as \"16Mbps\"",
     r"^\d+(\.\d+)?\s*(bps|kbps|Mbps|Gbps)$",
     ["16Mbps", "866.7Mbps", "1Gbps"]
 );
-in_scenarios_as_text!(
+scenario_text!(
     Bytes,
     "Bytes",
     "a size with its unit, such as \"1448B\"",
@@ -198,12 +200,12 @@ in_scenarios_as_text!(
     ["1448B", "30kB", "4MiB"]
 );
 
-/// How much a queue may hold: `"20packets"` or `"30kB"`.
+/// The capacity of a queue: `"20packets"` or `"30kB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets, however large.
+    /// A number of packets of any size.
     Packets(u64),
-    /// So many octets of IP packets.
+    /// A number of octets of IP packets.
     Bytes(Bytes),
 }
 
@@ -228,7 +230,7 @@ impl FromStr for Limit {
     }
 }
 
-in_scenarios_as_text!(
+scenario_text!(
     Limit,
     "Limit",
     "a limit in packets or octets, such as \"20packets\" or \"30kB\"",
@@ -258,7 +260,7 @@ impl FromStr for Segments {
     }
 }
 
-in_scenarios_as_text!(
+scenario_text!(
     Segments,
     "Segments",
     "a number of full-sized segments, such as \"10segments\"",
@@ -286,7 +288,7 @@ mod tests {
     fn a_refusal_says_what_was_expected() {
         let refusal = |text: &str| text.parse::<Duration>().unwrap_err().to_string();
         assert!(refusal("15").contains("the unit is missing"));
-        assert!(refusal("15mps").contains("\"mps\" is not such a unit"));
+        assert!(refusal("15mps").contains("the unit \"mps\" is unknown"));
         assert!(refusal("-15ms").contains("must not be negative"));
         assert!(refusal("ms").contains("the number is missing"));
         assert!(refusal("0.1ns").contains("finer than the smallest unit"));

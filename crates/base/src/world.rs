@@ -1,20 +1,20 @@
-//! The contract between machines that exchange datagrams and the clock that drives them.
+//! The contract between connected machines and the driver that runs them.
 
 use crate::Instant;
 
-/// A machine of a world, by index.
+/// The index of a machine in its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MachineId(pub u32);
 
-/// What a machine does next at an instant.
+/// The next action of a machine at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<D> {
-    /// A datagram leaves it and arrives at a machine.
+    /// A datagram leaves the machine and arrives at the given machine; more may follow.
     Send(MachineId, D),
-    /// The same, and it is the last that leaves now; with when the machine wants to be woken.
+    /// The last datagram of this instant leaves the machine. The third field is the deadline after it.
     SendLast(MachineId, D, Option<Instant>),
-    /// Nothing leaves now; this is when it wants to be woken.
-    Rest(Option<Instant>),
+    /// No datagram leaves the machine now. The field is its deadline.
+    Idle(Option<Instant>),
 }
 
 /// Machines and the wires between them. The verbs are those of [`Machine`](crate::Machine), in the same order.
@@ -22,18 +22,18 @@ pub trait World {
     /// What the machines exchange.
     type Datagram;
 
-    /// How many machines there are now; their ids are 0 to that. Machines may join while the world runs, and then take the ids behind
-    /// those that are taken; none leaves.
+    /// The number of machines; their ids are 0 to this number minus one. Machines may join while the world runs and get the next ids;
+    /// none leaves.
     fn machines(&self) -> usize;
 
-    /// `datagram` arrives at `machine`. Returns the machine that the driver polls next, or `None` if the datagram changes no deadline and
-    /// nothing leaves now. A world may pass a datagram on at once, even ahead of time, through machines whose deadlines do not change by
-    /// it.
+    /// Delivers `datagram` to `machine`. Returns the machine that the driver must drain next, or `None` if no deadline has changed and
+    /// nothing leaves now. The world may pass the datagram on through several machines, even ahead of time, as long as their deadlines
+    /// stay the same.
     fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram) -> Option<MachineId>;
 
-    /// The deadline of `machine` has come.
+    /// Wakes `machine`, whose deadline has come.
     fn wake(&mut self, machine: MachineId, now: Instant);
 
-    /// What `machine` does next: poll it, and if nothing leaves, ask for its deadline.
+    /// Polls `machine`, and returns its deadline if nothing more leaves now.
     fn step(&mut self, machine: MachineId, now: Instant) -> Step<Self::Datagram>;
 }

@@ -1,4 +1,4 @@
-//! An ACK policy and a congestion controller of your own: `cargo run --release -p acklab-lab --example own_strategy`
+//! An ACK policy and a congestion controller of your own: `cargo run --profile quick -p acklab-lab --example own_strategy`
 //!
 //! The policy acknowledges a fixed number of times a round trip. The controller goes by the delay alone. Both are named by the
 //! scenario and given to the run. They do not suit each other: what an ACK waits for looks like a queue to the controller, which

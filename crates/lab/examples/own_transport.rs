@@ -1,4 +1,4 @@
-//! A transport of your own: `cargo run --release -p acklab-lab --example own_transport`
+//! A transport of your own: `cargo run --profile quick -p acklab-lab --example own_transport`
 //!
 //! Stop-and-wait ARQ: one packet is on its way, and the next leaves when it is acknowledged. Packets and acknowledgments carry one bit,
 //! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); what is not acknowledged in time leaves
@@ -7,7 +7,7 @@
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
-    Bytes, Content, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, Reading, StreamPort, Vitals,
+    Bytes, Content, CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, StreamPort, Vitals,
 };
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};
@@ -190,10 +190,10 @@ impl Endpoint for Sender {
         frame.offset
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        to(counter::DATA_PACKETS, "packets", Reading::Count(self.packets));
-        to(counter::RETRANSMISSIONS, "packets", Reading::Count(self.retransmissions));
-        to(counter::ACKNOWLEDGED_BYTES, "B", Reading::Count(self.acknowledged));
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::DATA_PACKETS, "packets", CounterValue::Count(self.packets));
+        to(counter::RETRANSMISSIONS, "packets", CounterValue::Count(self.retransmissions));
+        to(counter::ACKNOWLEDGED_BYTES, "B", CounterValue::Count(self.acknowledged));
     }
 
     fn take_event(&mut self) -> Option<Event> {
@@ -249,8 +249,8 @@ impl Endpoint for Receiver {
         frame.offset
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        to(counter::ACKS_SENT, "packets", Reading::Count(self.acks));
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::ACKS_SENT, "packets", CounterValue::Count(self.acks));
     }
 
     fn port(&mut self) -> Port<'_> {

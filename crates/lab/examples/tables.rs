@@ -1,4 +1,4 @@
-//! A run without Python: `cargo run --release -p acklab-lab --example tables -- SCENARIO [--seed N] [KEY=VALUE…]`
+//! A run without Python: `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [KEY=VALUE…]`
 //!
 //! Prints the tables of the run, a column a line, as many values as there are rows (the first eight).
 

@@ -1,9 +1,6 @@
 //! ACK filters against each other, behind one gate.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// One flow fills 16 Mbps: 1333 packets of 1500 octets a second, and as many ACKs. They return through a gate that opens 200 times a second.
 const LINE: &str = r#"

@@ -1,10 +1,7 @@
 //! Captures of the air, as tshark reads them.
 
-#[path = "common/packets.rs"]
-mod packets;
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::packets::packet;
+use crate::common::tshark::{frames, tshark};
 use acklab_base::{Bytes, Duration, Ecn, Instant};
 use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
@@ -13,10 +10,8 @@ use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
 use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
-use packets::packet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tshark::{frames, tshark};
 
 const SIFS: Duration = Duration::from_micros(16);
 const MSS: u32 = 1448;

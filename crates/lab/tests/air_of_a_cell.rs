@@ -1,15 +1,10 @@
 //! Captures of a cell's air as tshark reads them: no frame is malformed, and its counts are those of the tables.
 
-#[path = "common/tables.rs"]
-mod tables;
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::tables::Tables;
+use crate::common::tshark::tshark;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::{Path, PathBuf};
-use tables::Tables;
-use tshark::tshark;
 
 /// Data downwards, ACKs upwards, from one station to the other as well, and UDP.
 const CELL: &str = r#"

@@ -3,10 +3,7 @@
 //! What the path holds is 20 Mbps · 40.6 ms: 67.6 segments of 1502 octets on the wire, the time of one's own
 //! transmission included.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 const PATH: &str = r#"
 title = "one bottleneck"

@@ -1,24 +1,19 @@
 //! Captures as others read them: tshark, and a pcapng reader.
 
-#[path = "common/packets.rs"]
-mod packets;
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::packets::packet;
+use crate::common::tshark::{frames, tshark};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_lab::Packet;
 use acklab_lab::capture::{Capture, Error};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use acklab_wire::udp::UserDatagram;
-use packets::packet;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionOption, InterfaceTsResolution};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use tshark::{frames, tshark};
 
 const DELAY: Duration = Duration::from_nanos(7_500_001);
 const MSS: u64 = 1448;

@@ -1,18 +1,12 @@
 //! Captures of whole runs: what tshark makes of them, against the tables of the same run.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::tables::Tables;
+use crate::common::tshark::{frames, tshark};
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tables::Tables;
-use tshark::{frames, tshark};
 
 /// A gated dumbbell with a short queue. The transfer ends before the run does, so no packet is left inside.
 const DUMBBELL: &str = r#"

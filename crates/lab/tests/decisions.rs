@@ -1,9 +1,6 @@
 //! Decisions of ACK policies as a series.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// 100 segments over a path that neither loses nor reorders.
 const SCENARIO: &str = r#"

@@ -201,7 +201,7 @@ fn print_a_digest() {
 #[test]
 fn another_process_gives_the_same() {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_a_digest", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "determinism::print_a_digest", "--nocapture", "--test-threads=1"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

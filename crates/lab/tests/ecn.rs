@@ -1,9 +1,6 @@
 //! Marks end to end: against the theory of DCTCP, against drops, and what thinned ACKs make of them.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// One flow over 100 Mbps and a round trip of 4.02 ms: 33.5 packets of 1500 octets.
 const LINE: &str = r#"

@@ -1,12 +1,9 @@
 //! TCP over cells with TCP/HACK: transfers complete whatever the cell loses, and octets on the air are those of the tables.
 //!
-//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test hack` looks longer. A failure prints its scenario.
+//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` looks longer. A failure prints its scenario.
 
-#[path = "common/tables.rs"]
-mod tables;
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::tables::Tables;
+use crate::common::tshark::tshark;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use proptest::option::weighted;
@@ -14,8 +11,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt;
 use std::path::Path;
-use tables::Tables;
-use tshark::tshark;
 
 const CASES: u32 = 96;
 const STATIONS: usize = 3;

@@ -1,14 +1,11 @@
 //! What holds in every scenario, whatever it is: random paths, flows and stacks.
 //!
-//! `ACKLAB_CASES=5000 cargo test --test invariants` looks longer. A failure prints its scenario; put it into
+//! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` looks longer. A failure prints its scenario; put it into
 //! `invariants/regressions/` as a `.toml`, and it is run from then on.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-#[path = "invariants/scenarios.rs"]
 mod scenarios;
 
+use crate::common::tables::Tables;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::{Scenario, load};
 use acklab_transport::ack;
@@ -19,7 +16,6 @@ use scenarios::{anything, in_order, lost_acks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use tables::Tables;
 
 /// Cases of each property.
 const CASES: u32 = 160;

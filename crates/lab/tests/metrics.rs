@@ -2,8 +2,6 @@
 
 #[path = "../examples/metrics.rs"]
 mod page;
-#[path = "common/tables.rs"]
-mod tables;
 
 use acklab_lab::{Better, metrics, run, scenario};
 use std::collections::BTreeMap;
@@ -58,5 +56,5 @@ fn the_schema_of_a_run_follows() {
             .map(|field| (field.name().as_str(), field.metadata().get("unit").map_or("", String::as_str)));
         assert!(fields.eq(described.iter().map(|column| (column.name, column.unit))));
     }
-    assert_eq!(results.unplaced, 0);
+    assert_eq!(results.undeliverable, 0);
 }

@@ -1,17 +1,14 @@
 //! A transport that the lab does not know: the example, and what is said of names and settings that make no sense.
 
 #[path = "../examples/own_transport.rs"]
-mod own_transport;
-#[path = "common/tables.rs"]
-mod tables;
-#[path = "common/tshark.rs"]
-mod tshark;
+mod example;
 
+use crate::common::tables::Tables;
+use crate::common::tshark::tshark;
 use acklab_lab::scenario::{load, load_for};
 use acklab_lab::{RunOptions, Strategies, run};
-use own_transport::results;
+use example::results;
 use std::path::Path;
-use tables::Tables;
 
 /// A packet of 1022 octets at 10 Mbps and its acknowledgment of 22, each with 5 ms of delay.
 const ROUND_TRIP_MS: f64 = 10.0 + (1022.0 + 22.0) * 8.0 / 10e3;
@@ -71,7 +68,7 @@ fn its_capture_opens() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own_transport");
     std::fs::create_dir_all(&folder).unwrap();
     results(&["flow.0.traffic.size=10kB".to_owned()], Some(folder.clone())).unwrap();
-    let Some(frames) = tshark::tshark(&folder.join("a.pcapng"), "ip.proto == 253", &["ip.src", "ip.len"]) else {
+    let Some(frames) = tshark(&folder.join("a.pcapng"), "ip.proto == 253", &["ip.src", "ip.len"]) else {
         return;
     };
     let expected = ["10.0.0.1 1022", "10.128.0.1 22"].into_iter().cycle().take(20);

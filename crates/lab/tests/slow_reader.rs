@@ -1,9 +1,6 @@
 //! A receiver whose application reads slowly: flow control takes over from congestion control.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-use tables::Tables;
+use crate::common::tables::Tables;
 
 /// 100 Mbps and 10 ms, of which the reader takes 8 Mbps.
 const SCENARIO: &str = r#"
@@ -50,5 +47,5 @@ fn datagrams_have_no_reader() {
         "transport = \"udp\", traffic = { model = \"constant\", rate = \"1Mbps\" },",
     );
     let refused = acklab_lab::scenario::load(&text, "x.toml", &[], None).unwrap_err().to_string();
-    assert!(refused.contains("flow.0.reading: datagrams are read as they arrive"), "{refused}");
+    assert!(refused.contains("flow.0.reading: datagrams are read on arrival"), "{refused}");
 }

@@ -4,14 +4,11 @@
 //! Published are the medians of three of ns-3's seeds; a tolerance covers that spread, and the sums below show why the figures are
 //! what they are, whoever computes them.
 
-#[path = "common/tables.rs"]
-mod tables;
-
+use crate::common::tables::Tables;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::fs;
 use std::path::Path;
-use tables::Tables;
 
 /// Start of the flow, in microseconds.
 const PHASES: [u64; 5] = [0, 1000, 2000, 3000, 4000];

@@ -1,18 +1,12 @@
 //! Flows over UDP against closed forms, and as tshark reads them.
 
-#[path = "common/tables.rs"]
-mod tables;
-
-#[path = "common/tshark.rs"]
-mod tshark;
-
+use crate::common::tables::Tables;
+use crate::common::tshark::frames;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use tables::Tables;
-use tshark::frames;
 
 /// 1028 octets of 1000 take 0.8224 ms at 10 Mbps.
 const LINK: &str = r#"

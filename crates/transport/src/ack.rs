@@ -1,7 +1,7 @@
 //! When a receiver acknowledges, whatever its transport.
 //!
 //! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet acknowledged, and since when. After each
-//! arrival it asks a policy for a [`Decision`], which always comes with its [`Reason`], and keeps the timer. All of that happens on an
+//! arrival it asks a policy for a [`Decision`], which always has a [`Reason`], and runs the timer. All of that happens on an
 //! abstract number line: stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has arrived there.
 //!
 //! One strategy is one file here and one line of `registry.rs`; one that is not built in is an [`AckPolicy`] under a name.
@@ -45,11 +45,11 @@ const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The contract of a policy.
 pub trait AckPolicy {
-    /// What to do about `arrival`, which `ledger` and `held` already hold. An instant that has passed means at once. A decision to
+    /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has passed means at once. A decision to
     /// acknowledge later does not put off what an earlier one asks for.
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
-    /// An empty ledger that measures what the policy goes by: [round trips](Ledger::with_round_trip), the [delivery
+    /// An empty ledger that measures what the policy uses: [round trips](Ledger::with_round_trip), the [delivery
     /// rate](Ledger::with_delivery), or neither. Asked for once.
     fn ledger(&self) -> Ledger {
         Ledger::default()
@@ -61,11 +61,14 @@ pub trait AckPolicy {
     /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
     fn on_first_mark(&mut self) {}
 
-    /// The sender says that it has reduced its window.
+    /// The sender reports CWR.
     fn on_window_reduced(&mut self) {}
 
     /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
     fn on_ack_ratio(&mut self, _ratio: u8) {}
+
+    /// The sender asks for ACKs by this law.
+    fn on_frequency(&mut self, _law: tack::Law) {}
 
     /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
     fn reason(&self, _own: u8) -> &str {
@@ -73,12 +76,12 @@ pub trait AckPolicy {
     }
 }
 
-/// What a policy that is not built in is given at its birth.
+/// What a policy that is not built in is constructed with.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Payload of a full-sized segment, in octets.
     pub mss: u64,
-    /// Its own chance.
+    /// Its own random stream.
     pub random: Stream,
 }
 

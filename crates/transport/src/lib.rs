@@ -2,14 +2,16 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`ack`] | when a receiver acknowledges: the ledger of what it owes, and the policies that decide |
+//! | [`ack`] | when a receiver acknowledges: the ledger of what is unacknowledged, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
-//! | [`pacing`] | when the next segment may leave, if not at once |
-//! | [`recovery`] | what a sender believes lost, and what it does about it |
+//! | [`pacing`] | when the next segment may leave |
+//! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
+//! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
-//! | `windowed_max` | the greatest of what was measured lately, for receivers and controllers |
+//! | [`tack`] | the TACK transport |
+//! | `windowed_max` | a windowed maximum, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
 //!
@@ -21,7 +23,9 @@ pub mod custom;
 pub mod fault;
 pub mod pacing;
 pub mod recovery;
+mod registry;
 pub mod send_buffer;
+pub mod tack;
 pub mod tcp;
 pub mod udp;
 mod windowed_max;

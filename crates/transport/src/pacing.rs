@@ -1,14 +1,13 @@
-//! When the next segment may leave, if not at once.
+//! Pacing: when the next segment may leave.
 //!
-//! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment puts the next one off by its payload's time at the
-//! pacing rate. A sender that comes late makes up half of a segment's time at most, so that jitter costs no throughput and
-//! silence saves up no burst.
+//! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by its payload's time at the
+//! pacing rate. A late sender makes up at most half of a segment's time, so jitter costs no throughput and a silence earns no burst.
 
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Linux paces nothing before so many segments have left (`tcp_update_skb_after_send`).
+/// Linux paces nothing before this many segments have left (`tcp_update_skb_after_send`).
 const UNPACED_SEGMENTS: u64 = 10;
 
 /// Who asks for pacing.
@@ -20,7 +19,7 @@ pub enum Config {
     /// Everyone: a controller that has no rate of its own is paced at 2 · cwnd / SRTT in slow start and 1.2 · cwnd / SRTT after it
     /// (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
     Always,
-    /// No one, not even a controller that asks for it.
+    /// Nobody, not even a controller that computes a rate.
     Never,
 }
 
@@ -36,7 +35,7 @@ impl Config {
     }
 }
 
-/// The machine that spaces departures.
+/// Spaces transmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     /// When the next segment may leave.
@@ -64,7 +63,7 @@ impl Pacer {
     }
 }
 
-/// The pacing rate of a window of `cwnd` octets, where the controller names none.
+/// The pacing rate of a window of `cwnd` octets, for controllers that compute none.
 #[must_use]
 pub fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> Option<Rate> {
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };

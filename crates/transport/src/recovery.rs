@@ -1,17 +1,17 @@
-//! What a sender believes lost, and what it does about it.
+//! Loss recovery: what a sender considers lost, and how it repairs it.
 //!
 //! | module | rule |
 //! |---|---|
-//! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, sent again (RFC 6675) |
+//! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
 //! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
-//! | [`rack`] | how long a segment may be overtaken before it counts as lost, and probes of the tail (RFC 8985) |
-//! | [`undo`] | whether a reduction was for nothing (RFC 3522, RFC 3708) |
+//! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
+//! | [`undo`] | whether a reduction was spurious (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
-//! | [`alarm`] | a time to act |
+//! | [`alarm`] | a timer that is set or not |
 //! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
-//! | [`fate`] | what became of each transmission |
+//! | [`fate`] | the outcome of each transmission |
 
 pub mod alarm;
 pub mod delivery_rate;
@@ -35,7 +35,7 @@ pub enum Algorithm {
     Prr,
     /// The window falls to the threshold at once (RFC 6675; RFC 6582 without SACK).
     Classic,
-    /// The same, but the first ACK of new data ends the recovery, whatever else was lost (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
+    /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
     Reno,
 }
 
@@ -57,22 +57,22 @@ impl Algorithm {
 pub enum Detection {
     /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC 5681, §3.2).
     DupThresh,
-    /// The time for which something sent after it has been delivered (RFC 8985, §6). Without SACK, as above.
+    /// Time: a later transmission has been delivered, and this one has been out for too long (RFC 8985, §6). Without SACK: `DupThresh`.
     Rack,
 }
 
-/// `DupThresh` of RFC 6675, §2: so many segments must be acknowledged above one before it counts as lost.
+/// `DupThresh` of RFC 6675, §2: the segments acknowledged above one from which on it counts as lost.
 pub const DUP_THRESH: u32 = 3;
 
-/// Where congestion control stands; the names are Linux's and ns-3's.
+/// The state of congestion control. The names are Linux's and ns-3's, but for `Reduced`, which is `TCP_CA_CWR` there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
-    /// Nothing unusual.
+    /// The normal state.
     Open,
-    /// Duplicate ACKs or SACKs have come, and nothing counts as lost yet.
+    /// Duplicate ACKs or SACKs have arrived, and nothing counts as lost yet.
     Disorder,
-    /// The window is being reduced though nothing needs to be sent again: an echoed mark (RFC 3168), or a probe that repaired a
-    /// loss (RFC 8985, §7.4).
+    /// Congestion window reduced (CWR) without anything to retransmit: an echoed mark (RFC 3168), or a probe that repaired a loss (RFC 8985,
+    /// §7.4).
     Reduced,
     /// Fast recovery.
     Recovery,
@@ -81,7 +81,7 @@ pub enum CongestionState {
 }
 
 impl CongestionState {
-    /// Is the window below what it was because of congestion?
+    /// Returns `true` if the window has been reduced because of congestion.
     #[must_use]
     pub const fn reduces(self) -> bool {
         matches!(self, Self::Reduced | Self::Recovery | Self::Loss)

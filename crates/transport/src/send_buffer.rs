@@ -1,6 +1,6 @@
 //! What an application has written and the peer has yet to acknowledge, as offsets of a stream.
 
-/// A send buffer of limited size. It counts octets and holds none.
+/// A send buffer of limited size. It counts octets and stores none.
 #[derive(Clone, Copy, Debug)]
 pub struct SendBuffer {
     size: u64,
@@ -26,7 +26,7 @@ impl SendBuffer {
         }
     }
 
-    /// The application writes as much as there is room for, at most `octets`. Returns how much that was.
+    /// The application writes as much as there is room for, at most `octets`. Returns the octets written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
         self.written += taken;
@@ -38,7 +38,7 @@ impl SendBuffer {
         self.end.get_or_insert(self.written);
     }
 
-    /// The stream ends behind what was sent, which is everything below `sent`, unless all of it was sent already.
+    /// Ends the stream after the octets already sent, which are those below `sent`, unless its end was sent already.
     pub fn truncate(&mut self, sent: u64) {
         if self.end.is_none_or(|end| sent < end) {
             self.end = Some(sent);

@@ -1,4 +1,4 @@
-//! The greatest of what was measured lately, by receivers and controllers alike.
+//! A windowed maximum, for receivers and controllers.
 
 /// A value and when it was measured.
 #[derive(Clone, Copy, Debug)]

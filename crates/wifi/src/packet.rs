@@ -9,16 +9,10 @@ pub trait Packet: Datagram + Clone {
     /// The content of its headers, if it is a pure TCP ACK over IPv4.
     fn ack(&self) -> Option<Ack>;
 
-    /// The packet that the peer builds from the decompressed `ack`. What no header holds, such as a simulation's annotations, is taken
-    /// from `self`, the packet that was compressed.
+    /// Returns the packet that the peer builds from the decompressed `ack`. What no header holds, such as a simulation's annotations, is
+    /// taken from `self`, the packet that was compressed. `spare` is a packet that is no longer needed; its memory may be used again.
     #[must_use]
-    fn with_ack(&self, ack: &Ack) -> Self;
-
-    /// The same as [`with_ack`](Self::with_ack) in the memory of `spare`, a packet that is needed no longer.
-    #[must_use]
-    fn with_ack_in(&self, ack: &Ack, _spare: Self) -> Self {
-        self.with_ack(ack)
-    }
+    fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self;
 }
 
 /// An IP packet as octets. Only ACKs that an [`Ack`] represents without loss are compressed.
@@ -27,7 +21,7 @@ impl Packet for IpPacket {
         self.compressible_ack()
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         self.with_ack(ack)
     }
 }

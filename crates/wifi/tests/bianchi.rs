@@ -1,19 +1,10 @@
 //! Stations that always upload, against a fixed point of the literature and against a naive simulator.
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/fixed_point.rs"]
-mod fixed_point;
-#[path = "common/saturated.rs"]
-mod saturated;
-#[path = "common/slots.rs"]
-mod slots;
-
-use durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
-use fixed_point::{Model, Times};
-use saturated::{Source, cell_of, run};
+use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
+use crate::common::fixed_point::{Model, Times};
+use crate::common::saturated::{Source, cell_of, run};
+use crate::common::slots::{self, Contender, Exchange, Medium, simulate};
 use serde_json::{Value, json};
-use slots::{Contender, Exchange, Medium, simulate};
 
 const PACKET: u64 = 1_500;
 /// MPDUs of the aggregates here.

@@ -1,13 +1,10 @@
 //! Where ns-3's channel access differs from the standard's, frame by frame.
 
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::ppdu::{Frame, Ppdu};
 use acklab_wifi::{Cell, Config};
-use saturated::{Packet, Source, attach_nodes, cell_of};
 use serde_json::{Value, json};
 
 /// The places of the two flows in [`sources`].

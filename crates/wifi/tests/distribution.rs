@@ -1,13 +1,10 @@
 //! At which node packets leave a cell, and what becomes of those that nobody can place.
 
-#[path = "common/packet.rs"]
-mod packet;
-
+use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, Machine, NodeId};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Config};
-use packet::{Packet, attach_nodes, place_of};
 use serde_json::json;
 
 /// An access point and two stations, which are the nodes 0 to 2 of the network.

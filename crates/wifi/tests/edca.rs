@@ -2,22 +2,13 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/saturated.rs"]
-mod saturated;
-#[path = "common/slots.rs"]
-mod slots;
-#[path = "common/zones.rs"]
-mod zones;
-
+use crate::common::durations::{QOS_MPDU, US, ht, ofdm};
+use crate::common::saturated::{Outcome, Source, cell_of, run};
+use crate::common::slots::{Contender, Exchange, Medium, simulate};
+use crate::common::zones::{self, Class};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
-use durations::{QOS_MPDU, US, ht, ofdm};
-use saturated::{Outcome, Source, cell_of, run};
 use serde_json::{Value, json};
-use slots::{Contender, Exchange, Medium, simulate};
-use zones::Class;
 
 const PACKET: u64 = 1_500;
 const MEDIUM: Medium = Medium { slot: 9 * US, sifs: 16 * US, counts_at_aifs: true, sensing: 4 * US };

@@ -1,16 +1,10 @@
 //! One exchange over typed packets and over octets: what carries them decides the same, at the same times.
 
-#[path = "common/disciplines.rs"]
-mod disciplines;
-#[path = "common/duplex.rs"]
-mod duplex;
-#[path = "common/exchange.rs"]
-mod exchange;
-#[path = "common/form.rs"]
-mod form;
-#[path = "common/nodes.rs"]
-mod nodes;
-
+use crate::common::disciplines;
+use crate::common::duplex::{self, Duplex};
+use crate::common::exchange::{Carrier, Flow, Trace, flows, run};
+use crate::common::form::{Form, Typed};
+use crate::common::nodes::attach_nodes;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowKey, Instant};
 use acklab_path::link;
@@ -18,10 +12,6 @@ use acklab_path::queue::{Config as Queue, Keeps, Place};
 use acklab_wifi::airtime::Use;
 use acklab_wifi::{Cell, Config, counters, hack};
 use acklab_wire::IpPacket;
-use duplex::Duplex;
-use exchange::{Carrier, Flow, Trace, flows, run};
-use form::{Form, Typed};
-use nodes::attach_nodes;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -1,15 +1,12 @@
 //! Properties of ACKs in response frames, whatever is lost.
 
-#[path = "common/tcp.rs"]
-mod tcp;
-
+use crate::common::tcp::{Acks, Flow, Packet, drive};
 use acklab_base::Instant;
 use acklab_wifi::Cell;
 use acklab_wifi::hack::Counters;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tcp::{Acks, Flow, Packet, drive};
 
 const STATIONS: usize = 3;
 /// After which nothing is lost any more where losses stop.

@@ -1,15 +1,10 @@
 //! TCP/HACK frame by frame: the figures of Salameh et al. (ATC '14).
 
-#[path = "common/tcp.rs"]
-mod tcp;
-#[path = "common/timeline.rs"]
-mod timeline;
-
+use crate::common::tcp::Flow;
+use crate::common::timeline::{START, play, run, shows};
 use acklab_base::{Duration, Instant};
 use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
-use tcp::Flow;
-use timeline::{START, play, run, shows};
 
 fn n_cell(most: u16) -> Value {
     json!({

@@ -1,10 +1,7 @@
 //! Two stations that upload and do not hear each other: only the access point hears both.
 
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::saturated::{Source, cell_of, run};
 use acklab_wifi::airtime::Use;
-use saturated::{Source, cell_of, run};
 use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;

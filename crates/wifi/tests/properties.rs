@@ -1,16 +1,15 @@
 //! Properties of every cell, whatever contends in it.
 
-#[path = "common/packet.rs"]
-mod packet;
-
+use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::{Cell, Config};
-use packet::{Packet, attach_nodes, place_of};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 /// A flow from one node to another, and when its packets join, and how large they are.
@@ -194,6 +193,56 @@ fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What the cell may lose: data frames, control frames, and pairs of stations that do not hear each other.
+fn losses() -> impl Strategy<Value = Value> {
+    let hidden = prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3);
+    (0.0..0.5, 0.0..0.3, hidden).prop_map(|(data, control, hidden)| {
+        let hidden: Vec<[usize; 2]> =
+            hidden.into_iter().map(|(one, step)| [one, (one + step - 1) % STATIONS + 1]).collect();
+        json!({
+            "channel": {"model": "fixed", "frame_error_rate": data, "control_error_rate": control},
+            "hidden": hidden,
+        })
+    })
+}
+
+/// A cell with losses: it falls silent, and each packet arrives once or is dropped.
+fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> Result<(), TestCaseError> {
+    settings["reception"] = losses;
+    // Two stations that do not hear each other and whose PPDUs are longer than their contention windows collide every time. Aggregates have
+    // no retry limit, so that only their lifetime ends this.
+    if settings["lifetime"].is_null() {
+        settings["lifetime"] = json!("500ms");
+    }
+    let run = drive(&settings, flows, false)?;
+    nothing_is_lost(&run, flows)?;
+    counters_agree(&run)
+}
+
+/// Checks a cell whose settings, losses and arrivals these octets choose. The fuzz target `wifi_cell` shares it.
+///
+/// # Panics
+/// If a property does not hold.
+pub(crate) fn a_cell_of_octets_conserves_packets(octets: &[u8]) {
+    let choices = TestRng::from_seed(RngAlgorithm::PassThrough, octets);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), choices);
+    let cells = (cell(), losses(), prop::collection::vec(flow(), 1..6));
+    let Ok(tree) = cells.new_tree(&mut runner) else { return };
+    let (settings, losses, flows) = tree.current();
+    if let Err(error) = packets_are_conserved(settings.clone(), losses.clone(), &flows) {
+        panic!("{error}: {settings} {losses} {flows:?}");
+    }
+}
+
+#[test]
+fn cells_of_octets_conserve_packets() {
+    let mut stream = Seed(7).stream("octets");
+    for _ in 0..50 {
+        let octets: Vec<u8> = (0..4096).map(|_| stream.below(256) as u8).collect();
+        a_cell_of_octets_conserves_packets(&octets);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -218,25 +267,10 @@ proptest! {
 
     #[test]
     fn frames_that_get_lost_or_meet_hidden_ones_are_sent_again(
-        mut settings in cell(),
+        settings in cell(),
+        losses in losses(),
         flows in prop::collection::vec(flow(), 1..6),
-        data in 0.0..0.5,
-        control in 0.0..0.3,
-        hidden in prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3),
     ) {
-        let hidden: Vec<[usize; 2]> =
-            hidden.into_iter().map(|(one, step)| [one, (one + step - 1) % STATIONS + 1]).collect();
-        settings["reception"] = json!({
-            "channel": {"model": "fixed", "frame_error_rate": data, "control_error_rate": control},
-            "hidden": hidden,
-        });
-        // Two that do not hear each other and whose PPDUs are longer than their contention windows meet every time: aggregates have no
-        // limit of retries, so that only age ends it.
-        if settings["lifetime"].is_null() {
-            settings["lifetime"] = json!("500ms");
-        }
-        let run = drive(&settings, &flows, false)?;
-        nothing_is_lost(&run, &flows)?;
-        counters_agree(&run)?;
+        packets_are_conserved(settings, losses, &flows)?;
     }
 }

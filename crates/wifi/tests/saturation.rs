@@ -2,18 +2,13 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/durations.rs"]
-mod durations;
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
+use crate::common::saturated::{Packet, Source, cell_of, run, saturated, wake};
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::ppdu::Frame;
-use durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
-use saturated::{Source, cell_of, run, saturated, wake};
 use serde_json::{Value, json};
 
 /// Octets of a packet.
@@ -146,7 +141,7 @@ fn every_mcs_of_vht_takes_its_time() {
         for (megahertz, guard) in [20, 40, 80, 160].into_iter().flat_map(|width| [(width, 800), (width, 400)]) {
             let settings = fixed("802.11ac", mcs, streams, megahertz, guard);
             if !is_in_vht(mcs, streams, megahertz) {
-                let refused = Cell::<saturated::Packet>::new(&cell_of(1, settings), acklab_base::random::Seed(0));
+                let refused = Cell::<Packet>::new(&cell_of(1, settings), acklab_base::random::Seed(0));
                 assert!(refused.is_err(), "MCS {mcs}, {streams} streams, {megahertz} MHz");
                 continue;
             }
@@ -312,7 +307,7 @@ fn the_mean_backoff_is_half_the_window() {
 #[test]
 fn a_beacon_is_sent_once_an_interval() {
     let config = cell_of(1, json!({"standard": "802.11a", "beacon_interval": "102.4ms"}));
-    let mut cell: Cell<saturated::Packet> =
+    let mut cell: Cell<Packet> =
         Cell::new(&config, acklab_base::random::Seed(1)).unwrap_or_else(|error| panic!("{error}"));
     cell.log_air();
     let end = Instant::from_nanos(10_000_000_000);

@@ -1,7 +1,7 @@
 //! Frames of 802.11 as values, their octets, and the radiotap header in front of them in a capture.
 //!
-//! Clauses are those of IEEE Std 802.11-2020. There are the frames of a data exchange: data with and without QoS, A-MSDU, RTS, CTS,
-//! ACK, compressed Block ACK and its request; and the beacon. The delimiters of an A-MPDU belong to the PPDU and not to its frames (9.7).
+//! Clause numbers refer to IEEE Std 802.11-2020. Supported are the frames of a data exchange (data with and without QoS, A-MSDU, RTS, CTS,
+//! ACK, compressed Block ACK and Block ACK request) and the beacon. The delimiters of an A-MPDU belong to the PPDU, not to its frames (9.7).
 
 mod address;
 mod block_ack;
@@ -15,4 +15,4 @@ pub use address::MacAddress;
 pub use block_ack::{BlockAck, BlockAckRequest, BlockBitmap};
 pub use decode::{DecodeError, decode, decode_without_fcs};
 pub use encode::{duration_field, encode, encode_with};
-pub use frame::{AckPolicy, Answer, Beacon, Data, DistributionSystem, Frame, Qos, Rts};
+pub use frame::{AckPolicy, Beacon, Data, DistributionSystem, Frame, Qos, Response, Rts};

@@ -4,18 +4,18 @@ use acklab_base::FlowKey;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4, SocketAddrV6};
 
-/// The network 10.0.0.0/9 of the clients: the ends that send a connection's data.
+/// The network 10.0.0.0/9 of the clients, which send the data of a connection.
 const CLIENTS: u32 = u32::from_be_bytes([10, 0, 0, 0]);
 /// The network 10.128.0.0/9 of the servers.
 const SERVERS: u32 = u32::from_be_bytes([10, 128, 0, 0]);
-/// Hosts in either network, without the address of the network itself and that of broadcast.
+/// Hosts in either network, without the network address and the broadcast address.
 const HOSTS: u32 = (1 << 23) - 2;
 /// The first dynamic port (RFC 6335, §6).
 const CLIENT_PORT: u16 = 49152;
-/// Discard (RFC 863): a server here throws away what it receives. No dissector claims the octets of this port as its own.
+/// Discard (RFC 863): simulated servers discard what they receive, and packet analysers do not dissect the payload of this port.
 const SERVER_PORT: u16 = 9;
 
-/// Who sends a packet to whom.
+/// The source and the destination of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoints {
     /// The sender.
@@ -25,10 +25,10 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The addresses and ports of the simulated connection of this number, from its client to its server.
+    /// The endpoints of the simulated connection with this number, from its client to its server.
     ///
     /// Connection 0 runs from 10.0.0.1:49152 to 10.128.0.1:9, connection 1 from 10.0.0.2:49152 to 10.128.0.2:9, and so on;
-    /// where the addresses end, the client's port moves on by one. Every connection has addresses of its own.
+    /// after the last address, the client's port is incremented. No two connections have the same endpoints.
     #[must_use]
     pub const fn of_connection(number: u32) -> Self {
         let (round, host) = (number / HOSTS, number % HOSTS + 1);
@@ -37,21 +37,21 @@ impl Endpoints {
         Self { source, destination }
     }
 
-    /// The key of the flow of this IP protocol that runs between them.
+    /// The key of the flow with this IP protocol between them.
     #[must_use]
     pub fn flow_key(self, protocol: u8) -> FlowKey {
         let addresses = u64::from(self.source.ip().to_bits()) << 32 | u64::from(self.destination.ip().to_bits());
         FlowKey::of_words(&[addresses, ports_and_protocol(self.source.port(), self.destination.port(), protocol)])
     }
 
-    /// The other direction.
+    /// The endpoints of the opposite direction.
     #[must_use]
     pub const fn reverse(self) -> Self {
         Self { source: self.destination, destination: self.source }
     }
 }
 
-/// The key of the flow that runs from one address of IPv6 and port to another.
+/// The key of the flow between two IPv6 endpoints.
 pub(crate) fn flow_key_v6(source: SocketAddrV6, destination: SocketAddrV6, protocol: u8) -> FlowKey {
     let words = |address: &SocketAddrV6| {
         let bits = address.ip().to_bits();

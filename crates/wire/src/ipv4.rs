@@ -1,7 +1,7 @@
-//! The IPv4 header (RFC 791) that transports travel in, and the checksums of both.
+//! The IPv4 header (RFC 791), and the Internet checksum (RFC 1071).
 //!
-//! What a typed packet does not hold is ignored on the way in, and on the way out it is what [`Ipv4Fields`] say: TTL 64,
-//! don't fragment and no differentiated service where nothing else is asked for.
+//! Encoding takes the fields that a typed packet does not hold from [`Ipv4Fields`], whose default is TTL 64, don't fragment and DSCP 0.
+//! Decoding ignores them.
 
 use crate::Endpoints;
 use acklab_base::Ecn;
@@ -11,10 +11,10 @@ use etherparse::{IpNumber, Ipv4HeaderSlice};
 /// Octets of an IPv4 header without options.
 pub const IPV4_HEADER: u64 = 20;
 
-/// The time to live of what an endpoint sends: the value that RFC 1700 recommends and Linux uses.
+/// The time to live of packets from an endpoint: the value that RFC 1700 recommends and Linux uses.
 const TIME_TO_LIVE: u8 = 64;
 
-/// What an IPv4 header says that a typed packet does not hold.
+/// The fields of an IPv4 header that a typed packet does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4Fields {
     /// Differentiated services (RFC 2474, §3): six bits.
@@ -28,14 +28,14 @@ pub struct Ipv4Fields {
 }
 
 impl Default for Ipv4Fields {
-    /// As simulated endpoints send packets.
+    /// The fields of packets from simulated endpoints.
     fn default() -> Self {
         Self { dscp: 0, identification: 0, dont_fragment: true, time_to_live: TIME_TO_LIVE }
     }
 }
 
 impl Ipv4Fields {
-    /// Those of a header that was received.
+    /// The fields of a received header.
     pub(crate) fn of(ip: &Ipv4HeaderSlice<'_>) -> Self {
         Self {
             dscp: ip.dcp().value(),
@@ -46,39 +46,39 @@ impl Ipv4Fields {
     }
 }
 
-/// How much of a packet is written.
+/// How much of a packet is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The headers, whose lengths and checksums are those of the whole packet: at most 80 octets.
+    /// Only the headers, with the lengths and checksums of the whole packet: at most 80 octets.
     Headers,
     /// The headers and the payload.
     Whole,
 }
 
-/// What to do about checksums.
+/// How to treat checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Refuse a packet whose checksums are wrong, or whose payload is not all there, so that it cannot be told.
+    /// Refuse a packet with a wrong checksum, or with missing payload, whose checksum cannot be verified.
     Verify,
-    /// Take the packet as it is: its payload was cut off in a capture, or the sender leaves checksums to a network card.
+    /// Accept any checksum: a capture may have cut off the payload, or the sender may leave checksums to its network interface.
     Ignore,
 }
 
-/// The total length of an IPv4 packet has 16 bits.
+/// A packet is too long for the 16 bits of the total length field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
 pub struct TooLong {
-    /// What it would take.
+    /// Octets of the packet.
     pub octets: u64,
 }
 
-/// Why octets are no IPv4 packet with the transport that was expected.
+/// Why octets could not be decoded as an IPv4 packet with the expected protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// There is no IPv4 header.
     #[error(transparent)]
     Header(#[from] ipv4::HeaderSliceError),
-    /// The IPv4 header is longer than the packet that it heads.
+    /// The header is longer than the packet.
     #[error("the IPv4 header has {header} octets and says that the packet has {total}")]
     TotalLength {
         /// Octets of the IPv4 header.
@@ -86,31 +86,31 @@ pub enum DecodeError {
         /// Its total length.
         total: usize,
     },
-    /// It is a part of a packet.
+    /// The packet is a fragment.
     #[error("the packet is a fragment")]
     Fragment,
-    /// It carries something else.
+    /// The packet carries another protocol.
     #[error("the packet carries protocol {found}, where {expected} was expected")]
     Protocol {
-        /// What it carries.
+        /// The protocol found.
         found: u8,
-        /// What was expected.
+        /// The protocol expected.
         expected: u8,
     },
-    /// Octets are missing that the checksum was taken over.
-    #[error("the packet has {total} octets, of which {there} are there: its checksum cannot be verified")]
+    /// Octets that the checksum covers are missing.
+    #[error("the packet has {total} octets, of which {present} are present: its checksum cannot be verified")]
     Cut {
         /// Octets of the packet.
         total: usize,
-        /// Octets that are there.
-        there: usize,
+        /// Octets that are present.
+        present: usize,
     },
     /// The checksum of the IPv4 header is wrong.
     #[error("the IPv4 checksum is wrong")]
     Checksum,
 }
 
-/// The header, without options, of a packet of `total_len` octets (RFC 791, §3.1).
+/// Encodes the header, without options, of a packet of `total_len` octets (RFC 791, §3.1).
 pub(crate) fn header(
     protocol: IpNumber,
     ecn: Ecn,
@@ -131,30 +131,30 @@ pub(crate) fn header(
     octets_of(header)
 }
 
-/// The header of the packet that `octets` start with, and how long it says that the packet is.
+/// Returns the IPv4 header at the start of `octets`, and its total length field.
 pub(crate) fn read_header(octets: &[u8]) -> Result<(Ipv4HeaderSlice<'_>, usize), DecodeError> {
     let ip = Ipv4HeaderSlice::from_slice(octets)?;
     let (header, total) = (ip.slice().len(), usize::from(ip.total_len()));
     if total < header { Err(DecodeError::TotalLength { header, total }) } else { Ok((ip, total)) }
 }
 
-/// What an IPv4 packet carries.
+/// The payload of an IPv4 packet: a transport header, and zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<'a> {
-    /// IP's number of its protocol.
+    /// The protocol number.
     pub protocol: u8,
     /// The ECN field of the packet.
     pub ecn: Ecn,
-    /// The octets that are written out.
+    /// The octets of the transport header.
     pub header: &'a [u8],
-    /// Octets of zero behind them.
+    /// The number of zeros after the transport header.
     pub payload: u32,
 }
 
-/// Put the octets of the packet in place of those in `octets`, whose memory is used again. [`Extent::Headers`] leaves the zeros out.
+/// Replaces the contents of `octets` with the packet. [`Extent::Headers`] omits the zeros.
 ///
 /// # Errors
-/// If it is longer than a packet may be; `octets` is empty then.
+/// If the packet is too long. `octets` is empty then.
 pub fn encode(
     carried: &Carried<'_>,
     endpoints: Endpoints,
@@ -173,8 +173,8 @@ pub fn encode(
     Ok(())
 }
 
-/// The packet that `octets` start with: its header, what of its payload is there, and how long that would be. Octets after the
-/// packet, as a link layer pads it with, are left out.
+/// Reads the packet at the start of `octets`. Returns its header, the part of its payload that is present, and the length of the whole
+/// payload. Octets after the packet, such as padding of the link layer, are ignored.
 pub(crate) fn read(
     octets: &[u8],
     protocol: IpNumber,
@@ -194,29 +194,29 @@ pub(crate) fn read(
     Ok((ip, &octets[header..octets.len().min(total)], total - header))
 }
 
-/// Is all there that the checksum of a transport was taken over? `carried` of `length` octets are.
-pub(crate) fn all_there(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize) -> Result<(), DecodeError> {
+/// Returns an error unless `carried` holds all `length` octets of the payload, so that a checksum over them can be verified.
+pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize) -> Result<(), DecodeError> {
     let header = ip.slice().len();
     if carried.len() < length {
-        return Err(DecodeError::Cut { total: header + length, there: header + carried.len() });
+        return Err(DecodeError::Cut { total: header + length, present: header + carried.len() });
     }
     Ok(())
 }
 
-/// The checksum (RFC 1071) of `octets` of a transport, of which those up to `len` that are not there are zero, and of the
-/// pseudo-header before them (RFC 768; RFC 9293, §3.1). Taken over octets that carry their checksum, it is zero if that is right.
+/// Computes the checksum (RFC 1071) of the pseudo-header (RFC 768; RFC 9293, §3.1) and a transport segment of `len` octets, which begins with
+/// `octets` and continues with zeros. The result over octets that include their checksum is zero if that checksum is right.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
     checksum_of(protocol, endpoints, sum(octets), len)
 }
 
-/// The same of octets that have this sum.
+/// Like [`checksum`], with the [sum](sum()) of the octets.
 pub(crate) fn checksum_of(protocol: IpNumber, endpoints: Endpoints, sum: u64, len: u16) -> u16 {
     let addresses = u64::from(endpoints.source.ip().to_bits()) + u64::from(endpoints.destination.ip().to_bits());
     ones_complement(addresses + u64::from(protocol.0) + u64::from(len) + sum)
 }
 
-/// The sum of these octets as words of 32 bits, which in ones' complement is that of words of 16 (RFC 1071, §2 (C)). Both ends of each
-/// compressed ACK take it, so that it must not cost much.
+/// Sums `octets` as words of 32 bits, which equals the sum of 16-bit words in ones' complement arithmetic (RFC 1071, §2 (C)). It runs twice
+/// for each compressed ACK, so it must be fast.
 pub(crate) fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks();
     let mut last = [0; 4];
@@ -224,19 +224,19 @@ pub(crate) fn sum(octets: &[u8]) -> u64 {
     words.iter().chain([&last]).map(|word| u64::from(u32::from_be_bytes(*word))).sum()
 }
 
-/// The same of words, before they are octets.
+/// Like [`sum`](sum()), of words in host order.
 pub(crate) fn sum_of(words: &[u32]) -> u64 {
     words.iter().map(|word| u64::from(*word)).sum()
 }
 
-/// The octets of a header of five words.
+/// Converts a header of five words to octets.
 pub(crate) fn octets_of(words: [u32; 5]) -> [u8; 20] {
     let mut octets = [0; 20];
     octets.as_chunks_mut().0.iter_mut().zip(words).for_each(|(octets, word)| *octets = word.to_be_bytes());
     octets
 }
 
-/// The complement of a sum, its carries folded in.
+/// Folds the carries of a sum, and complements it.
 const fn ones_complement(sum: u64) -> u16 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
     let sum = (sum >> 32) + (sum & 0xffff_ffff);

@@ -8,6 +8,7 @@
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
+//! | [`tack`] | [`tack::Packet`]: packets of the TACK transport and their octets |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 //! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |
 
@@ -17,6 +18,7 @@ pub mod ipv4;
 pub mod packet;
 pub mod pdu;
 pub mod rohc;
+pub mod tack;
 pub mod tcp;
 pub mod udp;
 

@@ -1,11 +1,11 @@
-//! An IP packet as its octets, of either version: what an emulated path carries.
+//! An IPv4 or IPv6 packet as octets: what an emulated path carries.
 //!
-//! The octets are parsed once. What queues, filters and cells ask for afterwards is at hand; only a mark changes the octets.
+//! The octets are parsed once, and what queues, filters and cells need to know is kept beside them. Only an ECN mark changes the octets.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `parse` | the headers of IPv4 and IPv6, and whose packet it is |
-//! | `ack` | what a TCP header says to the sender of data |
+//! | `parse` | the headers of IPv4 and IPv6, the flow and the destination |
+//! | `ack` | the acknowledgment in a TCP header |
 //! | `traffic_class` | DSCP and ECN, and the checksum that covers them |
 
 mod ack;
@@ -19,11 +19,11 @@ use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 use std::fmt;
 use std::net::IpAddr;
 
-/// An IP packet that came as octets.
+/// An IP packet parsed from octets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IpPacket {
     octets: Vec<u8>,
-    /// What its header says; octets may be missing at the end.
+    /// The length according to the IP header; octets may be missing at the end.
     wire_len: u32,
     flow: FlowKey,
     destination: NodeId,
@@ -31,15 +31,14 @@ pub struct IpPacket {
 }
 
 impl IpPacket {
-    /// The packet that `octets` start with. Octets after it, as a link layer pads it with, are cut off. `resolve` tells the node that an
-    /// address belongs to, or [`NodeId::NOWHERE`].
+    /// Parses the packet at the start of `octets`, and cuts off what follows it, such as padding of the link layer. `resolve` returns the
+    /// node that an address belongs to, or [`NodeId::NOWHERE`].
     ///
-    /// Any IP packet has a length, a destination, a DSCP, an ECN field and a flow. The flow is that of the five-tuple for TCP and UDP;
-    /// for other protocols, and for fragments, of which only the first has ports, it is that of addresses and protocol. Octets may be
-    /// missing after the IP header; no header that is cut off counts.
+    /// The flow of TCP and UDP is the five-tuple. For other protocols, and for fragments (of which only the first has ports), it is made of
+    /// addresses and protocol. Octets may be missing after the IP header; a header that is cut off is ignored.
     ///
     /// # Errors
-    /// If the octets do not start with the header of an IPv4 or an IPv6 packet.
+    /// If the octets do not start with an IPv4 or an IPv6 header.
     pub fn parse(mut octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, ParseError> {
         let parsed = parse::parse(&octets)?;
         octets.truncate(parsed.wire_len);
@@ -52,29 +51,29 @@ impl IpPacket {
         })
     }
 
-    /// The octets, as many as there are.
+    /// The octets of the packet that are present.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
 
-    /// The octets, whose memory may be used again.
+    /// The octets, whose memory can be reused.
     #[must_use]
     pub fn into_octets(self) -> Vec<u8> {
         self.octets
     }
 
-    /// What a compressor takes: the ACK, if this is a pure one over IPv4 of which nothing would be lost.
+    /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over IPv4 or [`rohc::Ack`] cannot hold all of it.
     #[must_use]
     pub fn compressible_ack(&self) -> Option<rohc::Ack> {
         if self.is_pure_ack() { rohc::Ack::of_octets(&self.octets) } else { None }
     }
 
-    /// This packet with the octets of `ack`, which is of the same flow and goes to the same node.
+    /// Returns this packet with the octets of `ack`, which belongs to the same flow and has the same destination.
     #[must_use]
     pub fn with_ack(&self, ack: &rohc::Ack) -> Self {
         let Ok(headers) = ack.headers() else {
-            debug_assert!(false, "a decompressor delivers nothing that has no octets");
+            debug_assert!(false, "a decompressor delivers only ACKs that can be encoded");
             return self.clone();
         };
         Self {

@@ -1,7 +1,9 @@
 //! UDP datagrams as values (RFC 768), with the header of their test traffic, and their octets over IPv4.
 
+pub(crate) mod header;
 pub mod octets;
 
+pub use header::HeaderError;
 pub use octets::{DecodeError, EncodeError, decode};
 
 use crate::Endpoints;
@@ -12,20 +14,20 @@ use etherparse::IpNumber;
 
 /// Octets of a UDP header.
 pub const UDP_HEADER: u64 = 8;
-/// Octets at the start of the payload that say when a datagram left and which it is: iperf3's with `--udp-counters-64bit`
-/// (`iperf_udp_send`), so that no run is long enough for the number to wrap.
+/// Octets at the start of the payload with the time of transmission and the number of the datagram: the format of iperf3 with
+/// `--udp-counters-64bit` (`iperf_udp_send`), whose number does not wrap in any run.
 pub const TEST_HEADER: u64 = 16;
-/// The most octets of payload that an IPv4 packet has room for.
+/// The largest payload that fits an IPv4 packet.
 pub const LARGEST_PAYLOAD: u64 = u16::MAX as u64 - IPV4_HEADER - UDP_HEADER;
 
-/// A user datagram of test traffic over IPv4. Beyond its test header the payload is a length.
+/// A user datagram of test traffic over IPv4. Only the length of its payload is kept, besides the test header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDatagram {
-    /// The ECN field of the IP header that it travels in.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Its number among those of its flow, from one.
+    /// Its number within its flow, from one.
     pub number: u64,
-    /// When it was sent. Octets tell it in whole microseconds, as `gettimeofday` does.
+    /// When it was sent. It is encoded in whole microseconds, as `gettimeofday` returns it.
     pub sent_at: Instant,
     /// Octets of payload, the test header included.
     pub payload: u32,

@@ -1,10 +1,12 @@
 //! Frames of 802.11 and radiotap headers, octet by octet.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use acklab_wire::dot11::msdu::{self, MsduError, Subframe};
 use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
-    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
-    MacAddress, Qos, Rts, decode, decode_without_fcs, encode,
+    AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
+    MacAddress, Qos, Response, Rts, decode, decode_without_fcs, encode,
 };
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x0a]);
@@ -68,15 +70,15 @@ fn control_frames_look_as_in_9_3_1() {
         &Frame::Rts(Rts { duration: 0x0102, receiver: ACCESS_POINT, transmitter: STATION }),
         "b4 00  02 01  02 00 00 00 00 01  02 00 00 00 00 0a",
     );
-    is(&Frame::Cts(Answer { duration: 44, receiver: STATION }), "c4 00  2c 00  02 00 00 00 00 0a");
-    is(&Frame::Ack(Answer { duration: 0, receiver: STATION }), "d4 00  00 00  02 00 00 00 00 0a");
+    is(&Frame::Cts(Response { duration: 44, receiver: STATION }), "c4 00  2c 00  02 00 00 00 00 0a");
+    is(&Frame::Ack(Response { duration: 0, receiver: STATION }), "d4 00  00 00  02 00 00 00 00 0a");
 }
 
 #[test]
 fn block_acks_look_as_in_9_3_1_7_and_9_3_1_8() {
     let request = BlockAckRequest { duration: 32, receiver: ACCESS_POINT, transmitter: STATION, tid: 5, start: 0xabc };
     is(&Frame::BlockAckRequest(request), "84 00  20 00  02 00 00 00 00 01  02 00 00 00 00 0a  04 50  c0 ab");
-    let answer = BlockAck {
+    let block_ack = BlockAck {
         duration: 0,
         receiver: STATION,
         transmitter: ACCESS_POINT,
@@ -85,16 +87,16 @@ fn block_acks_look_as_in_9_3_1_7_and_9_3_1_8() {
         bitmap: BlockBitmap::Of64(0x8000_0000_0000_0105),
     };
     is(
-        &Frame::BlockAck(answer),
+        &Frame::BlockAck(block_ack),
         "94 00  00 00  02 00 00 00 00 0a  02 00 00 00 00 01  04 00  f0 ff  05 01 00 00 00 00 00 80",
     );
-    let wide = BlockAck { bitmap: BlockBitmap::Of256([1, 2, 3, 1 << 63]), ..answer };
+    let wide = BlockAck { bitmap: BlockBitmap::Of256([1, 2, 3, 1 << 63]), ..block_ack };
     is(
         &Frame::BlockAck(wide),
         "94 00  00 00  02 00 00 00 00 0a  02 00 00 00 00 01  04 00  f4 ff \
          01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00  00 00 00 00 00 00 00 80",
     );
-    let sizes = [Frame::BlockAckRequest(request), Frame::BlockAck(answer), Frame::BlockAck(wide)];
+    let sizes = [Frame::BlockAckRequest(request), Frame::BlockAck(block_ack), Frame::BlockAck(wide)];
     assert_eq!(sizes.map(|frame| octets_of(&frame).len()), [24, 32, 56]);
 }
 
@@ -187,7 +189,7 @@ fn other_frames_are_refused() {
     assert_eq!(changed(0, 0x09, &whole), Err(DecodeError::Kind(0x09)), "version 1");
     assert_eq!(changed(1, 0x03, &whole), Err(DecodeError::FourAddresses));
     assert_eq!(changed(1, 0x41, &whole), Err(DecodeError::Protected));
-    let answer = BlockAck {
+    let block_ack = BlockAck {
         duration: 0,
         receiver: STATION,
         transmitter: ACCESS_POINT,
@@ -195,9 +197,9 @@ fn other_frames_are_refused() {
         start: 0,
         bitmap: BlockBitmap::Of64(0),
     };
-    let answer = octets_of(&Frame::BlockAck(answer));
-    assert_eq!(changed(16, 0x06, &answer), Err(DecodeError::BlockAckType(3)));
-    assert_eq!(changed(18, 0x02, &answer), Err(DecodeError::BitmapSize(2)));
+    let octets = octets_of(&Frame::BlockAck(block_ack));
+    assert_eq!(changed(16, 0x06, &octets), Err(DecodeError::BlockAckType(3)));
+    assert_eq!(changed(18, 0x02, &octets), Err(DecodeError::BitmapSize(2)));
 }
 
 #[test]

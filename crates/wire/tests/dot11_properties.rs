@@ -6,8 +6,8 @@ mod dot11_decode;
 use acklab_wire::dot11::msdu::Subframe;
 use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
-    AckPolicy, Answer, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
-    MacAddress, Qos, Rts, decode, encode,
+    AckPolicy, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame, MacAddress, Qos,
+    Response, Rts, decode, encode,
 };
 use dot11_decode::what_decodes_survives_the_round_trip;
 use proptest::collection::vec;
@@ -48,12 +48,12 @@ prop_compose! {
 fn any_control() -> impl Strategy<Value = Frame<'static>> {
     let ends = (any::<u16>(), address(), address(), 0u8..16, 0u16..4096);
     (ends, any::<[u64; 4]>(), 0..6).prop_map(|((duration, receiver, transmitter, tid, start), words, kind)| {
-        let answer = Answer { duration, receiver };
+        let response = Response { duration, receiver };
         let block = |bitmap| Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid, start, bitmap });
         match kind {
             0 => Frame::Rts(Rts { duration, receiver, transmitter }),
-            1 => Frame::Cts(answer),
-            2 => Frame::Ack(answer),
+            1 => Frame::Cts(response),
+            2 => Frame::Ack(response),
             3 => Frame::BlockAckRequest(BlockAckRequest { duration, receiver, transmitter, tid, start }),
             4 => block(BlockBitmap::Of64(words[0])),
             _ => block(BlockBitmap::Of256(words)),

@@ -1,5 +1,7 @@
 //! IP packets as octets: what is read of them, beside what typed packets say of themselves.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "common/segment.rs"]
 mod segment;
 
@@ -83,7 +85,7 @@ fn an_ack_over_ipv6_is_one() {
     let packet = parsed(&ACK_V6);
     assert_eq!((packet.wire_len().get(), packet.dscp(), packet.ecn()), (60, 8, Ecn::Ce));
     let header = packet.pure_ack().unwrap();
-    assert_eq!((header.ack, header.window, header.says_more), (2897, 501, false));
+    assert_eq!((header.ack, header.window, header.has_other_content), (2897, 501, false));
     assert_eq!(packet.compressible_ack(), None, "ROHC here is for IPv4");
 }
 
@@ -145,7 +147,7 @@ fn options_that_are_not_known_say_more() {
         octets.extend_from_slice(options);
         octets[3] = octets.len() as u8;
         octets[32] = ((octets.len() - 20) / 4) as u8 * 16;
-        parsed(&octets).pure_ack().unwrap().says_more
+        parsed(&octets).pure_ack().unwrap().has_other_content
     };
     assert!(!around(&[]) && !around(&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]));
     // Multipath TCP (RFC 8684, §3.3), and a length that leads beyond the header.

@@ -96,7 +96,7 @@ fn headers_alone_have_the_checksums_of_the_whole() {
     assert_eq!(headers[..], whole[..52]);
     let (_, segment) = decode(&headers, Checksums::Ignore).unwrap();
     assert_eq!(segment, data());
-    assert_eq!(decoded(&headers), Err(ipv4::DecodeError::Cut { total: 1500, there: 52 }.into()));
+    assert_eq!(decoded(&headers), Err(ipv4::DecodeError::Cut { total: 1500, present: 52 }.into()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod udp_decode;
 
 use acklab_base::{Ecn, Instant};
 use acklab_wire::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
-use acklab_wire::udp::{DecodeError, EncodeError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode};
+use acklab_wire::udp::{DecodeError, EncodeError, HeaderError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode};
 use acklab_wire::{Endpoints, Pdu, pdu};
 use etherparse::{IpNumber, Ipv4HeaderSlice, UdpSlice};
 use proptest::collection::vec;
@@ -98,13 +98,16 @@ fn every_fault_has_its_name() {
         decode(&octets, checksums).unwrap_err()
     };
     let ignored = |change| with(change, Checksums::Ignore);
-    assert_eq!(ignored(|octets| octets[9] = 6), ipv4::DecodeError::Protocol { found: 6, expected: 17 }.into());
-    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { there: 23 });
-    assert_eq!(ignored(|octets| octets[24..26].fill(9)), DecodeError::Length { udp: 0x0909, ip: 1480 });
+    let header = DecodeError::Header;
+    let of_ip = |error: ipv4::DecodeError| header(error.into());
+    assert_eq!(ignored(|octets| octets[9] = 6), of_ip(ipv4::DecodeError::Protocol { found: 6, expected: 17 }));
+    assert_eq!(ignored(|octets| octets.truncate(27)), header(HeaderError::TooShort { present: 7 }));
+    assert_eq!(ignored(|octets| octets.truncate(43)), DecodeError::TooShort { present: 15 });
+    assert_eq!(ignored(|octets| octets[24..26].fill(9)), header(HeaderError::Length { udp: 0x0909, ip: 1480 }));
     assert_eq!(ignored(|octets| octets[32..36].fill(0xff)), DecodeError::Microseconds(u32::MAX));
     let verified = |change| with(change, Checksums::Verify);
-    assert_eq!(verified(|octets| octets[1499] = 1), DecodeError::Checksum);
-    assert_eq!(verified(|octets| octets.truncate(44)), ipv4::DecodeError::Cut { total: 1500, there: 44 }.into());
+    assert_eq!(verified(|octets| octets[1499] = 1), header(HeaderError::Checksum));
+    assert_eq!(verified(|octets| octets.truncate(44)), of_ip(ipv4::DecodeError::Cut { total: 1500, present: 44 }));
 }
 
 #[test]

@@ -13,9 +13,9 @@ from acklab.errors import Cancelled, UsageError
 from acklab.metrics import written
 from acklab.studies import StudyResult, discover, find, run_study
 from acklab.terminal import err, out
-from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, summary
 
-_STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red"}
+_STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
 
 
 def study_command(names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool) -> None:
@@ -50,8 +50,7 @@ def studies_command() -> None:
 
 def _show(result: StudyResult) -> None:
     file = result.study.file
-    done = sum(finding.verdict == REPRODUCED for finding in result.findings)
-    out.print(Text.assemble((file.title, "bold"), (f"  {done} of {len(result.findings)} reproduced", "dim")))
+    out.print(Text.assemble((file.title, "bold"), (f"  {summary(result.findings)}", "dim")))
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("claim", "published", "ours", "interval", "unit", "±", "verdict"):
         table.add_column(name, justify="right" if name in ("published", "ours", "interval", "±") else "left")
@@ -68,7 +67,7 @@ def _show(result: StudyResult) -> None:
             Text(interval, style="dim"),
             finding.unit,
             finding.tolerance,
-            Text(finding.verdict, style=_STYLES[finding.verdict]),
+            Text(finding.verdict_text, style=_STYLES[finding.verdict]),
         )
     out.print(table)
     for finding in result.findings:

@@ -7,26 +7,33 @@ operating_point  over time; against what is in flight; in the plane of throughpu
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
 air              who sends what on the air of a cell, and when
+air_shares       what the time on the air goes into
 sweep            a value over two keys of a grid
 ratio            ratios to a baseline over the axes of a grid
 comparison       ours beside what was published
 bars             means in groups, with intervals, beside what was published
+error_bars       intervals as Plotly takes them
 """
 
 from acklab.figures.air import air_timeline
+from acklab.figures.air_shares import air_shares
 from acklab.figures.bars import bars
 from acklab.figures.comparison import comparison
 from acklab.figures.distribution import distribution
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
 from acklab.figures.packets import packet_numbers
 from acklab.figures.ratio import ratio_map
 from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
+    "air_shares",
     "air_timeline",
     "bars",
     "comparison",
     "distribution",
+    "error_bars",
+    "half_widths",
     "heat_map",
     "in_flight_plane",
     "mean_plane",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import polars as pl
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, OPTIMUM, finish
 
 
@@ -31,10 +32,9 @@ def bars(
     ]
     for order, name in enumerate(cells[series].unique(maintain_order=True)):
         part = cells.filter(pl.col(series) == name)
-        half = [0.0 if high is None else high - mean for mean, high in zip(part["mean"], part["high"], strict=True)]
         figure.add_bar(
             x=part[x], y=part["mean"], name=name, offsetgroup=name, marker={"color": (inks or {}).get(name, COLOURS[order % len(COLOURS)])},
-            error_y={"type": "data", "array": half, "thickness": 1.4, "width": 4, "color": "#5B6577"},
+            error_y=error_bars(half_widths(part), "#5B6577"),
             hovertemplate="%{x}<br>%{y:.4~g} ± %{error_y.array:.2~g}",
         )  # fmt: skip
         own = [(group, stars[group, name]) for group in part[x] if (group, name) in stars]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from acklab.figures.theme import COLOURS, MUTED, finish
-from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, Finding
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding
 
-VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRODUCED: COLOURS[1]}
+VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRODUCED: COLOURS[1], UNDECIDED: COLOURS[7]}
 
 
 def comparison(claims: Sequence[Finding]) -> go.Figure:

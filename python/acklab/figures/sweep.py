@@ -7,16 +7,25 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from acklab.figures.theme import SEQUENTIAL, colour, faded, finish
+from acklab.samples import Within
 from acklab.statistics import intervals
 
 
 def heat_map(
-    frame: pl.DataFrame, x: str, y: str, value: str, title: str, panel: str | None = None, log: bool = False
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    value: str,
+    title: str,
+    panel: str | None = None,
+    log: bool = False,
+    within: Within | None = None,
 ) -> go.Figure:
-    """The mean of a column over two others, with its interval of 95 % over what is left (seeds) in every cell.
+    """The mean of a column over two others, with its interval of 95 % over seeds in every cell.
 
     One panel for each value of the column `panel`, all on one scale of colours, which is logarithmic with `log`. Axes keep the order
-    of first appearance.
+    of first appearance. `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError
+    as that does.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(
@@ -25,7 +34,7 @@ def heat_map(
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
     for index, name in enumerate(panels, start=1):
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
-        cells = {(row[x], row[y]): row for row in intervals(part, [x, y], value).to_dicts()}
+        cells = {(row[x], row[y]): row for row in intervals(part, [x, y], value, within=within).to_dicts()}
         means, colours, texts = [], [], []
         for line in lines:
             found = [cells.get((column, line)) for column in columns]
@@ -50,9 +59,19 @@ def heat_map(
 
 
 def profiles(
-    frame: pl.DataFrame, x: str, colour_by: str, value: str, title: str, x_title: str, panel: str | None = None
+    frame: pl.DataFrame,
+    x: str,
+    colour_by: str,
+    value: str,
+    title: str,
+    x_title: str,
+    panel: str | None = None,
+    within: Within | None = None,
 ) -> go.Figure:
-    """The mean of a column along another, one line for each value of a third, with intervals of 95 % as bands."""
+    """The mean of a column along another, one line for each value of a third, with intervals of 95 % over seeds as bands.
+
+    `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError as that does.
+    """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
@@ -60,7 +79,7 @@ def profiles(
     for index, name in enumerate(panels, start=1):
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
         for order, group in enumerate(part[colour_by].unique(maintain_order=True).to_list()):
-            points = intervals(part.filter(pl.col(colour_by) == group), [x], value)
+            points = intervals(part.filter(pl.col(colour_by) == group), [x], value, within=within)
             label, ink = f"{colour_by} {group}", colour(order)
             places = [str(place) for place in points[x]]
             if points["low"].null_count() == 0:

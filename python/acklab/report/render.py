@@ -13,9 +13,9 @@ from plotly.offline import get_plotlyjs
 
 from acklab.metrics import written
 from acklab.report.document import Document
-from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, VERDICTS, Finding
+from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, summary
 
-_CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad"}
+_CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
 
 
 def render(documents: Sequence[Document]) -> str:
@@ -34,6 +34,7 @@ def render(documents: Sequence[Document]) -> str:
         title=documents[0].title if len(documents) == 1 else "Results",
         documents=views,
         findings=findings,
+        summary=summary(findings),
         counts={verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup((page / "script.js").read_text(encoding="utf-8")),

@@ -1,6 +1,10 @@
 """What lies in a folder, as documents: studies, the result of a run, a sweep."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import plotly.graph_objects as go
+import polars as pl
 
 from acklab import figures, store
 from acklab.errors import StoreError
@@ -10,6 +14,7 @@ from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
 from acklab.report.tables import frame_table, metric_table
 from acklab.result import Result, load_result
+from acklab.samples import kinds_of_flow
 from acklab.statistics import uses_of_air
 from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
 
@@ -97,20 +102,12 @@ def _of_sweep(result: SweepResult) -> Document:
     metadata = store.read_metadata(result.directory / "flows.parquet") if result.failures or result.commands else {}
     flows = result.flows
     names = list(result.columns.values())
-    items: list[Figure] = []
-    if len(names) >= 2:
-        panel = names[2] if len(names) == 3 else None
-        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]")):
-            figure = figures.heat_map(flows, names[1], names[0], metric, title, panel)
-            items.append(
-                Figure(figure, f"Mean {title} with its interval of 95 % over seeds", [metadata.get("acklab.command", "")])
-            )
-    elif names:
-        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]")):
-            figure = figures.profiles(flows, names[0], "flow", metric, title, names[0])
-            items.append(
-                Figure(figure, f"Mean {title} with its interval of 95 % over seeds", [metadata.get("acklab.command", "")])
-            )
+    command = [metadata.get("acklab.command", "")]
+    items = [
+        Figure(figure, f"{what}: mean over seeds with its interval of 95 %", command)
+        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]"))
+        for figure, what in _over_grid(flows, names, metric, title)
+    ]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
     table = frame_table(flows.select(name for name in shown if name in flows.columns), "Points")
     sections = [Section("Sweep", items=[*items, table])]
@@ -125,3 +122,21 @@ def _of_sweep(result: SweepResult) -> Document:
         seeds=len(result.seeds),
         sections=tuple(sections),
     )
+
+
+def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
+    """Figures of a metric over the axes of a grid, and what each shows: one for each kind of flow, for unlike flows have no mean."""
+    what = f"Mean {title}"
+    if len(names) == 1:
+        yield figures.profiles(flows, names[0], "flow", metric, title, names[0]), what
+    if len(names) < 2:
+        return
+    rest = list(names[2:])
+    panels = [pl.concat_str([pl.format("{} {}", pl.lit(name), pl.col(name)) for name in rest], separator=", ").alias("panel")]
+    kinds = flows.with_columns(kinds_of_flow(flows, ["point"]), *(panels if rest else []))
+    for (kind,), part in kinds.group_by("kind", maintain_order=True):
+        most = int(part.group_by("point").len()["len"].max())  # type: ignore[arg-type]
+        of = f" of the flows {kind}" if kind else ""
+        mean = f"{what}{of}" + (f", averaged over up to {most} flows of a run" if most > 1 else "")
+        panel = "panel" if rest else None
+        yield figures.heat_map(part, names[1], names[0], metric, title, panel, within="mean" if most > 1 else None), mean

@@ -1,31 +1,27 @@
 """Reruns a study and writes down what came out."""
 
-import importlib.util
 import math
-import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import cast
 
 from acklab import core, store
 from acklab.errors import AcklabError, RunError, UsageError
 from acklab.report.document import Document, Section
 from acklab.result import Result
-from acklab.statistics import mean_interval
+from acklab.statistics import Interval, mean_interval
 from acklab.studies.bench import Bench
-from acklab.studies.definition import Claim, Study
+from acklab.studies.claim import Claim
+from acklab.studies.definition import Study
 from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
+from acklab.studies.modules import load_module
 from acklab.sweeps import Point
 from acklab.verdict import Finding
 
 _Key = tuple[str, tuple[str, ...]]
-
-_PACKAGE = "acklab_studies"
-"""Under which the modules of studies are imported."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +60,12 @@ def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int |
 
 def _judge_claims(bench: Bench) -> list[Finding]:
     claims = bench.study.file.claim
-    wanted: dict[_Key, None] = {key: None for claim in claims if claim.scenario for key in _runs(bench, claim)}
+    wanted: dict[_Key, int] = {}
+    for claim in claims:
+        for key in _runs(bench, claim) if claim.scenario else ():
+            wanted[key] = max(wanted.get(key, 0), bench.at_least(claim.seeds or 1))
     measures = _measures(bench) if any(not claim.scenario for claim in claims) else {}
-    points = dict(zip(wanted, bench.replicas(list(wanted)), strict=True))
+    points = dict(zip(wanted, bench.replicas(list(wanted), list(wanted.values())), strict=True))
     read: dict[_Key, list[Result]] = {}
 
     def measure(key: _Key, metric: Metric) -> list[float]:
@@ -74,7 +73,14 @@ def _judge_claims(bench: Bench) -> list[Finding]:
             read[key] = [point.result(bench.folder) for point in points[key]]
         return [metric.of(result) for result in read[key]]
 
-    return [_finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures) for claim in claims]
+    findings = {
+        claim.id: _finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures)
+        for claim in claims
+    }
+    same = {claim.id: claim.same_as for claim in claims if claim.same_as}
+    return [
+        replace(finding, verdict=findings[same[name]].verdict) if name in same else finding for name, finding in findings.items()
+    ]
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
@@ -89,8 +95,7 @@ def _runs(bench: Bench, claim: Claim) -> list[_Key]:
 
 
 def _key(bench: Bench, scenario: str, variants: Sequence[str], sets: Sequence[str]) -> _Key:
-    laid = [variant for text in variants for variant in bench.variants(text).chosen.values()]
-    return scenario, (*(change for variant in laid for change in variant.set), *sets)
+    return scenario, (*bench.sets(variants), *sets)
 
 
 def _finding(
@@ -105,23 +110,23 @@ def _finding(
     commands = [points[key][0].command]
     if claim.relative_to is not None:
         below = measure(others[0], metric)
-        values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
+        # One of them may have been run with more seeds for another claim: the first seeds are the same.
+        values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
         commands.append(points[others[0]][0].command)
-    limit = None
+    beyond = None
     if claim.direction is not None and isinstance(claim.direction.bound, str):
-        limit = mean_interval(measure(others[0], metric)).mean
-    return _judged(bench, claim, Measure(values, commands), limit)
+        beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=False)])
+    return _judged(bench, claim, Measure(values, commands), mean_interval(values), beyond)
 
 
 def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Finding:
     name = claim.measured_by_study or ""
     if name not in measures:
         raise UsageError(f"{bench.study.name}: found no measure {name!r} of study.py, it has {', '.join(measures) or 'none'}")
-    return _judged(bench, claim, measures[name])
+    return _judged(bench, claim, measures[name], measures[name].interval)
 
 
-def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None = None) -> Finding:
-    interval = mean_interval(measured.values)
+def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, beyond: Interval | None = None) -> Finding:
     return Finding(
         id=f"{bench.study.name}.{claim.id}",
         title=claim.title,
@@ -132,37 +137,16 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, limit: float | None =
         low=interval.low,
         high=interval.high,
         tolerance=claim.tolerance,
-        verdict=claim.verdict(interval.mean, limit),
+        verdict=claim.verdict(interval, beyond),
         as_written=measured.values[0],
         seeds=interval.count,
         metric=claim.metric,
         command="\n".join(measured.commands),
         note=claim.note,
         group=claim.group,
+        no_effect=claim.effect_from,
+        fitted=claim.fitted,
     )
-
-
-def load_module(study: Study) -> ModuleType | None:
-    """The `study.py` of a study, if it has one.
-
-    It imports what lies beside it as from a package, `from .other import …`, and what lies in another study by `from ..name import other`.
-    """
-    path = study.folder / "study.py"
-    if not path.is_file():
-        return None
-    for loaded in [key for key in sys.modules if key.partition(".")[0] == _PACKAGE]:
-        del sys.modules[loaded]
-    package = ModuleType(_PACKAGE)
-    package.__path__ = [str(study.folder.parent)]
-    sys.modules[_PACKAGE] = package
-    name = f"{_PACKAGE}.{study.name}"
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(study.folder)])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _sections(bench: Bench) -> Sequence[Section]:

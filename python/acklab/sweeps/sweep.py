@@ -41,6 +41,11 @@ class SweepResult:
     """Command and message of each point that failed."""
 
     @property
+    def rerun(self) -> str:
+        """The command that repeats the sweep into its folder."""
+        return f"{self.command} --out {self.directory}"
+
+    @property
     def flows(self) -> pl.DataFrame:
         """One row a point and flow."""
         return self.table("flows")

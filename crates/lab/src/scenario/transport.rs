@@ -1,7 +1,7 @@
-//! Over which transport a flow goes: each owns its table.
+//! The transport of a flow. Each transport defines its own settings.
 
 use acklab_transport::custom::Name;
-use acklab_transport::{tcp, udp};
+use acklab_transport::{tack, tcp, udp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,17 +13,20 @@ use serde_json::{Map, Value};
 pub enum Transport {
     /// TCP (RFC 9293).
     Tcp(Box<tcp::Settings>),
-    /// UDP (RFC 768): a datagram for each write of the application, whatever becomes of it. Takes `traffic` of the models `constant` and
-    /// `poisson`, and no setting of TCP's.
+    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant` and
+    /// `poisson`, and none of TCP's settings.
     Udp(udp::Settings),
-    /// One of your own, which the run is given. All keys but its name are settings that it understands itself.
+    /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
+    /// times round trips and measures rates.
+    Tack(Box<tack::Settings>),
+    /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
 
 /// A transport that is not built in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Custom {
-    /// What it is called in the run.
+    /// Its name in the run.
     #[schemars(length(max = 32), example = &"stop-and-wait")]
     pub name: Name,
     /// Its settings.
@@ -32,21 +35,22 @@ pub struct Custom {
 }
 
 impl Transport {
-    /// Its name in tables.
+    /// The name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Tcp(_) => "TCP",
             Self::Udp(_) => "UDP",
+            Self::Tack(_) => "TACK",
             Self::Custom(custom) => &custom.name,
         }
     }
 
-    /// The same with every setting written out.
+    /// The same transport with all settings written out.
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
-            Self::Udp(_) | Self::Custom(_) => self.clone(),
+            Self::Udp(_) | Self::Tack(_) | Self::Custom(_) => self.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The paths that closed forms speak of, and what is measured on them.
 
-use crate::tables::Tables;
+use crate::common::tables::Tables;
 
 /// Payload of a full segment, in octets.
 pub(crate) const MSS: f64 = 1448.0;

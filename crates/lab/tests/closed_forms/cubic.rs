@@ -2,7 +2,7 @@
 //!
 //! The derivation assumes a loss at each 1/p packets, and so does this.
 
-use crate::bench::{Outcome, assert_close, bernoulli, periodic};
+use super::bench::{Outcome, assert_close, bernoulli, periodic};
 
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;

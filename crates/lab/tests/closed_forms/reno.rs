@@ -9,7 +9,7 @@
 //!
 //! The window grows once an ACK where b = 2: with byte counting, delayed ACKs do not slow it down, and b is 1.
 
-use crate::bench::{Outcome, assert_close, bernoulli, periodic};
+use super::bench::{Outcome, assert_close, bernoulli, periodic};
 
 const RATES: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 

@@ -12,7 +12,7 @@
 //! * BBR 1 beside CUBIC: it takes nearly all of a queue below a bandwidth-delay product, and less the deeper it is (Hock et al.; Ware et
 //!   al., IMC 2019, whose model leaves it 1/2 + 1/(2X) + 4N/q of a queue of X bandwidth-delay products or q packets).
 
-use crate::bench::{SHARED, jain, run};
+use super::bench::{SHARED, jain, run};
 use acklab_transport::cc;
 
 const LOSS_BASED: [&str; 2] = ["newreno", "cubic"];

@@ -3,7 +3,7 @@
 //! Of several flows this holds for those that know the path without a queue, which one that begins late or beside others does not (Mo
 //! et al., INFOCOM 1999).
 
-use crate::bench::{SHARED, run};
+use super::bench::{SHARED, run};
 
 const ALPHA: f64 = 2.0;
 const BETA: f64 = 4.0;

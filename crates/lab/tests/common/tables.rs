@@ -1,7 +1,5 @@
 //! The tables of a run, by name.
 
-#![allow(dead_code, reason = "each test file takes its part")]
-
 use acklab_lab::scenario::{Scenario, load};
 use acklab_lab::{Results, RunOptions, run};
 use arrow_array::cast::AsArray;

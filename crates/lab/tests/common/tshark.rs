@@ -1,7 +1,5 @@
 //! Captures as tshark reads them.
 
-#![allow(dead_code, reason = "each test file takes its part")]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Every way to be refused: what is said, and of which place.
 
-use super::names::quoted;
 use super::{FULL, NAME, edited, read};
+use crate::common::names::quoted;
 use acklab_lab::scenario::load;
 use acklab_transport::ack;
 
@@ -32,7 +32,7 @@ fn values_with_units() {
         (
             r#"rate = "16Mbps""#,
             r#"rate = «"16mps"»"#,
-            r#"link.0.forward.rate: found "16mps", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); "mps" is not such a unit"#,
+            r#"link.0.forward.rate: found "16mps", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); the unit "mps" is unknown"#,
         ),
         (
             r#"rate = "16Mbps""#,
@@ -42,7 +42,7 @@ fn values_with_units() {
         (
             r#"rate = "16Mbps""#,
             r#"rate = «"0Mbps"»"#,
-            r#"link.0.forward.rate: found "0Mbps", expected a rate above zero; nothing would ever be sent"#,
+            r#"link.0.forward.rate: found "0Mbps", expected a rate above zero; a link with a rate of zero would never send"#,
         ),
         (
             r#"rate = "16Mbps""#,
@@ -72,7 +72,7 @@ fn values_with_units() {
         (
             r#"limit = "20packets""#,
             r#"limit = «"20 pakets"»"#,
-            r#"link.0.forward.queue.limit: found "20 pakets", expected a limit such as "20packets" or "30kB" (units: packets, packet, B, kB, MB, GB, KiB, MiB, GiB); "pakets" is not such a unit"#,
+            r#"link.0.forward.queue.limit: found "20 pakets", expected a limit such as "20packets" or "30kB" (units: packets, packet, B, kB, MB, GB, KiB, MiB, GiB); the unit "pakets" is unknown"#,
         ),
         (
             r#"mss = "1400B""#,
@@ -87,7 +87,7 @@ fn values_with_units() {
         (
             r#"rate = "500kbps""#,
             r#"rate = «"500kb"»"#,
-            r#"link.0.reverse.steps.1.rate: found "500kb", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); "kb" is not such a unit"#,
+            r#"link.0.reverse.steps.1.rate: found "500kb", expected a rate such as "16Mbps" (units: bps, kbps, Mbps, Gbps); the unit "kb" is unknown"#,
         ),
     ]);
 }
@@ -225,12 +225,12 @@ fn values_that_make_no_sense() {
         (
             r#"limit = "20packets""#,
             r#"limit = «"0packets"»"#,
-            r#"link.0.forward.queue.limit: found "0packets", expected a limit above zero; without a `limit`, a queue holds everything"#,
+            r#"link.0.forward.queue.limit: found "0packets", expected a limit above zero; without a `limit`, the queue is unlimited"#,
         ),
         (
             r#"limit = "30kB""#,
             r#"limit = «"0B"»"#,
-            r#"link.0.reverse.queue.limit: found "0B", expected a limit above zero; without a `limit`, a queue holds everything"#,
+            r#"link.0.reverse.queue.limit: found "0B", expected a limit above zero; without a `limit`, the queue is unlimited"#,
         ),
         (
             r#"interval = "5ms""#,
@@ -261,7 +261,7 @@ fn values_that_make_no_sense() {
         (
             r#"{ at = "0s", "#,
             r#"{ at = «"1s"», "#,
-            r#"link.0.reverse.steps.0.at: found "1s", expected "0s": the first step says the rate at the start"#,
+            r#"link.0.reverse.steps.0.at: found "1s", expected "0s": the first step sets the rate at the start"#,
         ),
         (
             r#"{ at = "5s", "#,
@@ -390,9 +390,13 @@ fn values_that_make_no_sense() {
         (
             r#"rate = "2Mbps" }"#,
             r#"rate = "9Gbps", write = «"1B"» }"#,
-            r#"flow.1.traffic.write: found "1B", expected a size so large that 9Gbps takes at most one in a nanosecond"#,
+            r#"flow.1.traffic.write: found "1B", expected a larger size, which takes at least a nanosecond at 9Gbps"#,
         ),
-        ("count = 3", "count = «9_999_999»", "flow.0.count: with this there are 9999999 flows; expected at most 10000"),
+        (
+            "count = 3",
+            "count = «9_999_999»",
+            "flow.0.count: the scenario has 9999999 flows up to this one; expected at most 10000",
+        ),
     ]);
 }
 
@@ -422,18 +426,18 @@ fn names_and_nodes() {
         (
             r#"name = "lan""#,
             r#"name = «"btl"»"#,
-            r#"link.2.name: found "btl", expected a name of its own; another link is called so"#,
+            r#"link.2.name: found "btl", expected a unique name; another link has this one"#,
         ),
-        ("to = \"r2\"\n\n", "to = «\"r1\"»\n\n", r#"link.0.to: found "r1", expected another node than `from`"#),
+        ("to = \"r2\"\n\n", "to = «\"r1\"»\n\n", r#"link.0.to: found "r1", expected a node other than `from`"#),
         (
             "from = \"r2\"\n",
             "from = «\"access_reverse\"»\n",
-            r#"link.2.from: found "access_reverse", expected another name; a direction of the link `access` is called so"#,
+            r#"link.2.from: found "access_reverse", expected another name; a direction of the link `access` has this one"#,
         ),
         (
             "to = \"r2\"\npreset",
             "to = «\"src_0\"»\npreset",
-            r#"flow.1.to: found "src_0", expected another node than `from`"#,
+            r#"flow.1.to: found "src_0", expected a node other than `from`"#,
         ),
         (
             "to = \"r2\"\npreset",
@@ -488,7 +492,7 @@ fn names_and_nodes() {
         (
             r#"file = "captures/acks.pcapng""#,
             r#"file = «"dst_0.pcapng"»"#,
-            r#"capture.1.file: found "dst_0.pcapng", expected a file of its own; another capture writes there"#,
+            r#"capture.1.file: found "dst_0.pcapng", expected a unique file; another capture writes it"#,
         ),
     ]);
 }
@@ -515,7 +519,7 @@ fn times() {
         (
             r#"bin = "100ms""#,
             r#"bin = «"1ns"»"#,
-            r#"measure.bin: found "1ns", expected bins so long that at most 10000000 fit into the window of measurement"#,
+            r#"measure.bin: found "1ns", expected longer bins, so that the window of measurement has at most 10000000"#,
         ),
         (
             r#"start = "100ms""#,
@@ -619,7 +623,7 @@ fn paths_that_take_no_time() {
     assert_eq!(
         refusal("{}", "{}").as_deref(),
         Some(
-            "between a and b nothing takes any time, so the run would never end; expected a rate or a delay on a link between them"
+            "packets between a and b take no time, so the run would never end; expected a rate or a delay on a link between them"
         )
     );
     for some_time in ["{ delay = \"1ns\" }", "{ rate = \"10000Gbps\" }", "{ gate = { interval = \"1ms\", quota = 1 } }"]
@@ -654,7 +658,7 @@ fn json_is_refused_by_path() {
     );
     assert_eq!(
         refusal(&json("1, \"seed\": 2")),
-        "scenario:2:22: this is not JSON: the key `seed` stands twice\n  |\n2 |  \"seed\": 1, \"seed\": 2}\n  |                      ^"
+        "scenario:2:22: this is not JSON: the key `seed` is given twice\n  |\n2 |  \"seed\": 1, \"seed\": 2}\n  |                      ^"
     );
     assert_eq!(
         refusal(&json("1,")),

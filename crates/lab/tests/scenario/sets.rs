@@ -1,7 +1,7 @@
 //! Values from outside.
 
-use super::names::controllers;
 use super::{FULL, NAME, edited, read, settings};
+use crate::common::names::controllers;
 use acklab_app::Traffic;
 use acklab_base::units::{Limit, Segments};
 use acklab_base::{Bytes, Duration, Rate};
@@ -137,19 +137,19 @@ fn sets_are_refused_with_themselves_as_the_place() {
             "link.btk.overhead=1B",
             "`link` has no entry `btk`; expected an index from 0 to 2, or one of the names btl, access, lan; did you mean `btl`?",
         ),
-        ("seed.x=1", "`seed` is 42, which has no `x` within it"),
-        ("flow.0.mss.x=1", "`flow.0.mss` is \"1400B\", which has no `x` within it"),
+        ("seed.x=1", "`seed` is 42 and has no `x`"),
+        ("flow.0.mss.x=1", "`flow.0.mss` is \"1400B\" and has no `x`"),
         ("seed", "expected a path and a value, such as flow.0.congestion=newreno"),
         ("=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
         ("flow..mss=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
-        ("flow.0.sack=", "an empty value takes a key away, but there is no `sack` here"),
+        ("flow.0.sack=", "an empty value removes a key, but there is no `sack` here"),
         ("measure.series=[queue]", "the value is not TOML: string values must be quoted, expected literal string"),
         ("flow=3", "found 3, expected a list of tables, each written [[flow]]"),
         (
             "flow.0.traffic.model=constant",
             "the key `rate` is missing, which model = \"constant\" needs; expected rate = \"16Mbps\", for example",
         ),
-        ("flow.0.count=10001", "with this there are 10001 flows; expected at most 10000"),
+        ("flow.0.count=10001", "the scenario has 10001 flows up to this one; expected at most 10000"),
     ] {
         let text = FULL.replace("count = 3\nspacing = \"1s\"\n", "");
         assert_eq!(read(&text, &[set]).unwrap_err().to_string(), format!("--set {set}: {message}"));

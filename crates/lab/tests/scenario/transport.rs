@@ -95,7 +95,7 @@ fn a_set_chooses_another_protocol() {
         }
         // What was set is not dropped in silence.
         assert!(
-            refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has such a setting")
+            refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has this setting")
         );
     }
     let back = accepted("transport = \"udp\"", &["flow.0.transport=", "flow.0.preset=linux"]);
@@ -137,16 +137,16 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             &format!("{}\nmss = \"1B\"", tcp("sack = true")),
-            ":13:1 flow.0.mss: this flow has a table `transport`, and `mss` belongs there, as transport.mss",
+            ":13:1 flow.0.mss: this flow has a table `transport`; expected `mss` there, as transport.mss",
         ),
         (&tcp("count = 3"), ":12:49 flow.0.transport.count: unknown key"),
         (
             "transport = \"udp\"\nmss = \"1B\"",
-            ":13:1 flow.0.mss: only TCP has such a setting, and this flow is over UDP; expected keys among name, from, to, transport, category, traffic, back, reading, start, stop, count, spacing",
+            ":13:1 flow.0.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys name, from, to, transport, category, traffic, back, reading, start, stop, count, spacing",
         ),
         (
             "transport = { protocol = \"udp\", mss = \"1B\" }",
-            ":12:33 flow.0.transport.mss: only TCP has such a setting, and this flow is over UDP; expected keys among protocol",
+            ":12:33 flow.0.transport.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys protocol",
         ),
         (
             "preset = \"rfc\"\ncongestion = { algorithm = \"copa\", delta = 0 }",

@@ -1,4 +1,4 @@
-//! What a receiver owes and when it acknowledges, the same for every transport.
+//! What is unacknowledged and when the receiver acknowledges, for every transport.
 
 use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip};
 use acklab_base::Instant;
@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed [`round_trip`](Self::round_trip) with the samples
 ///    that the transport has, [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide). What the transport itself wants acknowledged at once, it
 ///    [`demand`](Self::demand)s.
-/// 2. If an ACK is [`due`](Self::due), build it and tell that it was [`sent`](Self::sent). An ACK that leaves for another reason, such
-///    as one with data, is told as well.
+/// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK that leaves for another reason, such as
+///    one with data.
 /// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
 #[derive(Debug)]
 pub struct Acknowledger {
@@ -22,15 +22,15 @@ pub struct Acknowledger {
     due: Option<Reason>,
     /// An ACK to be sent later.
     delayed: Option<(Instant, Reason)>,
-    /// When the newest data arrived of which the ACK sent last tells.
-    told: Instant,
-    /// What was decided, if anyone wants to know.
+    /// When the newest data arrived that the last ACK reports.
+    newest_reported: Instant,
+    /// The decisions, if they are recorded.
     decisions: Option<VecDeque<Decided>>,
     counts: [u64; Reason::COUNT],
 }
 
 impl Acknowledger {
-    /// An acknowledger that owes nothing.
+    /// An acknowledger with nothing to acknowledge.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Acknowledger {
             policy,
             due: None,
             delayed: None,
-            told: Instant::ZERO,
+            newest_reported: Instant::ZERO,
             decisions: None,
             counts: [0; Reason::COUNT],
         }
@@ -61,18 +61,18 @@ impl Acknowledger {
         self.ledger.enter(now, packet);
     }
 
-    /// Something has arrived now that has no place in the ledger, such as data beyond the receive window.
+    /// Something has arrived that the ledger does not record, such as data beyond the receive window.
     pub const fn enter_nothing(&mut self, now: Instant) {
         self.ledger.newest = now;
     }
 
-    /// Round-trip times, to be fed with samples, if the policy goes by them.
+    /// The round-trip times, to be fed with samples, if the policy uses them.
     pub fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         self.ledger.round_trip.as_deref_mut()
     }
 
-    /// Measures the rate at which data arrives, if the policy goes by it. The newest packet has entered, and so have its samples of the
-    /// round trip.
+    /// Measures the rate at which data arrives, if the policy uses it. The newest packet and its round-trip samples have been
+    /// entered.
     #[inline]
     pub fn measure_delivery(&mut self, now: Instant) {
         let ledger = &mut self.ledger;
@@ -89,7 +89,7 @@ impl Acknowledger {
         self.note(now, decision);
         match decision {
             Decision::Now(reason) => _ = self.due.get_or_insert(reason),
-            // A later answer never postpones an earlier one.
+            // A later instant never postpones an earlier one.
             Decision::At(at, reason) if self.delayed.is_none_or(|(running, _)| at < running) => {
                 self.delayed = Some((at, reason));
             }
@@ -97,7 +97,7 @@ impl Acknowledger {
         }
     }
 
-    /// The transport itself wants an ACK to be sent now. If one is due anyway, its reason stands.
+    /// The transport itself requires an ACK now. If one is due already, its reason stands.
     pub fn demand(&mut self, now: Instant, reason: Reason) {
         if self.due.is_none() {
             self.due = Some(reason);
@@ -124,13 +124,13 @@ impl Acknowledger {
         self.delayed.is_some() || self.ledger.since.is_some()
     }
 
-    /// Returns `true` if something has arrived that no ACK has told of.
+    /// Returns `true` if something has arrived that no ACK has reported.
     #[must_use]
-    pub const fn has_news(&self) -> bool {
+    pub const fn has_unreported(&self) -> bool {
         self.due.is_some() || self.is_waiting() || self.ledger.arrived.segments > 0
     }
 
-    /// When to be woken, if an ACK waits for its time.
+    /// When to be woken for a delayed ACK.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.delayed.map(|(at, _)| at)
@@ -146,17 +146,17 @@ impl Acknowledger {
         }
     }
 
-    /// An ACK leaves now that tells of all that has arrived: nothing is owed any more.
+    /// An ACK leaves now that reports everything that has arrived.
     #[inline]
     pub fn sent(&mut self, now: Instant, reason: Reason) {
         self.count(reason);
         (self.due, self.delayed) = (None, None);
-        self.told = self.ledger.newest;
+        self.newest_reported = self.ledger.newest;
         self.ledger.settle();
         self.policy.on_ack_sent(now);
     }
 
-    /// Something leaves for this reason that settles nothing, such as the answer of a handshake.
+    /// Counts a segment that leaves for this reason and acknowledges no data, such as a SYN-ACK.
     pub const fn count(&mut self, reason: Reason) {
         self.counts[reason.index()] += 1;
     }
@@ -167,10 +167,10 @@ impl Acknowledger {
         &self.counts
     }
 
-    /// When the newest data arrived of which the ACK sent last tells.
+    /// When the newest data arrived that the last ACK reports.
     #[must_use]
-    pub const fn told(&self) -> Instant {
-        self.told
+    pub const fn newest_reported(&self) -> Instant {
+        self.newest_reported
     }
 
     /// The name of a reason among its [counts](Self::counts).
@@ -239,7 +239,7 @@ mod tests {
         acknowledger.sent(at(50), Reason::Timer);
         assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
         acknowledger.wake(at(200));
-        assert_eq!((acknowledger.due(), acknowledger.told()), (None, at(0)));
+        assert_eq!((acknowledger.due(), acknowledger.newest_reported()), (None, at(0)));
         assert_eq!(acknowledger.counts()[Reason::Timer.index()], 1);
     }
 

@@ -1,17 +1,17 @@
-//! What a policy says, and why.
+//! The decision of a policy, and its reason.
 
 use super::Tally;
 use acklab_base::event::AckTime;
 use acklab_base::{Event, Instant};
 
-/// What a policy says after an arrival.
+/// A policy's decision after an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Acknowledge at once.
     Now(Reason),
-    /// Acknowledge at this instant, if nothing has made it happen before.
+    /// Acknowledge at this instant unless an ACK leaves before.
     At(Instant, Reason),
-    /// Acknowledge with what follows.
+    /// Do not acknowledge this arrival by itself.
     Hold,
 }
 
@@ -27,7 +27,7 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// The same as endpoints tell it. A decision to hold has no reason; it counts as that of the first.
+    /// The event that an endpoint reports. A decision to hold has no reason; its event has that of index 0.
     #[must_use]
     pub fn event(&self) -> Event {
         let (when, reason) = match self.decision {
@@ -52,7 +52,7 @@ pub enum Reason {
     Timer,
     /// As much of a round trip had passed since the last ACK as the policy allows.
     Periodic,
-    /// The sender is thought to be in slow start, or to have just had a loss.
+    /// The sender is believed to be in slow start, or to have just had a loss.
     SlowStart,
     /// Quick ACKs while the sender is still growing its window.
     QuickAck,
@@ -66,7 +66,7 @@ pub enum Reason {
     CompressedSack,
     /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
     MarkChange,
-    /// As many marks were not yet told as may be (RFC 9768, §3.2.2.5.1).
+    /// As many marks were unreported as RFC 9768, §3.2.2.5.1, allows.
     MarkCount,
     /// The peer has finished.
     Fin,
@@ -74,8 +74,12 @@ pub enum Reason {
     Handshake,
     /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
     WindowUpdate,
-    /// A segment left with data, a FIN or a probe of this end, and told of all that had arrived (RFC 9293, §3.8.6.3).
+    /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293, §3.8.6.3).
     Piggyback,
+    /// A packet is lost, as its receiver tells (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven IACK).
+    LossEvent,
+    /// The sender has asked for it.
+    Asked,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -87,7 +91,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -105,6 +109,8 @@ impl Reason {
         Self::Handshake,
         Self::WindowUpdate,
         Self::Piggyback,
+        Self::LossEvent,
+        Self::Asked,
     ];
 
     /// The reason of this index.
@@ -134,6 +140,8 @@ impl Reason {
             Self::Handshake => 14,
             Self::WindowUpdate => 15,
             Self::Piggyback => 16,
+            Self::LossEvent => 17,
+            Self::Asked => 18,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -160,6 +168,8 @@ impl Reason {
             Self::Handshake => "handshake",
             Self::WindowUpdate => "window-update",
             Self::Piggyback => "piggyback",
+            Self::LossEvent => "loss-event",
+            Self::Asked => "asked",
             Self::Custom(_) => "custom",
         }
     }

@@ -35,14 +35,6 @@ impl Delivery {
         self.rate.get()
     }
 
-    /// How long `octets` take at that rate.
-    #[must_use]
-    pub fn time_of(&self, octets: u64) -> Option<Duration> {
-        let rate = self.rate().filter(|rate| *rate > 0)?;
-        let nanos = u128::from(octets) * SECOND / u128::from(rate);
-        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
-    }
-
     /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes `rtt` at least.
     pub fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
@@ -80,7 +72,6 @@ mod tests {
         assert_eq!(meter.rate(), None, "an interval of 10 ms is not over");
         steady(&mut meter, 10, 200);
         assert_eq!(meter.rate(), Some(1_000_000));
-        assert_eq!(meter.time_of(2000), Some(MS * 2));
     }
 
     #[test]

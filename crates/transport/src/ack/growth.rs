@@ -1,6 +1,6 @@
-//! Does the sender still double its window?
+//! Detection of the sender's slow start by the receiver.
 //!
-//! A receiver is not told. RFC 2760, §3.2.3.3, names two ways to know: a bit from the sender, or a heuristic that watches how the
+//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two ways to know: a bit from the sender, or a heuristic that watches how the
 //! amount of data that arrives changes. This is the second, with BBR's criterion for the same question (draft-ietf-ccwg-bbr,
 //! §5.3.1.2): the rate of a round trip is no longer 25 % above the best before it, three round trips running.
 //!
@@ -22,7 +22,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Has it come to an end?
+    /// Returns `true` if slow start has ended.
     pub(super) const fn is_over(&self) -> bool {
         self.flat >= FLAT_ROUNDS
     }

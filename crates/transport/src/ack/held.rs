@@ -1,4 +1,4 @@
-//! What the receiver holds, as far as a policy may ask.
+//! The receiver's reassembly state, as a policy sees it.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub struct Held<'a> {
     pub next: u64,
     /// What lies beyond gaps: disjoint, not touching, in order, all above `next`.
     pub beyond: &'a [Range<u64>],
-    /// Do ACKs report what lies beyond gaps (RFC 2018)?
+    /// ACKs report what lies beyond gaps (RFC 2018).
     pub sack: bool,
 }
 
@@ -22,7 +22,7 @@ impl Held<'_> {
         self.beyond.get(after).filter(|range| range.start <= missing).map_or(missing, |range| range.end)
     }
 
-    /// Is `start..end` held by itself, touching nothing else?
+    /// Returns `true` if `start..end` is a range of its own, not adjacent to another.
     #[must_use]
     pub fn is_isolated(&self, start: u64, end: u64) -> bool {
         let place = self.beyond.partition_point(|range| range.start < start);

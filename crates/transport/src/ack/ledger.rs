@@ -1,4 +1,4 @@
-//! The facts of what a receiver owes.
+//! What has arrived and is not yet acknowledged.
 
 use super::Reason;
 use super::delivery::Delivery;
@@ -6,7 +6,7 @@ use super::round_trip::RoundTrip;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// What one segment meant to the receiver.
+/// How a segment related to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It continued the stream, and no gap is known.
@@ -15,7 +15,7 @@ pub enum Arrival {
     OutOfOrder,
     /// It continued the stream while data beyond a gap was waiting; `closed` if no gap is left.
     FillsGap {
-        /// Is all waiting data in order now?
+        /// All waiting data is in order now.
         closed: bool,
     },
     /// All of it had arrived before.
@@ -23,7 +23,7 @@ pub enum Arrival {
 }
 
 impl Arrival {
-    /// Why RFC 5681, §4.2, wants an ACK for it at once, if it does.
+    /// The reason for which RFC 5681, §4.2, requires an immediate ACK, if it does.
     #[must_use]
     pub const fn disorder(self) -> Option<Reason> {
         match self {
@@ -102,11 +102,11 @@ pub struct Ledger {
     pub last: Span,
     /// The segment that lies highest on the number line.
     pub highest: Span,
-    /// The one that did so when the last ACK left.
+    /// The segment that lay highest when the last ACK left.
     pub reported: Span,
-    /// Round-trip times, if the policy goes by them.
+    /// Round-trip times, if the policy uses them.
     pub round_trip: Option<Box<RoundTrip>>,
-    /// The delivery rate, if the policy goes by it.
+    /// The delivery rate, if the policy uses it.
     pub delivery: Option<Box<Delivery>>,
 }
 
@@ -145,7 +145,7 @@ impl Ledger {
         }
     }
 
-    /// An ACK has gone out: nothing is owed.
+    /// An ACK has left: nothing is unacknowledged.
     pub fn settle(&mut self) {
         (self.segments, self.bytes, self.since) = (0, 0, None);
         self.arrived = Tally::default();

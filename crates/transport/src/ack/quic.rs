@@ -175,7 +175,7 @@ mod tests {
             // RFC 9000, §13.2.1: within max_ack_delay.
             assert_eq!(endpoint.acknowledger.deadline(), Some(at(25)));
             assert_eq!(endpoint.wake(at(25)), Some(Reason::Timer));
-            assert_eq!((endpoint.acknowledger.deadline(), endpoint.acknowledger.told()), (None, at(10)));
+            assert_eq!((endpoint.acknowledger.deadline(), endpoint.acknowledger.newest_reported()), (None, at(10)));
         }
     }
 }

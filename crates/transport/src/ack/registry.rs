@@ -4,8 +4,8 @@
 //! [`Config`], [`Policy`] and all that enumerates policies are made.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
-use crate::custom::{Custom, Name};
 use crate::fault::{Fault, above_zero};
+use crate::registry::registry;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,126 +42,57 @@ impl Timer {
     }
 }
 
-macro_rules! policies {
-    ($($(#[$doc:meta])* $name:literal => $Variant:ident($module:ident::$Settings:ident),)*) => {
-        /// An ACK policy and its settings.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "policy", deny_unknown_fields)]
-        pub enum Config {
-            $(
-                $(#[$doc])*
-                #[serde(rename = $name)]
-                $Variant(super::$module::$Settings),
-            )*
-            /// One of your own, which the run is given.
-            #[serde(rename = "custom")]
-            Custom {
-                /// What it is called there.
-                #[schemars(length(max = 32), example = &"mine")]
-                name: Name,
-            },
-        }
+registry! {
+    /// An ACK policy and its settings.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "policy", deny_unknown_fields)]
+    settings Config: Settings;
 
-        impl Config {
-            /// All built-in policies with their default settings, in the order of the registry.
-            pub fn built_in() -> impl Iterator<Item = Self> {
-                [$(Self::$Variant(super::$module::$Settings::default()),)*].into_iter()
-            }
+    /// A policy at work.
+    strategies Policy: AckPolicy, new(config: Config) calls policy() -> Policy;
 
-            /// The name of the policy, as scenarios spell it.
-            #[must_use]
-            pub fn name(&self) -> &str {
-                match self {
-                    $(Self::$Variant(_) => $name,)*
-                    Self::Custom { name } => name,
-                }
-            }
-
-            /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
-            /// the schema.
-            ///
-            /// # Errors
-            /// If a timer does not.
-            pub fn check(&self) -> Result<(), Fault> {
-                for Timer { key, value, most } in self.timers() {
-                    above_zero(key, value)?;
-                    if let Some(most) = most.filter(|most| value > *most) {
-                        return Err(Fault::expected(key, format!("at most {most}")));
-                    }
-                }
-                Ok(())
-            }
-
-            fn timers(&self) -> Vec<Timer> {
-                match self {
-                    $(Self::$Variant(settings) => settings.timers(),)*
-                    Self::Custom { .. } => Vec::new(),
-                }
-            }
-        }
-
-        $(
-            impl From<super::$module::$Settings> for Config {
-                fn from(settings: super::$module::$Settings) -> Self {
-                    Self::$Variant(settings)
-                }
-            }
-        )*
-
-        /// A policy at work.
-        #[derive(Debug)]
-        #[expect(missing_docs, reason = "the variants are those of Config")]
-        pub enum Policy {
-            $($Variant(<super::$module::$Settings as Settings>::Policy),)*
-            /// One that is not built in.
-            Custom(Custom<dyn AckPolicy + Send>),
-        }
-
-        impl Policy {
-            /// The policy of this configuration, if it is built in.
-            #[must_use]
-            pub fn new(config: Config) -> Option<Self> {
-                match config {
-                    $(Config::$Variant(settings) => Some(Self::$Variant(settings.policy())),)*
-                    Config::Custom { .. } => None,
-                }
-            }
-        }
-
-        /// Evaluates an expression with whatever policy there is.
-        macro_rules! each {
-            ($self:expr, $policy:ident => $then:expr) => {
-                match $self {
-                    $(Policy::$Variant($policy) => $then,)*
-                    Policy::Custom($policy) => $then,
-                }
-            };
-        }
-    };
-}
-
-policies! {
     /// Every segment at once.
-    "per-packet" => PerPacket(per_packet::PerPacket),
+    "per-packet" => PerPacket(super::per_packet::PerPacket),
     /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
-    "delayed" => Delayed(delayed::Delayed),
+    "delayed" => Delayed(super::delayed::Delayed),
     /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
-    "linux" => Linux(linux::Linux),
+    "linux" => Linux(super::linux::Linux),
     /// Every so many full-sized segments' worth of octets (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
-    "byte-counting" => ByteCounting(byte_counting::ByteCounting),
+    "byte-counting" => ByteCounting(super::byte_counting::ByteCounting),
     /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles, and again after a loss (Allman, CCR
     /// 28(5), 1998; RFC 2760, §3.2.3).
-    "daass" => Daass(daass::Daass),
+    "daass" => Daass(super::daass::Daass),
     /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of the round trip.
-    "chrome" => Chrome(chrome::Chrome),
+    "chrome" => Chrome(super::chrome::Chrome),
     /// As QUIC does without extensions (RFC 9000, §13.2): every so many segments in order or not, and at once for a new gap.
-    "quic" => Quic(quic::Quic),
+    "quic" => Quic(super::quic::Quic),
     /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
-    "ack-frequency" => AckFrequency(ack_frequency::AckFrequency),
+    "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
     /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
-    "tack" => Tack(tack::Tack),
+    "tack" => Tack(super::tack::Tack),
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
-    "ack-congestion-control" => AckCongestionControl(congestion_control::AckCongestionControl),
+    "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
+}
+
+impl Config {
+    /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
+    /// the schema.
+    ///
+    /// # Errors
+    /// If a timer does not.
+    pub fn check(&self) -> Result<(), Fault> {
+        for Timer { key, value, most } in self.timers() {
+            above_zero(key, value)?;
+            if let Some(most) = most.filter(|most| value > *most) {
+                return Err(Fault::expected(key, format!("at most {most}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        each_settings!(self, settings => settings.timers(), else Vec::new())
+    }
 }
 
 impl AckPolicy for Policy {
@@ -193,6 +124,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_ack_ratio(ratio));
     }
 
+    fn on_frequency(&mut self, law: super::tack::Law) {
+        each!(self, policy => policy.on_frequency(law));
+    }
+
     fn reason(&self, own: u8) -> &str {
         each!(self, policy => policy.reason(own))
     }
@@ -212,15 +147,12 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::testing::assert_schema_names;
 
     #[test]
     fn the_schema_names_what_is_built_in() {
-        let schema = schemars::schema_for!(Config);
-        let kinds = schema.get("oneOf").and_then(|kinds| kinds.as_array()).cloned().unwrap_or_default();
-        let described: Vec<_> = kinds.iter().map(|kind| kind["properties"]["policy"]["const"].as_str()).collect();
-        let names: Vec<Config> = Config::built_in().collect();
-        let expected = names.iter().map(Config::name).chain(["custom"]).map(Some);
-        assert!(expected.eq(described.iter().copied()), "{described:?}");
+        let built_in: Vec<Config> = Config::built_in().collect();
+        assert_schema_names::<Config>("policy", built_in.iter().map(Config::name));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Round-trip times as the receiver of data measures them.
 //!
-//! It sends no data whose acknowledgment it could time. What it has (Linux, `net/ipv4/tcp_input.c`, 6.18):
+//! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`, 6.18):
 //!
 //! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated [`tcp_synack_rtt_meas`];
 //! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age of that ACK's timestamp, in
@@ -8,7 +8,7 @@
 //! * the time in which the stream advances by one receive window, which no sender does in less than a round trip. Where windows
 //!   are larger than what the path holds, that is far too long, so it may only lower the estimate [`tcp_rcv_rtt_measure`].
 //!
-//! An echo is late by as long as the sender had nothing to send or no window. Minima are what to go by.
+//! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
@@ -29,6 +29,7 @@ pub struct RoundTrip {
     /// How long a minimum counts.
     window: Duration,
     handshake: Option<Duration>,
+    told: Option<Duration>,
     smoothed: Option<Duration>,
     least: WindowedMax<Reverse<Duration>>,
     last_echo: Option<u32>,
@@ -40,7 +41,15 @@ impl RoundTrip {
     /// Estimates whose minimum is that of the last `window`.
     #[must_use]
     pub fn new(window: Duration) -> Self {
-        Self { window, handshake: None, smoothed: None, least: WindowedMax::default(), last_echo: None, timed: None }
+        Self {
+            window,
+            handshake: None,
+            told: None,
+            smoothed: None,
+            least: WindowedMax::default(),
+            last_echo: None,
+            timed: None,
+        }
     }
 
     /// The round trip of the handshake, if it was measured.
@@ -55,13 +64,18 @@ impl RoundTrip {
         self.smoothed
     }
 
-    /// The shortest within the window, the handshake's included.
+    /// The shortest within the window, the handshake's included; or what the sender [tells](Self::on_told), which knows better.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
-        self.least.get().map(|Reverse(least)| least)
+        self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
     }
 
-    /// The SYN-ACK was answered after `sample`.
+    /// The sender of data tells the shortest round trip that it measures, as TACK's does (Li et al., SIGCOMM 2020, §5.4).
+    pub const fn on_told(&mut self, least: Duration) {
+        self.told = Some(least);
+    }
+
+    /// The first segment after the SYN-ACK arrived after `sample`.
     pub fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.handshake = Some(sample);
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
@@ -142,5 +156,8 @@ mod tests {
         assert_eq!((rtt.handshake(), rtt.least()), (Some(MS * 30), Some(MS * 30)));
         rtt.on_data(at(1100), 2000, 1 << 20, echo(2, 60));
         assert_eq!(rtt.least(), Some(MS * 50));
+        rtt.on_told(MS * 45);
+        rtt.on_handshake(at(2000), MS * 20);
+        assert_eq!(rtt.least(), Some(MS * 45), "the sender knows better");
     }
 }

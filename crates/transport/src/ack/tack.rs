@@ -1,8 +1,7 @@
 //! The law of TACK, on plain TCP.
 //!
-//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, §4.1:
-//! f = min{bw/(L·MSS), β/RTTmin} ACKs a second. As a rule for one ACK after another: not before L·MSS octets have arrived, and not
-//! before RTTmin/β has passed since the last one. It is byte counting while the path holds less than β·L·MSS, and periodic beyond.
+//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, §4.1: the [`law`], which TACK's own
+//! [transport](crate::tack) goes by as well.
 //!
 //! * What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval that the law gives; bw is the
 //!   largest delivery rate of late. Without a measurement, and at the most, after 500 ms (RFC 5681, §4.2).
@@ -11,14 +10,19 @@
 //! * RTTmin is what this end measures by itself. TACK's sender measures it and tells the receiver; its numbering of packets, by
 //!   which a lost retransmission shows, its lists of gaps and its timing have no place in plain TCP's header.
 
+pub mod law;
+
+pub use law::Law;
+
 use super::growth::Growth;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
+use law::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 5681, §4.2.
-const LONGEST_DELAY: Duration = Duration::from_millis(500);
+/// With fewer than two ACKs in a round trip, the sender stops and waits (Li et al., SIGCOMM 2020, appendix B.1).
+const LEAST_BETA: u32 = 2;
 
 /// What a scenario sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +53,14 @@ impl Default for Tack {
             rtt_window: Duration::from_secs(10),
             per_packet_startup: false,
         }
+    }
+}
+
+impl Tack {
+    /// L and β.
+    #[must_use]
+    pub const fn law(&self) -> Law {
+        Law { packets: self.segments, beta: self.beta }
     }
 }
 
@@ -96,15 +108,16 @@ impl AckPolicy for TameAcks {
             _ if self.startup.is_some() => return Decision::Now(Reason::SlowStart),
             _ => {}
         }
-        let period = rtt.and_then(|rtt| rtt.least()).map_or(Duration::ZERO, |rtt| rtt / u64::from(self.settings.beta));
-        let due = self.last.map_or(now, |last| last + period);
-        let count = u64::from(self.settings.segments) * ledger.full_size;
-        if ledger.arrived.octets >= count {
-            return if due <= now { Decision::Now(Reason::ByteCount) } else { Decision::At(due, Reason::Periodic) };
-        }
-        let interval = ledger.delivery.as_ref().and_then(|delivery| delivery.time_of(count));
-        let late = now + interval.unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY);
-        if late <= due { Decision::At(due, Reason::Periodic) } else { Decision::At(late, Reason::Timer) }
+        let path = Path {
+            mss: ledger.full_size,
+            bandwidth: ledger.delivery.as_ref().and_then(|delivery| delivery.rate()),
+            rtt_min: rtt.and_then(|rtt| rtt.least()),
+        };
+        self.settings.law().decide(now, self.last, ledger.arrived.octets, &path)
+    }
+
+    fn on_frequency(&mut self, law: Law) {
+        (self.settings.segments, self.settings.beta) = (law.packets.max(1), law.beta.max(LEAST_BETA));
     }
 
     fn on_ack_sent(&mut self, now: Instant) {

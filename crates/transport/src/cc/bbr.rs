@@ -1,21 +1,23 @@
 //! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based Congestion Control",
 //! ACM Queue 14(5), 2016).
 //!
-//! A model of the path – the greatest rate of delivery of ten round trips, the shortest round-trip time of ten seconds
-//! – decides how fast to send and how much may be in flight. Loss does not move it.
+//! BBR models the path by two numbers: the highest delivery rate of the last ten round trips and the shortest round-trip time of the last
+//! ten seconds. The model sets the pacing rate and the amount in flight. Loss does not change the model.
 //!
 //! | module | rule |
 //! |---|---|
-//! | `startup` | search for the bandwidth, then drain the queue that this left |
-//! | `probe_bw` | the cycle of eight phases: send more, send less, cruise |
-//! | `probe_rtt` | the shortest round-trip time, and the pause that renews it |
+//! | `constants` | the published constants |
+//! | `startup` | Startup searches for the bandwidth, Drain empties the queue that this built |
+//! | `probe_bw` | the gain cycle of `ProbeBW`: probe, drain, cruise |
+//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that measures it anew |
 //! | `long_term` | the rate of a policer |
 //! | `inflight` | how much should be in flight |
-//! | `recovery` | the window, also while losses are repaired |
+//! | `recovery` | the window, in and out of recovery |
 //!
-//! Windows are whole segments and gains are 256ths, as in the kernel; rates are bits per second where it counts packets
-//! a microsecond in 2⁻²⁴ths.
+//! Windows are whole segments and gains are 256ths, as in the kernel. Rates are bits per second; the kernel counts packets per microsecond
+//! in units of 2⁻²⁴.
 
+mod constants;
 mod inflight;
 mod long_term;
 mod probe_bw;
@@ -23,78 +25,20 @@ mod probe_rtt;
 mod recovery;
 mod startup;
 
-use super::constants::constants;
+pub use constants::Config;
+
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
 use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
-use super::model::probe_rtt::Pause;
+use super::model::probe_rtt::ProbeRttTimer;
 use super::model::rounds::Rounds;
 use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
-
-constants! {
-    /// The constants of BBR, version 1 (`tcp_bbr.c`, whose names stand with them).
-    Config {
-        /// The gain of startup, 2/ln 2: the least at which the rate doubles in a round trip (`bbr_high_gain`).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
-        /// Its inverse, which drains in a round trip what it has queued (`bbr_drain_gain`).
-        #[schemars(range(min = 0.01, max = 1.0))]
-        drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
-        /// The window in bandwidth-delay products, with room for delayed and stretched ACKs (`bbr_cwnd_gain`).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        cwnd_gain: Gain = Gain::over_256(2 * 256),
-        /// The gain of the phase that sends more (`bbr_pacing_gain`: 5/4).
-        #[schemars(range(min = 1.01, max = 100.0))]
-        probe_gain: Gain = Gain::over_256(256 * 5 / 4),
-        /// The gain of the phase that sends less (`bbr_pacing_gain`: 3/4).
-        #[schemars(range(min = 0.01, max = 0.99))]
-        yield_gain: Gain = Gain::over_256(256 * 3 / 4),
-        /// Phases of a cycle: one that sends more, one that sends less, and the rest cruise (`CYCLE_LEN`).
-        #[schemars(range(min = 3, max = 1000))]
-        cycle_phases: u32 = 8,
-        /// Round trips over which bandwidth is remembered: a cycle and two more (`bbr_bw_rtts`).
-        #[schemars(range(min = 1))]
-        bandwidth_window: u32 = 10,
-        /// How long a shortest round-trip time is believed (`bbr_min_rtt_win_sec`).
-        min_rtt_window: Duration = Duration::from_secs(10),
-        /// How long little is kept in flight, so that the pauses of several flows overlap (`bbr_probe_rtt_mode_ms`).
-        probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// The least window, in segments: two in flight and two being acknowledged (`bbr_cwnd_min_target`).
-        #[schemars(range(min = 1, max = 1_000_000))]
-        min_window: u32 = 4,
-        /// The rate is paced by so much below the estimate, so that on the whole the queue drains (`bbr_pacing_margin_percent`).
-        #[schemars(range(min = 0.0, max = 0.99))]
-        pacing_margin: Gain = Gain::percent(1),
-        /// The pipe is not full while a round brings so many times the bandwidth (`bbr_full_bw_thresh`).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        full_bandwidth_growth: Gain = Gain::percent(125),
-        /// …and is after so many rounds that do not (`bbr_full_bw_cnt`).
-        #[schemars(range(min = 1))]
-        full_bandwidth_rounds: u32 = 3,
-        /// How much the window makes up for what is acknowledged in bursts; 0 for not at all (`bbr_extra_acked_gain`).
-        extra_acked_gain: Gain = Gain::ONE,
-        /// Rounds of one of the two periods of the maximum of those bursts (`bbr_extra_acked_win_rtts`).
-        #[schemars(range(min = 1))]
-        extra_acked_window: u32 = 5,
-        /// The time over which they are made up for at most (`bbr_extra_acked_max_us`).
-        extra_acked_time: Duration = Duration::from_millis(100),
-        /// Policers: rounds of an interval at least; four times as many at most (`bbr_lt_intvl_min_rtts`).
-        #[schemars(range(min = 1, max = 1_000_000))]
-        policer_min_rounds: u32 = 4,
-        /// Policers: octets lost to delivered ones from which an interval counts (`bbr_lt_loss_thresh`: 50/256).
-        #[schemars(range(min = 0.001, max = 1.0))]
-        policer_loss_threshold: Gain = Gain::over_256(50),
-        /// Policers: rounds for which their rate is believed (`bbr_lt_bw_max_rtts`).
-        #[schemars(range(min = 1))]
-        policer_rounds: u32 = 48,
-    }
-}
 
 impl Settings for Config {
     type Controller = Bbr;
@@ -104,10 +48,10 @@ impl Settings for Config {
     }
 }
 
-/// Segments acknowledged after which an epoch of aggregation is too old (`bbr_ack_epoch_acked_reset_thresh`).
+/// An epoch of ACK aggregation restarts after this many acknowledged segments (`bbr_ack_epoch_acked_reset_thresh`).
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
-/// What it is after.
+/// `bbr_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,
@@ -132,16 +76,16 @@ pub struct Bbr {
     bandwidth: WindowedMax<u64>,
     long_term: long_term::LongTerm,
     full_pipe: FullPipe,
-    /// Was the pipe ever full?
+    /// `full_bw_reached`: has the pipe ever been full?
     was_full: bool,
     cycle: probe_bw::Cycle,
 
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
-    pause: Pause,
-    /// The pause of the latest ACK: rates are then not the path's.
+    probe_rtt: ProbeRttTimer,
+    /// Was the latest ACK processed in `ProbeRTT`? Rate samples then reflect the small window, not the path.
     limits_itself: bool,
-    /// Sending begins again after silence.
+    /// `idle_restart`: sending resumed after an idle period, and nothing has been delivered since.
     restarts: bool,
 
     epoch: AckEpoch,
@@ -149,9 +93,9 @@ pub struct Bbr {
     extra_acked_rounds: u32,
 
     state: CongestionState,
-    /// For each segment delivered, one is sent: the first round of a recovery.
+    /// `packet_conservation`: in the first round of a recovery, one segment is sent for each one delivered.
     conserves: bool,
-    /// The window before a recovery or a pause.
+    /// `prior_cwnd`: the window before a recovery or `ProbeRTT`.
     prior_window: u64,
 
     total_delivered: u64,
@@ -178,7 +122,7 @@ impl Bbr {
             cycle: probe_bw::Cycle::default(),
             min_rtt: None,
             min_rtt_at: Instant::ZERO,
-            pause: Pause::default(),
+            probe_rtt: ProbeRttTimer::default(),
             limits_itself: false,
             restarts: false,
             epoch: AckEpoch::default(),
@@ -193,12 +137,12 @@ impl Bbr {
         }
     }
 
-    /// The greatest recent rate of delivery, in bits per second (`bbr_max_bw`).
+    /// The highest recent delivery rate, in bits per second (`bbr_max_bw`).
     fn max_bandwidth(&self) -> u64 {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// What the path is believed to carry, in bits per second (`bbr_bw`).
+    /// The estimated bandwidth of the path, in bits per second (`bbr_bw`).
     fn bandwidth(&self) -> u64 {
         self.long_term.policed().unwrap_or(self.max_bandwidth())
     }
@@ -263,7 +207,7 @@ impl Bbr {
         };
     }
 
-    /// Where it goes on after a pause (`bbr_reset_mode`).
+    /// The mode after `ProbeRTT` (`bbr_reset_mode`).
     fn resume(&mut self) {
         if self.was_full {
             self.enter_probe_bw();
@@ -272,7 +216,7 @@ impl Bbr {
         }
     }
 
-    /// The window that is worth going back to (`bbr_save_cwnd`).
+    /// Saves the window that is restored later (`bbr_save_cwnd`).
     fn save_window(&mut self, cwnd: u64) {
         let is_cut = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
         self.prior_window = if is_cut || self.mode == Mode::ProbeRtt { self.prior_window.max(cwnd) } else { cwnd };
@@ -305,7 +249,7 @@ impl CongestionControl for Bbr {
         self.set_window(window, ack);
     }
 
-    /// `bbr_ssthresh`: the threshold does not matter to it.
+    /// `bbr_ssthresh`: BBR does not use the threshold.
     fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
         self.save_window(window.cwnd);
         window.ssthresh
@@ -331,7 +275,7 @@ impl CongestionControl for Bbr {
         (self.total_lost, self.total_delivered) = (lost.total_lost, lost.total_delivered);
     }
 
-    /// `bbr_cwnd_event`, `CA_EVENT_TX_START`: silence needs no more speed than the path has.
+    /// `bbr_cwnd_event`, `CA_EVENT_TX_START`: after an idle period, pace at the bandwidth.
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         if sent.in_flight > sent.bytes || !sent.is_app_limited {
             return;
@@ -340,7 +284,7 @@ impl CongestionControl for Bbr {
         self.epoch = AckEpoch::starting(sent.now);
         match self.mode {
             Mode::ProbeBw => self.pacing.follow(self.bandwidth(), Gain::ONE, self.was_full),
-            Mode::ProbeRtt if self.pause.has_passed(sent.now) => self.end_pause(window, sent.now),
+            Mode::ProbeRtt if self.probe_rtt.has_passed(sent.now) => self.exit_probe_rtt(window, sent.now),
             Mode::Startup | Mode::Drain | Mode::ProbeRtt => {}
         }
     }

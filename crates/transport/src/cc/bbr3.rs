@@ -1,19 +1,20 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr, the editors' copy after revision 06, whose sections are cited).
 //!
-//! As version 1 it models the path by bandwidth and round-trip time, and besides by how much data in flight it bears: a
-//! long-term bound that probing finds where losses exceed 2 %, and short-term bounds that follow each round with a
-//! loss.
+//! As version 1, BBR models the path by its bandwidth and its round-trip time. Version 3 also models how much data in flight the path
+//! tolerates: a long-term bound, found by probing until losses exceed 2 %, and short-term bounds, lowered after each round with a loss.
 //!
 //! | module | rule |
 //! |---|---|
-//! | `startup` | search for the bandwidth, then drain the queue that this left (§5.3.1, §5.3.2) |
-//! | `probe_bw` | down, cruise, refill, up (§5.3.3) |
-//! | `long_term` | how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
-//! | `short_term` | what a loss between probes means (§5.5.10.3) |
-//! | `probe_rtt` | the shortest round-trip time, and the pause that renews it (§5.3.4) |
+//! | `constants` | the published constants |
+//! | `startup` | Startup searches for the bandwidth, Drain empties the queue that this built (§5.3.1, §5.3.2) |
+//! | `probe_bw` | the states Down, Cruise, Refill and Up of `ProbeBW` (§5.3.3) |
+//! | `long_term` | the long-term bound: how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
+//! | `short_term` | the short-term bounds after a loss between probes (§5.5.10.3) |
+//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that measures it anew (§5.3.4) |
 //! | `inflight` | how much should be in flight, and the window (§5.6.4) |
-//! | `undo` | losses that were none (§5.5.11) |
+//! | `undo` | spurious loss detection (§5.5.11) |
 
+mod constants;
 mod inflight;
 mod long_term;
 mod probe_bw;
@@ -22,13 +23,14 @@ mod short_term;
 mod startup;
 mod undo;
 
-use super::constants::constants;
+pub use constants::Config;
+
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
 use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
-use super::model::probe_rtt::Pause;
+use super::model::probe_rtt::ProbeRttTimer;
 use super::model::rounds::Rounds;
 use super::{Ack, CongestionControl, Lost, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
@@ -38,75 +40,6 @@ use acklab_base::{Duration, Instant, Rate};
 
 /// No bound.
 const INFINITY: u64 = u64::MAX;
-
-constants! {
-    /// The constants of BBR, version 3, whose names in the draft stand with them.
-    Config {
-        /// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.5).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        startup_gain: Gain = Gain::percent(277),
-        /// BBR.DrainPacingGain (§2.5, §5.6.1).
-        #[schemars(range(min = 0.01, max = 1.0))]
-        drain_gain: Gain = Gain::percent(50),
-        /// The pacing gain of `ProbeBW_DOWN` (§5.6.1).
-        #[schemars(range(min = 0.01, max = 1.0))]
-        down_gain: Gain = Gain::percent(90),
-        /// The pacing gain of `ProbeBW_UP` (§5.6.1).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        up_gain: Gain = Gain::percent(125),
-        /// BBR.DefaultCwndGain: the window in bandwidth-delay products (§2.5, §5.6.1).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        cwnd_gain: Gain = Gain::percent(200),
-        /// The same in `ProbeBW_UP` (§5.6.1).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        up_cwnd_gain: Gain = Gain::percent(225),
-        /// BBR.ProbeRTTCwndGain: what of the path the pause leaves in flight (§2.16.2).
-        #[schemars(range(min = 0.01, max = 1.0))]
-        probe_rtt_cwnd_gain: Gain = Gain::percent(50),
-        /// BBR.LossThresh: the part of what is in flight that a round may lose (§2.8).
-        #[schemars(range(min = 0.0, max = 0.99))]
-        loss_threshold: Gain = Gain::percent(2),
-        /// BBR.Beta: no less is left of a bound (§2.8).
-        #[schemars(range(min = 0.01, max = 1.0))]
-        beta: Gain = Gain::percent(70),
-        /// BBR.Headroom: what others are left of the long-term bound (§2.8).
-        #[schemars(range(min = 0.0, max = 0.99))]
-        headroom: Gain = Gain::percent(15),
-        /// BBR.MinPipeCwnd: the least window, in segments (§2.8).
-        #[schemars(range(min = 1, max = 1_000_000))]
-        min_window: u32 = 4,
-        /// BBR.MinRTTFilterLen: how long a shortest round-trip time is believed (§2.16.1).
-        min_rtt_window: Duration = Duration::from_secs(10),
-        /// BBR.ProbeRTTDuration: how long little is kept in flight (§2.16.2).
-        probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// BBR.PacingMarginPercent: the rate is paced by so much below the estimate (§5.6.2).
-        #[schemars(range(min = 0.0, max = 0.99))]
-        pacing_margin: Gain = Gain::percent(1),
-        /// The pipe is not full while a round brings so many times the bandwidth (§5.3.1.2).
-        #[schemars(range(min = 1.0, max = 100.0))]
-        full_bandwidth_growth: Gain = Gain::percent(125),
-        /// …and is after so many rounds that do not (§5.3.1.2).
-        #[schemars(range(min = 1))]
-        full_bandwidth_rounds: u32 = 3,
-        /// BBRStartupFullLossCnt: ranges that a round of startup must lose to end it (§5.3.1.3).
-        #[schemars(range(min = 1))]
-        full_loss_count: u32 = 6,
-        /// Rounds that draining takes at most (§5.3.2).
-        #[schemars(range(min = 1))]
-        drain_rounds: u32 = 3,
-        /// A cycle takes at least so long by the clock (§5.3.3.8.2: T_bbr is two to three seconds)…
-        probe_wait: Duration = Duration::from_secs(2),
-        /// …and at most so much longer, by chance.
-        probe_wait_range: Duration = Duration::from_secs(1),
-        /// A cycle takes at most so many round trips, if Reno would grow its window by that of the path in fewer (§5.3.3.8.2: T_reno).
-        #[schemars(range(min = 1))]
-        reno_rounds: u32 = 63,
-        /// BBR.ExtraAckedFilterLen: rounds over which what is acknowledged in bursts is remembered, but one before the pipe was full
-        /// (§2.12).
-        #[schemars(range(min = 1))]
-        extra_acked_window: u32 = 10,
-    }
-}
 
 impl Settings for Config {
     type Controller = Bbr3;
@@ -121,13 +54,13 @@ impl Settings for Config {
 enum State {
     Startup,
     Drain,
-    /// Send less: let the queue drain and leave room for others.
+    /// `ProbeBW_DOWN`: drain the queue and leave room for other flows.
     Down,
-    /// Send as much as arrives.
+    /// `ProbeBW_CRUISE`: send at the estimated bandwidth.
     Cruise,
-    /// The same for a round without short-term bounds, so that a probe begins with a full pipe.
+    /// `ProbeBW_REFILL`: the same for a round without short-term bounds, so that a probe begins with a full pipe.
     Refill,
-    /// Send more: probe.
+    /// `ProbeBW_UP`: probe for more bandwidth.
     Up,
     ProbeRtt,
 }
@@ -175,7 +108,7 @@ pub struct Bbr3 {
 
     rounds: Rounds,
     max_bandwidth: TwoPeriodMax,
-    /// BBR.bw: the greatest rate, within the short-term bound; bits per second.
+    /// BBR.bw: the maximum of the delivery rate within the short-term bound, in bits per second.
     bandwidth: u64,
     full_pipe: FullPipe,
     /// BBR.full_bw_now and BBR.full_bw_reached.
@@ -194,8 +127,8 @@ pub struct Bbr3 {
     min_rtt_at: Instant,
     has_min_rtt_expired: bool,
     /// BBR.probe_rtt_cwnd.
-    pause_window: u64,
-    pause: Pause,
+    probe_rtt_cwnd: u64,
+    probe_rtt: ProbeRttTimer,
     limits_itself: bool,
     restarts: bool,
 
@@ -206,7 +139,7 @@ pub struct Bbr3 {
     prior_window: u64,
     total_delivered: u64,
     has_sack: bool,
-    /// The window held back sending in the round trip that ends when this is acknowledged (§2.2: C.is_cwnd_limited).
+    /// Sending was limited by the window in the round trip that ends when this is acknowledged (§2.2: C.is_cwnd_limited).
     limited_until: Position,
     is_window_limited: bool,
 }
@@ -236,8 +169,8 @@ impl Bbr3 {
             min_rtt: None,
             min_rtt_at: Instant::ZERO,
             has_min_rtt_expired: false,
-            pause_window: start.initial_window,
-            pause: Pause::default(),
+            probe_rtt_cwnd: start.initial_window,
+            probe_rtt: ProbeRttTimer::default(),
             limits_itself: false,
             restarts: false,
             epoch: AckEpoch::default(),
@@ -263,7 +196,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdvanceMaxBwFilter` (§5.5.6). A cycle without a sample leaves the filter as it is, as in Linux's version 3.
+    /// `AdvanceMaxBwFilter` (§5.5.6). A cycle without a sample does not advance the filter, as in Linux's version 3.
     fn advance_bandwidth(&mut self) {
         if self.max_bandwidth.has_present() {
             self.max_bandwidth.advance();
@@ -278,35 +211,6 @@ impl Bbr3 {
         let extra = self.epoch.on_acked(ack.now, ack.delivered, self.bandwidth).min(window.cwnd);
         let length = if self.was_full { self.constants.extra_acked_window.into() } else { 1 };
         self.extra_acked.update(length, self.rounds.count(), extra);
-    }
-
-    /// `CheckFullBWReached` (§5.3.1.2).
-    fn check_full_pipe(&mut self, ack: &Ack) {
-        if self.is_full || !self.rounds.starts() {
-            return;
-        }
-        if let Some(sample) = ack.rate.filter(|sample| !sample.is_app_limited) {
-            let Config { full_bandwidth_growth, full_bandwidth_rounds, .. } = self.constants;
-            self.is_full =
-                self.full_pipe.on_round(sample.bits_per_second(), full_bandwidth_growth, full_bandwidth_rounds);
-            self.was_full |= self.is_full;
-        }
-    }
-
-    /// `ResetFullBW`, and the rate that is to be exceeded.
-    const fn reset_full_pipe(&mut self, baseline: u64) {
-        (self.full_pipe, self.is_full) = (FullPipe::from(baseline), false);
-    }
-
-    /// `SaveCwnd` (§5.6.4.4).
-    fn save_window(&mut self, cwnd: u64) {
-        let is_cut = matches!(self.congestion, CongestionState::Recovery | CongestionState::Loss);
-        self.prior_window = if is_cut || self.state == State::ProbeRtt { self.prior_window.max(cwnd) } else { cwnd };
-    }
-
-    /// `RestoreCwnd` (§5.6.4.4).
-    fn restore_window(&self, window: &mut Window) {
-        window.cwnd = window.cwnd.max(self.prior_window);
     }
 }
 
@@ -340,7 +244,7 @@ impl CongestionControl for Bbr3 {
         self.set_window(window, ack);
     }
 
-    /// `OnEnterFastRecovery`, `OnEnterRTO` (§5.6.4.4): the threshold does not matter to it.
+    /// `OnEnterFastRecovery`, `OnEnterRTO` (§5.6.4.4). BBR does not use the threshold.
     fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, signal: Signal) -> u64 {
         if signal != Signal::Mark {
             self.save_upon_loss(window.cwnd);
@@ -349,8 +253,8 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_state(&mut self, _now: Instant, window: &mut Window, state: CongestionState) {
-        let repairs = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);
-        if repairs(self.congestion) && !repairs(state) {
+        let in_recovery = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);
+        if in_recovery(self.congestion) && !in_recovery(state) {
             self.restore_window(window);
         }
         self.congestion = state;
@@ -366,7 +270,7 @@ impl CongestionControl for Bbr3 {
         self.total_delivered = lost.total_delivered;
         self.losses.note(lost);
         self.note_loss(window);
-        self.judge_lost_probe(window, lost);
+        self.check_lost_probe(window, lost);
     }
 
     /// `HandleRestartFromIdle` (§5.4.1).
@@ -378,8 +282,8 @@ impl CongestionControl for Bbr3 {
         self.epoch = AckEpoch::starting(sent.now);
         if self.state.is_probe_bw() {
             self.pacing.follow(self.bandwidth, Gain::ONE, self.was_full);
-        } else if self.state == State::ProbeRtt && self.pause.has_passed(sent.now) {
-            self.end_pause(window, sent.now);
+        } else if self.state == State::ProbeRtt && self.probe_rtt.has_passed(sent.now) {
+            self.exit_probe_rtt(window, sent.now);
         }
     }
 

@@ -4,8 +4,8 @@ use super::model::gain::Gain;
 use crate::fault::{Fault, above_zero};
 use acklab_base::Duration;
 
-/// Makes the settings of one controller from a list of its constants, each with its source, its bounds and its published value.
-/// A scenario may leave out any of them.
+/// Makes the settings of one controller from a list of its constants, each with its source, its bounds and its published value, which is
+/// the default.
 macro_rules! constants {
     (
         $(#[$meta:meta])*
@@ -19,7 +19,7 @@ macro_rules! constants {
         }
 
         impl $name {
-            /// The constants as they are published.
+            /// The published constants.
             pub const PUBLISHED: Self = Self { $($constant: $published,)+ };
         }
 
@@ -42,14 +42,14 @@ pub(in crate::cc) use constants;
 
 /// A list of constants.
 pub trait Constants {
-    /// Checks what the schema cannot say.
+    /// Checks what the schema cannot express.
     ///
     /// # Errors
-    /// If a constant makes no sense: the first one.
+    /// The first constant that makes no sense.
     fn check(&self) -> Result<(), Fault>;
 }
 
-/// A type of constants. The bounds of numbers stand in the schema.
+/// The type of a constant. The schema holds the bounds of numbers.
 pub(in crate::cc) trait Constant: Sized {
     fn check(self, _key: &str) -> Result<(), Fault> {
         Ok(())

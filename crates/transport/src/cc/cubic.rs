@@ -1,6 +1,6 @@
-//! CUBIC: after a loss the window follows a cubic curve of time, flat where it was when the loss came.
+//! CUBIC: after a loss the window follows a cubic function of time that is flat at the window of the loss.
 //!
-//! The curve is the same everywhere; how it becomes a window is not, and [`Dialect`] says whose way is followed.
+//! All stacks use the same function. They differ in how they compute the window from it, and [`Dialect`] selects the stack.
 
 mod linux;
 mod ns3;
@@ -18,15 +18,15 @@ use rfc::Rfc;
 constants! {
     /// The constants of CUBIC. Linux's version takes β in 1024ths and C in 1024ths of ten.
     Config {
-        /// β: what is left of the window after a loss (RFC 9438, §4.6; Linux's `beta`, 717/1024; ns-3's `Beta`).
+        /// β: the multiplicative decrease of the window after a loss (RFC 9438, §4.6; Linux's `beta`, 717/1024; ns-3's `Beta`).
         #[schemars(range(min = 0.1, max = 0.99))]
         beta: f64 = 0.7,
-        /// C: how steep the curve is, in segments per second cubed (RFC 9438, §5.1; Linux's `bic_scale`, 41; ns-3's `C`).
+        /// C: the aggressiveness of the curve, in segments per second cubed (RFC 9438, §5.1; Linux's `bic_scale`, 41; ns-3's `C`).
         #[schemars(range(min = 0.01, max = 10.0))]
         c: f64 = 0.4,
-        /// Fast convergence: a loss below the last maximum sets the next one lower still (RFC 9438, §4.7; `fast_convergence`).
+        /// Fast convergence: a loss below the last maximum reduces the next maximum further (RFC 9438, §4.7; `fast_convergence`).
         fast_convergence: bool = true,
-        /// In the dialect `reference`: a round trip aims at most so many times higher (RFC 9438, §4.2).
+        /// In the dialect `reference`: the target of a round trip is at most this multiple of the window (RFC 9438, §4.2).
         #[schemars(range(min = 1.0, max = 10.0))]
         max_target: f64 = 1.5,
     }
@@ -44,13 +44,14 @@ impl Settings for Config {
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     slow_start: Phase,
-    curve: Curve,
-    /// How far has been sent.
+    variant: Variant,
+    /// All below was sent.
     sent_to: Position,
 }
 
+/// The way in which a stack computes the window from the curve.
 #[derive(Clone, Copy, Debug)]
-enum Curve {
+enum Variant {
     Rfc(Rfc),
     Linux(Linux),
     Ns3(Ns3),
@@ -59,46 +60,46 @@ enum Curve {
 impl Cubic {
     pub(super) fn new(constants: &Config, start: &Start) -> Self {
         let slow_start = Phase::new(start);
-        let (slow_start, curve) = match start.dialect {
-            Dialect::Reference => (slow_start, Curve::Rfc(Rfc::new(constants, start.growth))),
-            Dialect::Linux => (slow_start, Curve::Linux(Linux::new(constants))),
-            Dialect::Ns3 => (slow_start.past_the_threshold(), Curve::Ns3(Ns3::new(constants))),
+        let (slow_start, variant) = match start.dialect {
+            Dialect::Reference => (slow_start, Variant::Rfc(Rfc::new(constants, start.growth))),
+            Dialect::Linux => (slow_start, Variant::Linux(Linux::new(constants))),
+            Dialect::Ns3 => (slow_start.past_the_threshold(), Variant::Ns3(Ns3::new(constants))),
         };
-        Self { slow_start, curve, sent_to: Position::default() }
+        Self { slow_start, variant, sent_to: Position::default() }
     }
 }
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        match &mut self.curve {
-            Curve::Rfc(curve) => curve.note_limit(ack),
-            Curve::Linux(curve) => curve.sample(ack),
-            Curve::Ns3(curve) => curve.sample(ack),
+        match &mut self.variant {
+            Variant::Rfc(curve) => curve.note_limit(ack),
+            Variant::Linux(curve) => curve.sample(ack),
+            Variant::Ns3(curve) => curve.sample(ack),
         }
-        let left = self.slow_start.on_ack(window, ack);
-        if left == Acked::default() || window.in_slow_start() {
+        let remaining = self.slow_start.on_ack(window, ack);
+        if remaining == Acked::default() || window.in_slow_start() {
             return;
         }
-        match &mut self.curve {
-            Curve::Rfc(curve) => curve.grow(window, ack, left.bytes),
-            Curve::Linux(curve) => curve.grow(window, ack.now, left.segments),
-            Curve::Ns3(curve) => curve.grow(window, ack.now, left.segments),
+        match &mut self.variant {
+            Variant::Rfc(curve) => curve.grow(window, ack, remaining.bytes),
+            Variant::Linux(curve) => curve.grow(window, ack.now, remaining.segments),
+            Variant::Ns3(curve) => curve.grow(window, ack.now, remaining.segments),
         }
     }
 
     fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
-        match &mut self.curve {
-            Curve::Rfc(curve) => curve.reduce(window, flight),
-            Curve::Linux(curve) => curve.reduce(window),
-            Curve::Ns3(curve) => curve.reduce(window),
+        match &mut self.variant {
+            Variant::Rfc(curve) => curve.reduce(window, flight),
+            Variant::Linux(curve) => curve.reduce(window),
+            Variant::Ns3(curve) => curve.reduce(window),
         }
     }
 
     fn on_state(&mut self, now: Instant, _window: &mut Window, state: CongestionState) {
-        match &mut self.curve {
-            Curve::Rfc(curve) => curve.on_state(state),
-            Curve::Linux(curve) => curve.on_state(state),
-            Curve::Ns3(curve) => curve.on_state(state),
+        match &mut self.variant {
+            Variant::Rfc(curve) => curve.on_state(state),
+            Variant::Linux(curve) => curve.on_state(state),
+            Variant::Ns3(curve) => curve.on_state(state),
         }
         if state == CongestionState::Loss {
             self.slow_start.on_timeout(now, self.sent_to);
@@ -106,18 +107,18 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, _now: Instant, window: &mut Window) {
-        match &mut self.curve {
-            Curve::Rfc(curve) => curve.restore(window),
+        match &mut self.variant {
+            Variant::Rfc(curve) => curve.restore(window),
             // tcp_undo_cwnd_reduction restores the window alone; TcpCubic has no undo.
-            Curve::Linux(_) | Curve::Ns3(_) => {}
+            Variant::Linux(_) | Variant::Ns3(_) => {}
         }
     }
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.sent_to = self.sent_to.max(sent.end);
-        match &mut self.curve {
-            Curve::Linux(curve) => curve.on_sent(sent),
-            Curve::Rfc(_) | Curve::Ns3(_) => {}
+        match &mut self.variant {
+            Variant::Linux(curve) => curve.on_sent(sent),
+            Variant::Rfc(_) | Variant::Ns3(_) => {}
         }
     }
 }

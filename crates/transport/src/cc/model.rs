@@ -1,14 +1,14 @@
-//! What controllers share that model the path by its bandwidth and its round-trip time.
+//! Parts of the controllers that model the path by its bandwidth and its round-trip time: BBR 1 and BBR 3.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`gain`] | gains as fractions, and how much a rate brings in a time |
-//! | [`filter`] | a maximum over two periods |
-//! | [`rounds`] | round trips, counted by what is delivered |
-//! | [`full_pipe`] | whether more sending still brings more delivery |
-//! | [`aggregation`] | what was acknowledged in bursts |
-//! | [`pacing`] | the rate of sending that follows from an estimate |
-//! | [`probe_rtt`] | the pause that lets a queue drain |
+//! | [`gain`] | gains as fractions, bandwidth-delay products |
+//! | [`filter`] | a maximum filter of two periods |
+//! | [`rounds`] | packet-timed round trips |
+//! | [`full_pipe`] | whether the delivery rate still grows with the sending rate |
+//! | [`aggregation`] | ACK aggregation: what was acknowledged beyond the bandwidth |
+//! | [`pacing`] | the pacing rate |
+//! | [`probe_rtt`] | how long `ProbeRTT` lasts |
 
 pub(super) mod aggregation;
 pub(super) mod filter;

@@ -1,4 +1,4 @@
-//! Reno's window (RFC 5681, §3.1), with the three ways in which stacks let it grow.
+//! Reno's congestion window (RFC 5681, §3.1), which grows in one of the three ways of [`Growth`].
 
 use super::constants::constants;
 use super::slow_start::Phase;
@@ -9,7 +9,7 @@ use acklab_base::Instant;
 constants! {
     /// The constants of NewReno.
     Config {
-        /// β: what is left of the flight after a loss (RFC 5681, §3.1, eq. 4: a half).
+        /// β: the multiplicative decrease of the flight after a loss (RFC 5681, §3.1, eq. 4: a half).
         #[schemars(range(min = 0.1, max = 0.99))]
         beta: f64 = 0.5,
         /// The least threshold, in segments (RFC 5681, §3.1, eq. 4).
@@ -26,7 +26,7 @@ impl Settings for Config {
     }
 }
 
-/// The state of NewReno: growth not yet turned into window.
+/// The state of NewReno.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReno {
     constants: Config,
@@ -34,7 +34,7 @@ pub struct NewReno {
     pub(super) slow_start: Phase,
     /// Octets acknowledged towards the next segment of growth in congestion avoidance.
     credit: u64,
-    /// How far has been sent.
+    /// All below was sent.
     sent_to: Position,
 }
 
@@ -52,15 +52,15 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let left = self.slow_start.on_ack(window, ack);
+        let remaining = self.slow_start.on_ack(window, ack);
         if window.in_slow_start() {
             return;
         }
         match self.growth {
-            Growth::PerAck if left.segments > 0 => window.cwnd += (window.mss * window.mss / window.cwnd).max(1),
+            Growth::PerAck if remaining.segments > 0 => window.cwnd += (window.mss * window.mss / window.cwnd).max(1),
             Growth::PerAck => {}
             Growth::PerSegment | Growth::ByteCounting => {
-                self.credit += left.bytes;
+                self.credit += remaining.bytes;
                 while self.credit >= window.cwnd {
                     self.credit -= window.cwnd;
                     window.cwnd += window.mss;
@@ -69,15 +69,15 @@ impl CongestionControl for NewReno {
         }
     }
 
-    /// RFC 5681, eq. 4. A stack that counts segments halves whole ones.
+    /// RFC 5681, eq. 4. A stack that counts segments halves whole segments.
     fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
-        let left = |of: u64| (of as f64 * self.constants.beta) as u64;
-        let kept =
-            if self.growth == Growth::PerSegment { left(flight / window.mss) * window.mss } else { left(flight) };
-        kept.max(u64::from(self.constants.min_ssthresh) * window.mss)
+        let reduced = |of: u64| (of as f64 * self.constants.beta) as u64;
+        let threshold =
+            if self.growth == Growth::PerSegment { reduced(flight / window.mss) * window.mss } else { reduced(flight) };
+        threshold.max(u64::from(self.constants.min_ssthresh) * window.mss)
     }
 
-    /// Growth that had been saved up is forgotten with the window that it belonged to.
+    /// A reduction discards the credit of the old window.
     fn on_state(&mut self, now: Instant, _window: &mut Window, state: CongestionState) {
         if state.reduces() {
             self.credit = 0;

@@ -1,9 +1,9 @@
-//! How far a connection has sent and been acknowledged, as controllers need to know it: to count round trips.
+//! How far a connection has sent and been acknowledged, from which controllers count round trips.
 
-/// A position in the order in which a connection sends. A round that begins with `sent_to` at one position is over once `acked_to` has
-/// reached it.
+/// A position in the order in which a connection sends. A round that begins when `sent_to` is at one position ends when `acked_to` reaches
+/// that position.
 ///
-/// What a position counts is the transport's affair: octets of the stream where acknowledgments are of octets (TCP), packet numbers where
-/// they are of packets (RFC 9002, §3). Controllers compare positions and never take them for sizes.
+/// The unit depends on the transport: octets of the stream where acknowledgments are of octets (TCP), packet numbers where they are of
+/// packets (RFC 9002, §3). Controllers compare positions and never use them as sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Position(pub u64);

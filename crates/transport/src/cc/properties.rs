@@ -1,13 +1,13 @@
-//! What holds for every window-based controller, whatever comes.
+//! Invariants of every window-based controller under arbitrary events.
 
 use super::testing::{MSS, ack, start};
 use super::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Something that happens to a controller.
+/// An event for a controller.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Event {
     Acked { segments: u64, rtt_us: u64, may_grow: bool },
     Loss,
     Timeout,
@@ -15,18 +15,18 @@ enum Step {
     Idle { ms: u64 },
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         20 => (0u64..20, 1u64..200_000, any::<bool>())
-            .prop_map(|(segments, rtt_us, may_grow)| Step::Acked { segments, rtt_us, may_grow }),
-        2 => Just(Step::Loss),
-        1 => Just(Step::Timeout),
-        1 => Just(Step::Undo),
-        1 => (0u64..5000).prop_map(|ms| Step::Idle { ms }),
+            .prop_map(|(segments, rtt_us, may_grow)| Event::Acked { segments, rtt_us, may_grow }),
+        2 => Just(Event::Loss),
+        1 => Just(Event::Timeout),
+        1 => Just(Event::Undo),
+        1 => (0u64..5000).prop_map(|ms| Event::Idle { ms }),
     ]
 }
 
-/// Controllers whose window the sender reduces.
+/// The controllers whose window the sender reduces.
 fn window_based() -> Vec<Config> {
     let start = start(Growth::PerAck);
     let governs =
@@ -53,19 +53,19 @@ fn setting() -> impl Strategy<Value = (Config, Start)> {
 }
 
 proptest! {
-    /// The window never falls below a segment nor the threshold below two, and no ACK more than doubles what it acknowledged or adds
-    /// more than it acknowledged and a segment or two.
+    /// The window never falls below one segment nor the threshold below two, and no ACK grows the window by more than it acknowledged and
+    /// two segments.
     #[test]
-    fn windows_stay_sane((config, start) in setting(), steps in proptest::collection::vec(step(), 1..400)) {
+    fn windows_stay_sane((config, start) in setting(), events in proptest::collection::vec(event(), 1..400)) {
         let mut controller = Controller::new(&config, &start).expect("it is built in");
         let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
         let (mut now, mut una) = (Instant::ZERO + Duration::from_secs(1), 0);
         let mut undo = None;
-        for step in steps {
+        for event in events {
             now += Duration::from_micros(300);
             let before = window;
-            match step {
-                Step::Acked { segments, rtt_us, may_grow } => {
+            match event {
+                Event::Acked { segments, rtt_us, may_grow } => {
                     una += segments * MSS;
                     let nxt = una + window.cwnd;
                     let may_grow = may_grow && segments > 0;
@@ -82,7 +82,7 @@ proptest! {
                     };
                     controller.on_sent(&mut window, &sent);
                 }
-                Step::Loss => {
+                Event::Loss => {
                     undo = Some(window);
                     window.ssthresh = controller.ssthresh(now, &window, window.cwnd, Signal::Loss);
                     controller.on_state(now, &mut window, CongestionState::Recovery);
@@ -90,18 +90,18 @@ proptest! {
                     controller.on_state(now, &mut window, CongestionState::Open);
                     prop_assert!(window.ssthresh <= before.cwnd.max(2 * MSS));
                 }
-                Step::Timeout => {
+                Event::Timeout => {
                     undo = None;
                     window.ssthresh = controller.ssthresh(now, &window, window.cwnd, Signal::Timeout);
                     window.cwnd = MSS;
                     controller.on_state(now, &mut window, CongestionState::Loss);
                 }
-                Step::Undo => if let Some(before) = undo.take() {
+                Event::Undo => if let Some(before) = undo.take() {
                     window.cwnd = window.cwnd.max(before.cwnd);
                     window.ssthresh = window.ssthresh.max(before.ssthresh);
                     controller.on_undo(now, &mut window);
                 },
-                Step::Idle { ms } => now += Duration::from_millis(ms),
+                Event::Idle { ms } => now += Duration::from_millis(ms),
             }
             prop_assert!(window.cwnd >= MSS, "{window:?}");
             prop_assert!(window.ssthresh >= 2 * MSS, "{window:?}");

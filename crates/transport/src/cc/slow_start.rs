@@ -1,6 +1,6 @@
-//! How the window grows until the first sign of congestion, and which signs count.
+//! Slow start: how the window grows until the first sign of congestion, and what counts as one.
 //!
-//! Every rule doubles the window each round trip, as far as [`Growth`] lets it. They differ in what ends that before a loss does.
+//! Every rule doubles the window each round trip, as far as [`Growth`] allows. The rules differ in what ends slow start before a loss does.
 
 mod hystart;
 pub mod hystart_plus_plus;
@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// RFC 3465, §2.3: at most so many segments an ACK.
+/// L of RFC 3465, §2.3: the most segments that an ACK counts for.
 const BYTE_COUNTING_LIMIT: u64 = 2;
 
 /// What ends slow start before a loss does.
@@ -28,11 +28,11 @@ const BYTE_COUNTING_LIMIT: u64 = 2;
 pub enum SlowStart {
     /// Nothing (RFC 5681, §3.1).
     Classic {},
-    /// `HyStart++` (RFC 9406): delay that grows from round to round ends it by way of conservative slow start.
+    /// `HyStart++` (RFC 9406): a delay that grows from round to round starts conservative slow start, which ends slow start.
     HystartPlusPlus(hystart_plus_plus::Config),
-    /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long train of ACKs, or delay.
+    /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long ACK train, or delay.
     LinuxHystart(linux::Config),
-    /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two, with other thresholds.
+    /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two signs with other thresholds.
     Ns3Hystart(ns3::Config),
 }
 
@@ -50,10 +50,10 @@ impl SlowStart {
         Self::deserialize(MapDeserializer::<_, Error>::new(std::iter::once(("rule", name)))).ok()
     }
 
-    /// Checks what the schema cannot say.
+    /// Checks what the schema cannot express.
     ///
     /// # Errors
-    /// If a constant makes no sense: the first one.
+    /// The first constant that makes no sense.
     pub fn check(&self) -> Result<(), Fault> {
         match self {
             Self::Classic {} => Ok(()),
@@ -75,7 +75,7 @@ impl SlowStart {
     }
 }
 
-/// Slow start at work.
+/// The state of slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     growth: Growth,
@@ -103,23 +103,17 @@ impl Phase {
         Self { growth: start.growth, stops_at_threshold: true, exit }
     }
 
-    /// As ns-3's `TcpCubic::IncreaseWindow`: by all that is acknowledged, and past the threshold.
+    /// As ns-3's `TcpCubic::IncreaseWindow`: the window grows by all that is acknowledged and may pass the threshold.
     pub(super) const fn past_the_threshold(self) -> Self {
         Self { growth: Growth::PerSegment, stops_at_threshold: false, ..self }
     }
 
-    /// An ACK has come. Returns what remains of it for congestion avoidance.
+    /// Processes an ACK. Returns what remains of it for congestion avoidance.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> Acked {
         match &mut self.exit {
             Exit::Loss | Exit::PlusPlus(_) => {}
             Exit::Linux(hystart) => hystart.on_ack(window, ack),
             Exit::Ns3(hystart) => hystart.on_ack(window, ack),
-        }
-        if !ack.may_grow {
-            return Acked::default();
-        }
-        if !window.in_slow_start() {
-            return ack.acked;
         }
         if let Exit::PlusPlus(hystart) = &mut self.exit
             && hystart.is_first_slow_start(window)
@@ -127,10 +121,16 @@ impl Phase {
             hystart.on_ack(window, ack);
             return Acked::default();
         }
+        if !ack.may_grow {
+            return Acked::default();
+        }
+        if !window.in_slow_start() {
+            return ack.acked;
+        }
         self.grow(window, ack.acked)
     }
 
-    /// The retransmission timer expired: a new slow start follows.
+    /// The retransmission timer expired, and slow start begins anew.
     pub(super) const fn on_timeout(&mut self, now: Instant, sent_to: Position) {
         match &mut self.exit {
             Exit::Loss | Exit::PlusPlus(_) => {}
@@ -139,11 +139,11 @@ impl Phase {
         }
     }
 
-    /// Slow start takes what it needs to reach the threshold; the rest counts for congestion avoidance.
+    /// Grows the window up to the threshold. Returns what remains for congestion avoidance.
     fn grow(&self, window: &mut Window, acked: Acked) -> Acked {
         let wanted = match self.growth {
-            // An ACK that leaves slow start and covers more than one segment counts in congestion avoidance too, as in ns-3's
-            // IncreaseWindow.
+            // The ACK that ends slow start counts in congestion avoidance, too, if it covers more than one segment (ns-3's
+            // IncreaseWindow).
             Growth::PerAck => {
                 let grown = acked.segments.min(1) * window.mss;
                 window.cwnd += grown;
@@ -159,7 +159,7 @@ impl Phase {
     }
 }
 
-/// Nothing remains of an ACK that did not leave slow start.
+/// What remains of an ACK after slow start grew by `grown` octets: nothing if slow start goes on.
 const fn rest(window: &Window, acked: Acked, grown: u64) -> Acked {
     if window.in_slow_start() {
         return Acked { bytes: 0, segments: 0 };

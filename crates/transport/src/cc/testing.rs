@@ -1,4 +1,4 @@
-//! Ready-made inputs for the tests of controllers.
+//! Inputs for the tests of controllers.
 
 use super::{Ack, Acked, Dialect, Growth, Position, SlowStart, Start};
 use crate::recovery::CongestionState;
@@ -47,7 +47,7 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
     }
 }
 
-/// So many octets in a millisecond, `prior_delivered` before the newest left.
+/// A sample of `delivered` octets in a millisecond; `prior_delivered` octets were delivered when the newest of them left.
 pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,

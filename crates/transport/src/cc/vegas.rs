@@ -1,18 +1,18 @@
-//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once a round trip, the window is moved
-//! so that between α and β segments of it wait in queues.
+//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once a round trip, the window is adjusted
+//! so that between α and β of its segments wait in queues.
 //!
-//! What waits is the window less what would fill the path, base / RTT of it. The stacks agree on that and differ in these points:
+//! The backlog in queues is the window less the part of it that fills the path, base / RTT. The stacks differ in these points:
 //!
 //! | | the paper | Linux (`tcp_vegas.c`) | ns-3.37 (`TcpVegas`) |
 //! |---|---|---|---|
 //! | a round's RTT | its least | its least, of the newest segment of each ACK, and 1 µs | the least of the *smoothed* one |
-//! | what waits | cwnd · (RTT − base) / RTT, exact | ⌊cwnd · (RTT − base) / **base**⌋ | cwnd − ⌊cwnd · base / RTT⌋ |
-//! | a round of two samples or less | counts | Reno, as a delayed ACK may be in it | Reno |
-//! | a round ends | with the ACK of what was next to be sent at its start | beyond it | with it |
+//! | backlog | cwnd · (RTT − base) / RTT, exact | ⌊cwnd · (RTT − base) / **base**⌋ | cwnd − ⌊cwnd · base / RTT⌋ |
+//! | a round of at most two samples | counts | Reno, since a delayed ACK may be among them | Reno |
+//! | a round ends | when snd.nxt at its start is acknowledged | beyond it | as the paper |
 //! | slow start | doubles every other round | every round | every round, a segment an ACK |
-//! | threshold after a decrease | | the window less one, but 3/4 of it at least | the same |
+//! | threshold after a decrease | at most the window | at most the window, at least 3/4 of it | at most the window less one, at least 3/4 of it |
 //! | threshold after loss | half | half | the window less one |
-//! | base | for ever | begins anew after idleness | for ever |
+//! | base | never expires | is measured anew after an idle period | never expires |
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
@@ -21,7 +21,7 @@ use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
 constants! {
-    /// The constants of Vegas, all in segments that wait in queues.
+    /// The constants of Vegas, all in segments of backlog.
     Config {
         /// α: below it the window grows (JSAC 1995, §III-B; Linux's `alpha`, ns-3's `Alpha`).
         #[schemars(range(min = 0.0))]
@@ -43,7 +43,7 @@ impl Settings for Config {
     }
 }
 
-/// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round of no more samples decides nothing.
+/// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round with at most this many samples grows as Reno.
 const FEW_SAMPLES: u64 = 2;
 /// `tcp_vegas_cong_avoid`: the least window, in segments.
 const MIN_WINDOW: u64 = 2;
@@ -53,24 +53,24 @@ const MIN_WINDOW: u64 = 2;
 pub struct Vegas {
     constants: Config,
     dialect: Dialect,
-    /// For slow start, for rounds of few samples and outside the open state.
+    /// Grows the window in slow start, in rounds of few samples and outside the open state.
     reno: NewReno,
     /// `doing_vegas_now`.
     is_on: bool,
     /// The shortest round-trip time of the connection.
     base: Option<Duration>,
     round: Round,
-    /// How far has been sent.
+    /// All below was sent.
     sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// It ends when this is acknowledged.
+    /// The round ends when this is acknowledged.
     end: Position,
     min: Option<Duration>,
     samples: u64,
-    /// The paper's slow start grows in every other round.
+    /// The paper's slow start holds the window in every other round.
     holds: bool,
 }
 
@@ -96,7 +96,7 @@ impl Vegas {
     fn sample(&mut self, ack: &Ack) {
         let sample = match self.dialect {
             Dialect::Reference => ack.rtt,
-            // Whole microseconds, and one more so that none is nothing.
+            // Whole microseconds plus one, so that no sample is zero.
             Dialect::Linux => ack.newest_rtt.map(|rtt| Duration::from_micros(rtt.as_nanos() / 1000 + 1)),
             Dialect::Ns3 => ack.srtt,
         };
@@ -113,7 +113,7 @@ impl Vegas {
     fn adjust(&mut self, window: &mut Window, ack: &Ack, base: Duration, rtt: Duration) {
         let cwnd = window.cwnd / window.mss;
         let target = (u128::from(cwnd) * u128::from(base.as_nanos()) / u128::from(rtt.as_nanos().max(1))) as u64;
-        let waiting = match self.dialect {
+        let backlog = match self.dialect {
             Dialect::Reference => {
                 let above = (rtt - base).as_secs_f64() / rtt.max(Duration::from_nanos(1)).as_secs_f64();
                 window.cwnd as f64 / window.mss as f64 * above
@@ -125,20 +125,19 @@ impl Vegas {
             Dialect::Ns3 => (cwnd - target) as f64,
         };
         if window.in_slow_start() {
-            if waiting <= self.constants.gamma {
+            if backlog <= self.constants.gamma {
                 self.slow_start(window, ack);
             } else if self.dialect == Dialect::Reference {
                 window.ssthresh = window.cwnd;
             } else {
                 window.cwnd = cwnd.min(target + 1) * window.mss;
-                window.ssthresh = below(window);
+                window.ssthresh = self.lowered_threshold(window);
             }
-        } else if waiting > self.constants.beta {
+        } else if backlog > self.constants.beta {
             window.cwnd = cwnd.saturating_sub(1).max(1) * window.mss;
-            // Linear mode is left by loss alone.
-            let is_paper = self.dialect == Dialect::Reference;
-            window.ssthresh = if is_paper { window.ssthresh.min(window.cwnd) } else { below(window) };
-        } else if waiting < self.constants.alpha {
+            // With it, a window that falls stays in linear mode.
+            window.ssthresh = self.lowered_threshold(window);
+        } else if backlog < self.constants.alpha {
             window.cwnd = (cwnd + 1) * window.mss;
         }
         if self.dialect != Dialect::Ns3 {
@@ -150,16 +149,18 @@ impl Vegas {
         }
     }
 
+    /// The threshold that a decrease leaves: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`, min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The
+    /// minimum of two segments is `GetSsThresh`'s; elsewhere the window has it, so that a lower threshold would mean the same.
+    fn lowered_threshold(&self, window: &Window) -> u64 {
+        let less = if self.dialect == Dialect::Ns3 { window.mss } else { 0 };
+        window.ssthresh.min(window.cwnd.saturating_sub(less)).max(2 * window.mss)
+    }
+
     fn slow_start(&mut self, window: &mut Window, ack: &Ack) {
         if self.dialect != Dialect::Reference || !self.round.holds {
             self.reno.slow_start.on_ack(window, ack);
         }
     }
-}
-
-/// `tcp_vegas_ssthresh`; ns-3's `GetSsThresh`, whose two segments at least hold in both as the window has them.
-fn below(window: &Window) -> u64 {
-    window.ssthresh.min(window.cwnd.saturating_sub(window.mss)).max(2 * window.mss)
 }
 
 impl CongestionControl for Vegas {
@@ -184,7 +185,11 @@ impl CongestionControl for Vegas {
     }
 
     fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
-        if self.dialect == Dialect::Ns3 { below(window) } else { self.reno.ssthresh(now, window, flight, signal) }
+        if self.dialect == Dialect::Ns3 {
+            self.lowered_threshold(window)
+        } else {
+            self.reno.ssthresh(now, window, flight, signal)
+        }
     }
 
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
@@ -197,7 +202,7 @@ impl CongestionControl for Vegas {
 
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         self.reno.on_sent(window, sent);
-        // tcp_vegas_cwnd_event: nothing was in flight, so the path may be another one.
+        // tcp_vegas_cwnd_event: nothing was in flight, so the path may have changed.
         if self.dialect == Dialect::Linux && sent.in_flight <= sent.bytes {
             self.base = None;
             self.is_on = true;
@@ -208,124 +213,4 @@ impl CongestionControl for Vegas {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{MSS, ack, start};
-    use super::super::{Growth, SlowStart};
-    use super::*;
-
-    const STACKS: [Dialect; 3] = [Dialect::Reference, Dialect::Linux, Dialect::Ns3];
-
-    struct Rounds {
-        vegas: Vegas,
-        window: Window,
-        una: u64,
-    }
-
-    /// In congestion avoidance with 20 segments on a path of 20 ms.
-    fn rounds(dialect: Dialect) -> Rounds {
-        let start = Start { dialect, slow_start: SlowStart::Classic {}, ..start(Growth::PerSegment) };
-        let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
-        let mut rounds = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
-        rounds.round(10, 20_000);
-        rounds.window.cwnd = 20 * MSS;
-        rounds
-    }
-
-    impl Rounds {
-        /// A round of `acks` ACKs, all with this round-trip time; the window after it, in segments.
-        fn round(&mut self, acks: u64, rtt_us: u64) -> u64 {
-            let end = self.una + 20 * MSS;
-            for _ in 0..acks {
-                self.una += 20 * MSS / acks;
-                // Linux's round ends beyond what was next to be sent.
-                let sent_to = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
-                let ack = Ack {
-                    acked_to: Position(self.una),
-                    sent_to: Position(sent_to),
-                    ..ack(Instant::ZERO, 20 / acks, Duration::from_micros(rtt_us))
-                };
-                self.vegas.on_ack(&mut self.window, &ack);
-            }
-            self.window.cwnd / MSS
-        }
-    }
-
-    /// 20 segments: 1 waits at 21 ms, 3 at 23.5 ms, 5 at 27 ms.
-    #[test]
-    fn the_window_keeps_two_to_four_segments_waiting() {
-        for dialect in STACKS {
-            assert_eq!(rounds(dialect).round(10, 21_000), 21, "{dialect:?}");
-            assert_eq!(rounds(dialect).round(10, 23_500), 20, "{dialect:?}");
-            assert_eq!(rounds(dialect).round(10, 27_000), 19, "{dialect:?}");
-        }
-    }
-
-    /// At 24.5 ms 3.67 segments wait, which Linux counts by the base: 4.5, cut to 4; at 25.2 ms 4.1 and 5.2.
-    #[test]
-    fn what_waits_is_counted_differently() {
-        assert_eq!(rounds(Dialect::Linux).round(10, 25_200), 19);
-        assert_eq!(rounds(Dialect::Reference).round(10, 25_200), 19, "4.13 of 20");
-        assert_eq!(rounds(Dialect::Ns3).round(10, 25_200), 19, "20 − 15");
-        assert_eq!(rounds(Dialect::Linux).round(10, 25_010), 19, "⌊5.01⌋ of the base");
-        assert_eq!(rounds(Dialect::Reference).round(10, 24_900), 20, "3.93 of the round trip");
-        assert_eq!(rounds(Dialect::Ns3).round(10, 24_900), 20, "20 − 16");
-    }
-
-    #[test]
-    fn rounds_of_two_acks_are_renos() {
-        for dialect in [Dialect::Linux, Dialect::Ns3] {
-            let (mut many, mut few) = (rounds(dialect), rounds(dialect));
-            assert_eq!((0..6).map(|_| many.round(4, 40_000)).last(), Some(14), "{dialect:?}: backs off");
-            assert!((0..6).map(|_| few.round(2, 40_000)).last() >= Some(20), "{dialect:?}: grows into the queue");
-        }
-        assert_eq!(rounds(Dialect::Reference).round(1, 40_000), 19, "the paper decides by any sample");
-    }
-
-    #[test]
-    fn an_ack_that_is_late_from_the_start_raises_the_base() {
-        let start = Start { dialect: Dialect::Linux, ..start(Growth::PerSegment) };
-        let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
-        let mut late = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
-        // The receiver always waits 5 ms: the same queue of 5 ms looks like less of the longer path.
-        late.round(4, 25_000);
-        late.window.cwnd = 20 * MSS;
-        assert_eq!(late.round(4, 29_000), 20, "⌊20 · 4 / 25⌋ = 3 wait");
-        let mut prompt = rounds(Dialect::Linux);
-        prompt.window.cwnd = 20 * MSS;
-        assert_eq!(prompt.round(4, 25_500), 19, "⌊20 · 5.5 / 20⌋ = 5 wait");
-    }
-
-    #[test]
-    fn a_queue_ends_slow_start() {
-        for (dialect, left) in [(Dialect::Reference, 20), (Dialect::Linux, 17), (Dialect::Ns3, 17)] {
-            let mut rounds = rounds(dialect);
-            rounds.window.ssthresh = 1000 * MSS;
-            rounds.vegas.round.holds = true;
-            let before = rounds.window.cwnd;
-            assert!(rounds.round(1, 20_000) >= before / MSS);
-            rounds.window.cwnd = 20 * MSS;
-            rounds.vegas.round = Round { end: Position(rounds.una), min: None, samples: 5, holds: true };
-            assert_eq!(rounds.round(1, 25_000), left, "{dialect:?}");
-            assert!(!rounds.window.in_slow_start() || dialect != Dialect::Reference);
-        }
-    }
-
-    #[test]
-    fn thresholds_after_loss() {
-        let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
-        let threshold = |dialect, ssthresh| {
-            let window = Window { ssthresh, ..window };
-            rounds(dialect).vegas.ssthresh(Instant::ZERO, &window, 20 * MSS, Signal::Loss)
-        };
-        assert_eq!(threshold(Dialect::Linux, u64::MAX), 10 * MSS);
-        assert_eq!(threshold(Dialect::Ns3, u64::MAX), 19 * MSS);
-        assert_eq!(threshold(Dialect::Ns3, 15 * MSS), 15 * MSS);
-    }
-
-    #[test]
-    fn outside_the_open_state_it_is_reno() {
-        let mut rounds = rounds(Dialect::Linux);
-        rounds.vegas.on_state(Instant::ZERO, &mut rounds.window, CongestionState::Disorder);
-        assert_eq!(rounds.round(10, 40_000), 21);
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
-//! A time to act.
+//! A timer.
 
 use acklab_base::Instant;
 
-/// Set or not; once it has come, it is over.
+/// A timer that is set to an instant or not set.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm(Instant);
 
@@ -20,16 +20,16 @@ impl From<Option<Instant>> for Alarm {
 }
 
 impl Alarm {
-    /// It is not set.
+    /// A timer that is not set.
     pub const NEVER: Self = Self(Instant::FAR_FUTURE);
 
-    /// It is to come then, or not at all, whatever was said before.
+    /// Sets it to `at`, or clears it.
     #[inline]
     pub fn set(&mut self, at: Option<Instant>) {
         *self = at.into();
     }
 
-    /// Has it come? If so, it is over.
+    /// Returns `true` if it is due, and clears it then.
     pub fn expire(&mut self, now: Instant) -> bool {
         let is_due = self.0 <= now;
         if is_due {
@@ -38,21 +38,21 @@ impl Alarm {
         is_due
     }
 
-    /// When it comes.
+    /// The instant that it is set to.
     #[inline]
     #[must_use]
     pub fn at(&self) -> Option<Instant> {
         self.is_set().then_some(self.0)
     }
 
-    /// Is it set?
+    /// Returns `true` if it is set.
     #[inline]
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0 < Instant::FAR_FUTURE
     }
 
-    /// The one that comes first of the two.
+    /// The earlier of the two.
     #[inline]
     #[must_use]
     pub fn earlier(self, other: Self) -> Self {

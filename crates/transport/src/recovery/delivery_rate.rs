@@ -6,7 +6,7 @@
 
 use acklab_base::{Duration, Instant};
 
-/// What a transmission remembers of the moment at which it left.
+/// The state of the connection when a transmission left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
     /// P.delivered: octets that had been delivered.
@@ -28,14 +28,13 @@ pub struct Stamp {
 pub struct Newest {
     /// When it was sent.
     pub at: Instant,
-    /// Which transmission of the connection it was. RFC 8985 tells the order of those that share an instant by sequence number, for
-    /// want of this.
+    /// Its number, counted over the connection. RFC 8985 orders transmissions of one instant by sequence number instead.
     pub number: u64,
-    /// Was it ever sent before?
+    /// It is a retransmission.
     pub is_retransmission: bool,
 }
 
-/// RS: what one ACK tells of the rate of delivery.
+/// RS: the rate sample of one ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// RS.delivered: octets delivered over the interval.
@@ -73,7 +72,7 @@ pub struct Sampler {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
-    /// C.app_limited: bubbles of application silence are in the pipe until so much is delivered; zero if there are none.
+    /// C.app_limited: the octets to be delivered until the last application-limited transmission has left the pipe; zero if there is none.
     app_limited_until: u64,
 }
 
@@ -90,7 +89,7 @@ impl Sampler {
         self.lost
     }
 
-    /// Is the rate of sending the application's at present?
+    /// Returns `true` if sending is application-limited at present.
     #[must_use]
     pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
@@ -117,13 +116,13 @@ impl Sampler {
         self.app_limited_until = if until == 0 { 1 } else { until };
     }
 
-    /// So many octets were marked lost.
+    /// `octets` were marked lost.
     pub const fn on_lost(&mut self, octets: u64) {
         self.lost += octets;
     }
 
-    /// An ACK has delivered so many octets, `newest` with its stamp among them (`GenerateRateSample`). None if they tell nothing: over less than a
-    /// round trip of the shortest kind, what looks like a rate is noise.
+    /// An ACK has delivered `octets`, with `newest` and its stamp among them (`GenerateRateSample`). Returns `None` if the interval is shorter
+    /// than the least round trip: what looks like a rate then is noise.
     pub fn on_ack(
         &mut self,
         now: Instant,

@@ -1,26 +1,26 @@
-//! What became of each transmission that is not [lost](super::scoreboard::Loss), for controllers that judge a rate by what was
-//! sent at it.
+//! The outcome of each transmission that is not [lost](super::scoreboard::Loss), for controllers that rate a sending rate by the outcome
+//! of what was sent at it.
 
 use acklab_base::Instant;
 
-/// What is known of a transmission.
+/// How a transmission ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was acknowledged, cumulatively or selectively.
     Delivered {
-        /// It had been reported lost before, which was wrong.
+        /// It had wrongly been reported lost before.
         was_lost: bool,
     },
-    /// Its octets left again before anything was known; whose an acknowledgment is can then not be told.
+    /// Its octets were retransmitted before it was acknowledged or lost, so their acknowledgment is ambiguous.
     Replaced,
 }
 
-/// A transmission and its outcome. Each transmission has one or is lost; only a loss that was none is both.
+/// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fate {
     /// When it left.
     pub sent_at: Instant,
-    /// What became of it.
+    /// How it ended.
     pub outcome: Outcome,
 }
 
@@ -61,7 +61,7 @@ mod tests {
         board.detect_losses();
         assert_eq!(fates(&mut board), [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED)]);
         assert_eq!(losses(&mut board), [0]);
-        board.resend(at(7), 0, Stamp::default());
+        board.retransmit(at(7), 0, Stamp::default());
         assert!(fates(&mut board).is_empty());
         board.advance(500);
         assert_eq!(fates(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
@@ -71,7 +71,7 @@ mod tests {
     fn a_timeout_loses_what_is_out_and_nothing_twice() {
         let mut board = board();
         board.mark_head_lost();
-        board.resend(at(7), 0, Stamp::default());
+        board.retransmit(at(7), 0, Stamp::default());
         assert_eq!(losses(&mut board), [0]);
         board.mark_all_lost();
         assert_eq!(losses(&mut board), [7, 1, 2, 3, 4]);
@@ -85,7 +85,7 @@ mod tests {
         let mut board = board();
         board.mark_head_lost();
         board.unmark_lost();
-        board.resend(at(7), 100, Stamp::default());
+        board.retransmit(at(7), 100, Stamp::default());
         assert_eq!((losses(&mut board), fates(&mut board)), (vec![0], vec![(1, Outcome::Replaced)]));
         board.advance(200);
         assert_eq!(fates(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);

@@ -1,17 +1,18 @@
 //! What is outstanding where packets are numbered (RFC 9002; TACK), beside the [`scoreboard`](super::scoreboard) of a stream.
 //!
-//! A number is never used twice, so each transmission has one entry, its acknowledgment is never ambiguous, and what it held is the
-//! owner's: [`Packets`] gives the content `T` back when the packet is acknowledged or lost, and the owner knows what to send again.
-//! One board is one packet number space.
+//! A number is never used twice, so each transmission has one entry and its acknowledgment is never ambiguous. [`Packets`] returns the
+//! content `T` when a packet is acknowledged or lost, and the owner decides what to retransmit. One `Packets` is one packet number space.
 //!
 //! | file | rule |
 //! |---|---|
 //! | `loss` | what counts as lost (RFC 9002, §6.1) |
 //! | [`persistent`] | losses over so long that the path must have changed (§7.6) |
 //! | [`timeout`] | when to probe (§6.2) |
+//! | `reported` | what a receiver reports lost, instead of `loss` (TACK) |
 
 mod loss;
 pub mod persistent;
+mod reported;
 pub mod timeout;
 
 pub use loss::{Lost, time_threshold};
@@ -31,18 +32,18 @@ pub struct Packet<T> {
     pub at: Instant,
     /// Its size, as congestion control counts it.
     pub octets: u64,
-    /// Must the receiver acknowledge it (RFC 9002, §2)?
+    /// The receiver must acknowledge it (RFC 9002, §2).
     pub is_ack_eliciting: bool,
-    /// Does it count as in flight (§2)? One that only acknowledges does not.
+    /// It counts as in flight (§2). A packet that only acknowledges does not.
     pub is_in_flight: bool,
-    /// What it held.
+    /// Its content.
     pub content: T,
 }
 
-/// What became of a number.
+/// The state of a packet number.
 #[derive(Clone, Copy, Debug)]
-enum Fate<T> {
-    /// It was left out on purpose, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
+enum State<T> {
+    /// It was skipped, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
     Skipped,
     Outstanding(Packet<T>),
     Acknowledged,
@@ -53,7 +54,7 @@ enum Fate<T> {
     },
 }
 
-/// An acknowledgment of a number that was never used, which only a faulty or malicious peer sends (RFC 9000, §13.1).
+/// The acknowledgment of a number that was never used, which only a faulty or malicious peer sends (RFC 9000, §13.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverSent(pub u64);
 
@@ -64,27 +65,27 @@ pub struct Progress {
     pub packets: u64,
     /// Octets of those that count as in flight.
     pub octets: u64,
-    /// Packets that had been taken for lost, spuriously as it turns out (RFC 9002, §6.1).
-    pub needlessly_lost: u64,
-    /// Something came in behind what had been acknowledged before.
+    /// Packets that had been declared lost spuriously (RFC 9002, §6.1).
+    pub spuriously_lost: u64,
+    /// A packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
     /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
     /// that must be acknowledged (§5.1). What the receiver waited is not taken off.
     pub rtt: Option<Duration>,
     /// Of the packets that were outstanding, the one that left last.
     pub newest: Option<Newest>,
-    /// What that one remembers of its departure, if stamps are kept.
+    /// Its stamp, if stamps are kept.
     pub stamp: Stamp,
 }
 
 /// The packets of one number space.
 #[derive(Clone, Debug)]
 pub struct Packets<T> {
-    /// The number that `fates` begins with.
+    /// The number of the first entry of `states`.
     first: u64,
-    /// What became of each number from `first` to the last one used.
-    fates: VecDeque<Fate<T>>,
-    /// What each remembers of its departure, if that is kept.
+    /// The state of each number from `first` to the last one used.
+    states: VecDeque<State<T>>,
+    /// The stamp of each packet, if stamps are kept.
     stamps: VecDeque<Stamp>,
     keeps_stamps: bool,
     /// No number below is outstanding.
@@ -101,7 +102,7 @@ impl<T> Default for Packets<T> {
     fn default() -> Self {
         Self {
             first: 0,
-            fates: VecDeque::new(),
+            states: VecDeque::new(),
             stamps: VecDeque::new(),
             keeps_stamps: false,
             settled: 0,
@@ -115,7 +116,7 @@ impl<T> Default for Packets<T> {
 }
 
 impl<T> Packets<T> {
-    /// The same, keeping the stamp of each packet if asked; without, all that it tells of them is the default.
+    /// The same, keeping the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it returns is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
@@ -124,7 +125,7 @@ impl<T> Packets<T> {
     /// The number of the next packet.
     #[must_use]
     pub fn next_number(&self) -> u64 {
-        self.first + self.fates.len() as u64
+        self.first + self.states.len() as u64
     }
 
     /// The largest number that was acknowledged.
@@ -153,9 +154,9 @@ impl<T> Packets<T> {
 
     /// What is outstanding, with its numbers, from the oldest on: a probe repeats the first of it (§6.2.4).
     pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
-        (self.first..).zip(&self.fates).skip((self.settled - self.first) as usize).filter_map(|(number, fate)| {
-            match fate {
-                Fate::Outstanding(packet) => Some((number, packet)),
+        (self.first..).zip(&self.states).skip((self.settled - self.first) as usize).filter_map(|(number, state)| {
+            match state {
+                State::Outstanding(packet) => Some((number, packet)),
                 _ => None,
             }
         })
@@ -171,19 +172,19 @@ impl<T> Packets<T> {
             self.ack_eliciting += 1;
             self.last_ack_eliciting_at = Some(packet.at);
         }
-        self.push(Fate::Outstanding(packet), stamp);
+        self.push(State::Outstanding(packet), stamp);
         number
     }
 
-    /// The next number is left out. Returns it.
+    /// Skips the next number. Returns it.
     pub fn skip(&mut self) -> u64 {
         let number = self.next_number();
-        self.push(Fate::Skipped, Stamp::default());
+        self.push(State::Skipped, Stamp::default());
         number
     }
 
-    fn push(&mut self, fate: Fate<T>, stamp: Stamp) {
-        self.fates.push_back(fate);
+    fn push(&mut self, state: State<T>, stamp: Stamp) {
+        self.states.push_back(state);
         if self.keeps_stamps {
             self.stamps.push_back(stamp);
         }
@@ -193,7 +194,7 @@ impl<T> Packets<T> {
     /// taken for lost was given back then.
     ///
     /// # Errors
-    /// If one of the numbers was never used. Nothing has changed then.
+    /// If one of the numbers was never used. The state is then unchanged.
     pub fn acknowledge(
         &mut self,
         now: Instant,
@@ -210,13 +211,13 @@ impl<T> Packets<T> {
         for range in ranges {
             for number in range.start.max(self.first)..range.end {
                 let index = (number - self.first) as usize;
-                match std::mem::replace(&mut self.fates[index], Fate::Acknowledged) {
-                    Fate::Acknowledged | Fate::Skipped => continue,
-                    Fate::Lost { octets, .. } => {
-                        progress.needlessly_lost += 1;
+                match std::mem::replace(&mut self.states[index], State::Acknowledged) {
+                    State::Acknowledged | State::Skipped => continue,
+                    State::Lost { octets, .. } => {
+                        progress.spuriously_lost += 1;
                         progress.octets += octets;
                     }
-                    Fate::Outstanding(packet) => {
+                    State::Outstanding(packet) => {
                         self.uncount(&packet);
                         brings_ack_eliciting |= packet.is_ack_eliciting;
                         progress.octets += if packet.is_in_flight { packet.octets } else { 0 };
@@ -241,7 +242,7 @@ impl<T> Packets<T> {
             return Err(NeverSent(range.end - 1));
         }
         let from = range.start.max(self.first);
-        let is_skipped = |number: &u64| matches!(self.fates[(number - self.first) as usize], Fate::Skipped);
+        let is_skipped = |number: &u64| matches!(self.states[(number - self.first) as usize], State::Skipped);
         (from..range.end).find(is_skipped).map_or(Ok(()), |number| Err(NeverSent(number)))
     }
 
@@ -253,11 +254,10 @@ impl<T> Packets<T> {
         self.ack_eliciting -= u64::from(packet.is_ack_eliciting);
     }
 
-    /// What was lost and left before `sent_before` is forgotten: its acknowledgment would tell nothing any more. Only what is asked to
-    /// be forgotten, or was acknowledged, leaves the memory of the board.
+    /// Removes the lost packets that left before `sent_before`. Other entries are removed only once they are acknowledged.
     pub fn forget_lost(&mut self, sent_before: Instant) {
         while self.first < self.settled {
-            if let Some(Fate::Lost { at, .. }) = self.fates.front()
+            if let Some(State::Lost { at, .. }) = self.states.front()
                 && *at >= sent_before
             {
                 break;
@@ -266,21 +266,21 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Everything is forgotten, as when the keys of a packet number space are discarded (§6.4). Gives back what was outstanding.
+    /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns what was outstanding.
     pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
         self.first = self.next_number();
         self.settled = self.first;
         (self.in_flight, self.ack_eliciting) = (0, 0);
         (self.last_ack_eliciting_at, self.loss_at) = (None, None);
         self.stamps.clear();
-        std::mem::take(&mut self.fates).into_iter().filter_map(|fate| match fate {
-            Fate::Outstanding(packet) => Some(packet),
+        std::mem::take(&mut self.states).into_iter().filter_map(|state| match state {
+            State::Outstanding(packet) => Some(packet),
             _ => None,
         })
     }
 
     fn pop(&mut self) {
-        self.fates.pop_front();
+        self.states.pop_front();
         self.stamps.pop_front();
         self.first += 1;
     }

@@ -1,18 +1,18 @@
 //! Proportional rate reduction (RFC 9937; before it RFC 6937).
 //!
-//! In a recovery, what leaves the network decides what may enter it: in proportion while pipe is above ssthresh, then as much as
-//! was delivered, and one segment more on ACKs that show progress.
+//! In a recovery, what may be sent follows from what is delivered: in proportion while pipe is above ssthresh, then as much as was
+//! delivered, and one segment more on safe ACKs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What RecoverFS is: the flight that the reduction is proportional to.
+/// RecoverFS: the flight that the reduction is proportional to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// snd.nxt − snd.una (RFC 6937, §3; ns-3).
     FlightSize,
-    /// That, less what SACK had shown to have left it before this recovery (RFC 9937, §6).
+    /// `FlightSize` less what SACK had shown to have left the network before this recovery (RFC 9937, §6).
     Pipe,
     /// The window before the loss (Linux's `prior_cwnd`).
     Window,
@@ -29,7 +29,7 @@ pub enum Bound {
     RetransmissionAcked,
 }
 
-/// Of one ACK in a recovery, what PRR looks at; sizes in octets.
+/// The input of PRR on one ACK of a recovery. Sizes in octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Newly acknowledged, cumulatively or selectively.
@@ -38,9 +38,9 @@ pub struct Progress {
     pub pipe: u64,
     /// Target of the reduction.
     pub ssthresh: u64,
-    /// Did snd.una advance without new loss?
+    /// snd.una advanced without new loss.
     pub is_safe: bool,
-    /// Was a retransmission acknowledged?
+    /// A retransmission was acknowledged.
     pub retransmission_acked: bool,
 }
 
@@ -75,7 +75,7 @@ impl Prr {
                     ahead + if is_safe { self.mss } else { 0 }
                 }
                 Bound::RetransmissionAcked if !retransmission_acked => delivered,
-                // Where more was sent than delivered, ns-3's unsigned difference wraps and wins its `max`: the debt counts in full.
+                // Where more was sent than delivered, ns-3's unsigned difference wraps and exceeds the other operand of its `max`, so the whole difference counts.
                 Bound::RetransmissionAcked => match self.delivered.checked_sub(self.out) {
                     Some(ahead) => ahead.max(delivered) + self.mss,
                     None => (self.delivered + self.mss).saturating_sub(self.out),
@@ -87,7 +87,7 @@ impl Prr {
         pipe + if self.out == 0 { may_send.max(self.mss) } else { may_send }
     }
 
-    /// So much was sent.
+    /// `octets` were sent.
     pub fn on_sent(&mut self, octets: u64) {
         self.out += octets;
     }

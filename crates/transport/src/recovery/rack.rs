@@ -1,8 +1,8 @@
 //! RACK-TLP (RFC 8985): loss by time.
 //!
-//! A segment is lost when something that left after it has been delivered and it has not, for longer than the reordering
-//! window. The scoreboard marks; this knows what was delivered last and how much reordering to allow. [`TailLossProbe`] sends
-//! something where ACKs have run dry, so that there is an ACK to judge by.
+//! A transmission is lost if a later one has been delivered, and it has not been for longer than the reordering window. The scoreboard
+//! marks losses; [`Rack`] holds the most recent delivery and the reordering window. [`TailLossProbe`] sends a probe when no ACKs arrive,
+//! to elicit one.
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
@@ -10,28 +10,28 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 8985, §6.2, step 4: a wider window lasts for so many recoveries.
+/// RFC 8985, §6.2, step 4: the number of recoveries that a wider window lasts.
 const WIDE_FOR_RECOVERIES: u32 = 16;
 /// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux takes its `TCP_RTO_MIN`.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
 
-/// Whose round trip is `RACK.rtt`, if an ACK delivers several segments.
+/// The segment whose round trip is `RACK.rtt` if an ACK delivers several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundTrip {
-    /// That of the one that left last (RFC 8985, §6.2, step 2).
+    /// The one that left last (RFC 8985, §6.2, step 2).
     Newest,
-    /// That of the last that is acknowledged cumulatively, if any is, though SACK may report younger ones: Linux's `tcp_rack_advance`
-    /// stores each round trip, and `tcp_clean_rtx_queue` comes after `tcp_sacktag_write_queue`.
+    /// The last one acknowledged cumulatively, if there is one, even if SACK reports later ones: Linux's `tcp_rack_advance` stores each
+    /// round trip, and `tcp_clean_rtx_queue` runs after `tcp_sacktag_write_queue`.
     LastEntered,
 }
 
-/// What was delivered last, and the reordering to allow.
+/// The most recent delivery, and the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Rack {
-    /// The number of the transmission that left last of those delivered; it stands for `RACK.xmit_ts` and `RACK.end_seq`.
+    /// The number of the last transmission that was delivered, in place of `RACK.xmit_ts` and `RACK.end_seq`.
     newest: Option<u64>,
     /// `RACK.rtt`.
     rtt: Duration,
@@ -42,8 +42,8 @@ pub struct Rack {
     wide_for: u32,
     /// `RACK.dsack_round`: the window widens once a round trip.
     widened_until: Option<u64>,
-    /// When what is not yet lost will be.
-    pub patience: Alarm,
+    /// The reordering timer (§6.2, step 5).
+    pub reordering_timer: Alarm,
 }
 
 impl Default for Rack {
@@ -55,7 +55,7 @@ impl Default for Rack {
             steps: 1,
             wide_for: 0,
             widened_until: None,
-            patience: Alarm::default(),
+            reordering_timer: Alarm::default(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl Rack {
         self.newest = self.newest.max(Some(newest));
     }
 
-    /// The receiver reports a duplicate: something was judged too early (§6.2, step 4).
+    /// A D-SACK reports a spurious retransmission: the window was too short (§6.2, step 4).
     pub fn on_dsack(&mut self, una: u64, nxt: u64) {
         if self.widened_until.is_none_or(|until| una >= until) {
             self.widened_until = Some(nxt);
@@ -77,7 +77,18 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// Returns `true` if reordering has been seen.
+    #[must_use]
+    pub const fn has_seen_reordering(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// A D-SACK undoes a recovery: the window stays wide for one more (Linux's `tcp_try_undo_dsack`).
+    pub fn on_undone_by_dsack(&mut self) {
+        self.wide_for = (self.wide_for + 1).min(WIDE_FOR_RECOVERIES);
+    }
+
+    /// A recovery has ended, and its reduction was not undone.
     pub fn on_recovered(&mut self) {
         self.wide_for = self.wide_for.saturating_sub(1);
         if self.wide_for == 0 {
@@ -85,16 +96,16 @@ impl Rack {
         }
     }
 
-    /// The reordering window (§6.2, step 4). Without signs of reordering, three segments or a running recovery end all patience.
+    /// The reordering window (§6.2, step 4). Zero during a recovery or with `DupThresh` segments SACKed, unless reordering was seen.
     #[must_use]
     pub fn window(
         &self,
         min_rtt: Option<Duration>,
         srtt: Option<Duration>,
-        recovers: bool,
+        in_recovery: bool,
         sacked_segments: u32,
     ) -> Duration {
-        if !self.reordering_seen && (recovers || sacked_segments >= DUP_THRESH) {
+        if !self.reordering_seen && (in_recovery || sacked_segments >= DUP_THRESH) {
             return Duration::ZERO;
         }
         let allowed = min_rtt.unwrap_or_default() / 4 * self.steps;
@@ -113,18 +124,18 @@ impl Rack {
         self.rtt
     }
 
-    /// Look again after `wait`, if there is something to wait for.
+    /// Sets the reordering timer to expire after `wait`, or clears it.
     pub fn wait(&mut self, now: Instant, wait: Option<Duration>, slack: Duration) {
-        self.patience.set(wait.map(|wait| now + wait + slack));
+        self.reordering_timer.set(wait.map(|wait| now + wait + slack));
     }
 }
 
-/// A probe that is out (§7.3).
+/// A probe in flight (§7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
     /// `TLP.end_seq`: snd.nxt when the probe left.
     pub until: u64,
-    /// `TLP.is_retrans`: the probe repeated the last segment, for want of new data.
+    /// `TLP.is_retrans`: the probe repeated the last segment, because there was no new data.
     pub is_retransmission: bool,
 }
 
@@ -133,12 +144,12 @@ pub struct Episode {
 pub struct TailLossProbe {
     /// The probe timeout.
     pub timeout: Alarm,
-    /// The probe that is out, if one is.
+    /// The probe in flight, if there is one.
     pub episode: Option<Episode>,
 }
 
 impl TailLossProbe {
-    /// The probe timeout begins anew (§7.2); `lone` if one segment is outstanding. It never outlasts the retransmission timer.
+    /// Starts the probe timeout (§7.2); `lone` if one segment is outstanding. It expires no later than the retransmission timer.
     pub fn schedule(
         &mut self,
         now: Instant,
@@ -147,11 +158,11 @@ impl TailLossProbe {
         slack: Duration,
         timeout: Option<Instant>,
     ) {
-        let patience = match srtt {
+        let timeout_after = match srtt {
             None => PROBE_WITHOUT_RTT,
             Some(srtt) => srtt * 2 + if lone { WORST_DELAYED_ACK } else { slack },
         };
-        let deadline = now + patience;
+        let deadline = now + timeout_after;
         self.timeout.set(Some(timeout.map_or(deadline, |timeout| deadline.min(timeout))));
     }
 }
@@ -167,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_with_three_sacked_segments_unless_there_is_reordering() {
+    fn the_window_is_zero_with_three_sacked_segments_unless_there_is_reordering() {
         let mut rack = Rack::default();
         let window = |rack: &Rack, sacked| rack.window(Some(MS(40)), Some(MS(50)), false, sacked);
         assert_eq!((window(&rack, 2), window(&rack, 3)), (MS(10), Duration::ZERO));

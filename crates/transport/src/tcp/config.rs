@@ -37,13 +37,15 @@ pub enum RttClock {
     Timestamps,
 }
 
-/// Whose reading of loss recovery (RFC 6675, §5) is followed.
+/// Which reading of loss recovery (RFC 6675, §5) applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// The RFC's.
     Rfc,
-    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) says rule by rule where it departs, and by which of its functions.
+    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure with the function that makes it.
+    Linux,
+    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that makes it.
     Ns3,
 }
 
@@ -163,8 +165,9 @@ const LINUX: Config = Config {
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
     prr_basis: prr::Basis::Window,
-    // TCP_TIMEOUT_MIN: two ticks, at the 250 a second of the common configuration.
-    timer_slack: Duration::from_millis(8),
+    // TCP_TIMEOUT_MIN_US, since 6.7.
+    timer_slack: Duration::from_millis(2),
+    dialect: Dialect::Linux,
     rto: rto::Config {
         // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
         initial: Duration::from_secs(1),
@@ -185,7 +188,7 @@ const NS3: Config = Config {
     congestion_dialect: cc::Dialect::Ns3,
     validate_window: false,
     after_idle: AfterIdle::Keep,
-    // TcpRxBuffer makes none.
+    // TcpRxBuffer sends no D-SACK.
     dsack: false,
     // EnterRecovery: GetSsThresh(BytesInFlight()).
     halves: cc::FlightMeasure::Pipe,

@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `handshake` | SYN, SYN-ACK and its ACK, at the end that opens and at the end that is opened |
 //! | `input` | a segment arrives: its acknowledgment is the sending half's, its data and FIN the receiving half's |
-//! | `output` | what leaves next, and what it takes along |
+//! | `output` | what leaves next, and the acknowledgment that it carries |
 //! | `port` | where the application writes and reads |
 //! | `state` | where the connection stands, by the names of RFC 9293 |
-//! | `tell` | what it tells of itself |
+//! | `tell` | vitals, counters and events |
 //!
 //! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
 
@@ -38,13 +38,13 @@ use acklab_wire::tcp::{Segment, SeqNumber};
 pub struct Connection {
     sending: Sender,
     receiving: Receiver,
-    /// Which way the segment went that was accepted or polled last.
+    /// The direction of the segment that was last accepted or polled.
     last: Way,
     /// The peer's FIN came before this end sent its own.
     is_closed_by_peer: bool,
 }
 
-/// Which way a segment went.
+/// The direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// To this end.
@@ -74,7 +74,7 @@ impl Connection {
         Self { sending, receiving, last: Way::In, is_closed_by_peer: false }
     }
 
-    /// This end, whose application reads so. To be said before the connection opens.
+    /// Sets how the application reads. Call it before the connection opens.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.receiving = self.receiving.with_reading(reading);
@@ -93,7 +93,7 @@ impl Connection {
         &self.receiving
     }
 
-    /// What has happened to the data of this end since this was last asked.
+    /// The events of this end's data since they were last drained.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.sending.drain_events()
     }

@@ -1,8 +1,8 @@
-//! What both ends of a connection agree on about marks, and the flags by which they say it.
+//! Negotiation of ECN: what both ends agree on, and the flags that express it.
 //!
 //! | `ecn` | the receiver echoes | source |
 //! |---|---|---|
-//! | `classic` | ECE on every ACK from a mark until the sender has answered | RFC 3168, §6.1.3 |
+//! | `classic` | ECE on every ACK from a mark until the sender reports CWR | RFC 3168, §6.1.3 |
 //! | `dctcp` | ECE on the ACKs of what was marked, and on no other | RFC 8257, §3.2 |
 //! | `accurate` | how many marked packets have come, modulo 8 | RFC 9768, §3.2.2 |
 
@@ -37,7 +37,7 @@ impl Config {
         }
     }
 
-    /// Does it tell how much was marked, not only that something was?
+    /// Returns `true` if the echo reports how much was marked, not only that something was.
     #[must_use]
     pub const fn counts(self) -> bool {
         matches!(self, Self::Dctcp | Self::Accurate)
@@ -79,7 +79,7 @@ impl Config {
         }
     }
 
-    /// The flags of the answer to a SYN that arrived with the codepoint `syn`, where `self` was agreed on.
+    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self` was agreed on.
     pub(super) fn answer(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -88,7 +88,7 @@ impl Config {
         }
     }
 
-    /// What a sender that has offered `self` makes of the flags of the answer (RFC 3168, §6.1.1; RFC 9768, Table 2).
+    /// What a sender that has offered `self` concludes from the flags of the SYN-ACK (RFC 3168, §6.1.1; RFC 9768, Table 2).
     pub(super) fn conclude(self, answer: Flags) -> Self {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,

@@ -1,4 +1,4 @@
-//! The TCP receiver: puts the stream in order, asks the ACK policy, answers.
+//! The TCP receiver: reassembles the stream, asks the ACK policy, acknowledges.
 
 mod ecn;
 mod measure;
@@ -25,7 +25,7 @@ use window::Window;
 pub struct Counters {
     /// Segments with data that arrived.
     pub data_segments: u64,
-    /// Those of which nothing was new.
+    /// Those that carried nothing new.
     pub duplicates: u64,
     /// Segments with data that arrived marked Congestion Experienced.
     pub marked: u64,
@@ -53,7 +53,7 @@ pub struct Receiver {
     config: Config,
     /// This end's initial sequence number.
     initial: SeqNumber,
-    /// What it asks for: the unit of the window field (RFC 7323, §2.3).
+    /// The window scale that this end offers (RFC 7323, §2.3).
     window_shift: u8,
     window: Window,
     clock: Option<TickClock>,
@@ -66,18 +66,18 @@ pub struct Receiver {
     /// How the newest SYN arrived.
     syn: Ecn,
     stream: Ranges,
-    /// What came twice and is yet to be reported (RFC 2883).
+    /// Octets that arrived twice and are to be reported in the next ACK (RFC 2883).
     duplicate: Option<Range<u64>>,
     acknowledger: Acknowledger,
     /// An ACK that was built before the newest segment counted and leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
-    /// When the SYN-ACK was sent, if only once and nothing has come since; at the end that opens, when the SYN was.
+    /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens the connection: when the SYN was sent.
     syn_sent_at: Option<Instant>,
     counters: Counters,
 }
 
-/// What the peer's first SYN has settled.
+/// What the peer's first SYN has negotiated.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
     first: SeqNumber,
@@ -140,13 +140,13 @@ impl Receiver {
         self.acknowledger.reason_name(reason)
     }
 
-    /// When the newest data arrived of which the ACK sent last tells.
+    /// When the newest data arrived that the last ACK reports.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
-        self.acknowledger.told()
+        self.acknowledger.newest_reported()
     }
 
-    /// Is there an ACK to be sent now?
+    /// Returns `true` if there is an ACK to be sent now.
     #[must_use]
     pub const fn owes_now(&self) -> bool {
         self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
@@ -166,7 +166,7 @@ impl Receiver {
         }
     }
 
-    /// Takes over what `segment`, the peer's SYN or SYN-ACK, leads to, with this use of marks.
+    /// Adopts what the peer's SYN or SYN-ACK `segment` negotiates, with this use of ECN.
     fn agree(&mut self, segment: &Segment, ecn: super::ecn::Config) {
         let options = &segment.options;
         let has_scaling = self.config.window_scaling && options.window_scale.is_some();
@@ -194,7 +194,7 @@ impl Receiver {
         self.measure_handshake(now);
         let length = segment.sequence_len();
         if length == 0 {
-            // RFC 9293, §3.10.7.4: what lies before all that was acknowledged, as a probe of a shut window does, is answered.
+            // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a zero-window probe, is acknowledged.
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }
@@ -280,7 +280,7 @@ impl Receiver {
         }
     }
 
-    /// What is owed gets an ACK of its own, ahead of a segment whose mark differs.
+    /// Acknowledges what is unacknowledged before a segment counts whose mark differs.
     #[cold]
     fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
         self.split = Some(self.ack(now, agreed, Reason::MarkChange));
@@ -303,7 +303,7 @@ impl Receiver {
         if agreed.has_sack && self.has_blocks() {
             options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(options.timestamps.is_some()));
         }
-        // What SACK leaves room for.
+        // The AccECN option only where SACK leaves room for it.
         if self.config.ecn_option {
             options.accurate_ecn = self.echo.option();
             if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {

@@ -1,41 +1,48 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 //!
-//! Its state is cut by what changes together, its verbs by what sets them off:
+//! Its state is divided by what changes together, its verbs by what triggers them:
 //!
 //! | state | holds |
 //! |---|---|
 //! | [`SendBuffer`] | what the application has written |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
-//! | `peer_window` | what the peer lets through |
+//! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | what is outstanding |
 //! | `congestion` | window, controller, state of congestion control |
-//! | `loss` | duplicates, reordering window, probe of the tail |
-//! | `transmission` | what holds back or forces a departure besides the windows |
+//! | `loss` | duplicate ACKs, RACK, tail loss probe |
+//! | `transmission` | what delays or forces a transmission besides the windows |
 //! | `timing` | round-trip times and the retransmission timer |
-//! | `ecn` | marks, echoed and answered |
+//! | `ecn` | echoed marks and CWR |
 //! | `ack_ratio` | ACK congestion control |
 //!
-//! | verb | set off by |
+//! | verb | triggered by |
 //! |---|---|
-//! | `input` | an ACK; `react` moves congestion control on, `inform` tells the controller |
-//! | `passive` | the peer's SYN, at the end that is opened |
+//! | `input` | an ACK. `detect` finds losses, `react` moves congestion control on, with a file for each state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `inform` reports to the controller |
+//! | `passive` | the peer's SYN, at the end that listens |
 //! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` where ACKs or the application had been silent |
+//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application |
 
 mod ack_ratio;
 mod congestion;
 mod connection;
+mod cwr;
+mod detect;
+mod dsack;
 mod ecn;
+mod fast_recovery;
 mod idle;
 mod inform;
 mod input;
 mod loss;
+mod loss_recovery;
 mod output;
 mod passive;
 mod peer_window;
 mod port;
 mod probe;
 mod react;
+mod sample;
+mod summary;
 mod tell;
 mod timers;
 mod timing;
@@ -90,7 +97,7 @@ pub struct Counters {
     pub recovery_time: Duration,
     /// Reductions of the window for an echoed mark.
     pub mark_reductions: u64,
-    /// Octets that the receiver told were marked, where it tells so much.
+    /// Octets that the receiver reported as marked, if its echo counts them.
     pub marked_bytes: u64,
 }
 
@@ -115,14 +122,14 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender whose application has yet to open it. `name` names its random streams.
+    /// A sender that its application has not opened yet. `name` names its random streams.
     #[must_use]
     pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
         Self::numbered(config, controller, SeqNumber(initial), Phase::Closed)
     }
 
-    /// A sender whose end of the connection has this initial sequence number, and opens it or is opened.
+    /// A sender with this initial sequence number, which opens the connection or listens.
     fn numbered(config: Config, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
         let rules = config.dialect.rules();
         Self {
@@ -138,7 +145,7 @@ impl Sender {
             loss: LossDetection::default(),
             marks: Marks::new(),
             transmission: Transmission::default(),
-            timing: Timing::new(config.rto),
+            timing: Timing::new(config.rto, rules.backoff_end),
             ack_ratio: None,
             events: VecDeque::new(),
             counters: Counters::default(),
@@ -205,12 +212,12 @@ impl Sender {
         &self.counters
     }
 
-    /// What has happened since this was last asked.
+    /// The events since they were last drained.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
     }
 
-    /// The oldest event that has not been told.
+    /// The oldest event that has not been taken.
     #[inline]
     pub(super) fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()

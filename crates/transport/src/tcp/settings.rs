@@ -1,6 +1,6 @@
 //! The settings of a connection, each written once.
 //!
-//! One list makes two types: [`Settings`], in which a scenario says a preset and what it wants otherwise, and [`Config`], which holds
+//! One list makes two types: [`Settings`], in which a scenario names a preset and what it overrides, and [`Config`], which holds
 //! every value of a connection. To add a setting, add a line to `shared` below and a value to the presets of [`config`](super::config);
 //! what the scenario language, its schema and its canonical form say of it follows from here.
 
@@ -16,7 +16,7 @@ use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The tick of the timestamp clock where timestamps are asked for and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
+/// The tick of the timestamp clock if timestamps are requested and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
 /// Makes [`Config`] and [`Settings`] from four lists:
@@ -43,7 +43,7 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
-            /// The stack whose settings hold wherever the other keys say nothing else.
+            /// The stack whose settings hold unless another key overrides them.
             pub preset: Preset,
             $($(#[doc = $doc])+ $(#[schemars($($schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)+
             $($(#[doc = $part_doc])+ $(#[schemars($($part_schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $part: Option<$part_type>,)+
@@ -84,7 +84,7 @@ settings! {
         growth: cc::Growth,
         /// What ends slow start before a loss does.
         slow_start: cc::SlowStart,
-        /// Whose version of the controller is followed.
+        /// Which stack's version of the controller is used.
         congestion_dialect: cc::Dialect,
         /// Who asks for pacing.
         pacing: pacing::Config,
@@ -121,22 +121,22 @@ settings! {
         prr_bound: prr::Bound,
         /// What makes a segment count as lost.
         detection: recovery::Detection,
-        /// RACK: whose round trip counts.
+        /// RACK: the segment whose round trip counts.
         rack_rtt: rack::RoundTrip,
         /// Probes of the tail of a flight (RFC 8985, §7).
         tail_loss_probe: bool,
-        /// What the timers of reordering and of probes wait on top, for the granularity of a clock.
+        /// What the reordering timer and the probe timeout wait in addition, for the granularity of a clock.
         #[schemars(example = "8ms")]
         timer_slack: Duration,
-        /// Undo a reduction that was for nothing, as D-SACK (RFC 3708) or timestamps (RFC 3522) show.
+        /// Undo a spurious reduction, as D-SACK (RFC 3708) or timestamps (RFC 3522) show it.
         undo: bool,
         /// New segments on the first two duplicate ACKs (RFC 3042).
         limited_transmit: bool,
-        /// Whose reading of loss recovery is followed (RFC 6675, §5).
+        /// Which reading of loss recovery applies (RFC 6675, §5).
         dialect: Dialect,
         /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
         ecn: ecn::Config,
-        /// With `accurate`: tell marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+        /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
         ecn_option: bool,
         /// When the receiver acknowledges.
         ack: ack::Config,

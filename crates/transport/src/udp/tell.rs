@@ -2,7 +2,7 @@
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Port, Reading, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
 /// Where a datagram stands among all octets that its flow sends.
@@ -34,9 +34,9 @@ impl Endpoint for Sender {
         Port::Datagram(self)
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        to(counter::DATA_PACKETS, "packets", Reading::Count(self.counters().datagrams));
-        to(counter::DATA_BYTES, "B", Reading::Count(self.counters().bytes));
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::DATA_PACKETS, "packets", CounterValue::Count(self.counters().datagrams));
+        to(counter::DATA_BYTES, "B", CounterValue::Count(self.counters().bytes));
     }
 }
 
@@ -62,11 +62,11 @@ impl Endpoint for Receiver {
 
     /// It answers nothing.
     #[inline]
-    fn has_due(&self) -> bool {
+    fn may_transmit(&self) -> bool {
         false
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         let counts = self.counters();
         for (name, unit, count) in [
             (counter::ARRIVED_PACKETS, "packets", counts.datagrams),
@@ -75,8 +75,8 @@ impl Endpoint for Receiver {
             (counter::REORDERED_PACKETS, "packets", counts.reordered),
             (counter::DUPLICATE_PACKETS, "packets", counts.duplicates),
         ] {
-            to(name, unit, Reading::Count(count));
+            to(name, unit, CounterValue::Count(count));
         }
-        to(counter::JITTER, "ns", Reading::Gauge(self.jitter()));
+        to(counter::JITTER, "ns", CounterValue::Gauge(self.jitter()));
     }
 }

@@ -275,7 +275,7 @@ impl<D: Packet> Cell<D> {
         let Some(end) = txq.hack.as_deref_mut().filter(|end| !end.appended.is_empty()) else { return };
         let (to, driver) = (txq.to, &mut end.driver);
         let done = end.decompressor.decompress(&end.appended, |msn, ack| {
-            if let Some(packet) = driver.decompressed(msn, ack) {
+            if let Some(packet) = driver.rebuild(msn, ack) {
                 arrivals.add(packet, distribution, to);
             }
         });

@@ -38,7 +38,7 @@ pub(crate) struct Driver<D> {
     first_unconfirmed: u16,
     /// The newest cleared ACK of each other flow, with its MSN.
     deferred: Vec<(u16, D)>,
-    /// Packets that were confirmed, whose memory the next decompressed ones take.
+    /// Confirmed packets, whose memory serves the next ones that are rebuilt.
     spare: Vec<D>,
 }
 
@@ -242,26 +242,24 @@ impl<D: Packet> Driver<D> {
         self.compressor.discard(endpoints);
     }
 
-    /// The packet that the peer builds from `ack`, which was compressed under this MSN.
-    pub(crate) fn decompressed(&mut self, msn: u16, ack: &Ack) -> Option<D> {
+    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN, or `None` if no ACK is retained under
+    /// it.
+    pub(crate) fn rebuild(&mut self, msn: u16, ack: &Ack) -> Option<D> {
         let spare = self.spare.pop();
-        let retained = self.retained(msn)?;
-        Some(match spare {
-            Some(spare) => retained.with_ack_in(ack, spare),
-            None => retained.with_ack(ack),
-        })
+        self.retained(msn).map(|retained| retained.with_ack(ack, spare))
     }
 
     /// The packet that was compressed under this MSN.
-    pub(crate) fn retained(&self, msn: u16) -> Option<&D> {
+    fn retained(&self, msn: u16) -> Option<&D> {
         let place = msn.wrapping_sub(self.retained.front()?.msn);
         self.retained.get(usize::from(place)).map(|retained| &retained.packet)
     }
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        let room = usize::from(MAX_UNCONFIRMED).saturating_sub(self.spare.len());
-        self.spare.extend(self.retained.drain(..count).map(|retained| retained.packet).take(room));
+        let room = usize::from(MAX_UNCONFIRMED) - self.spare.len();
+        let confirmed = self.retained.drain(..count).map(|retained| retained.packet);
+        self.spare.extend(confirmed.take(room));
         self.transmitted = self.transmitted.saturating_sub(count);
         self.last_response.carried = self.last_response.carried.saturating_sub(count);
     }

@@ -1,6 +1,6 @@
 //! How long things take on the air, from the tables of the standard as they are printed: nothing here asks the crate.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// Times in nanoseconds.
 pub const US: u64 = 1_000;

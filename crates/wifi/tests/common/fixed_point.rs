@@ -13,7 +13,7 @@
 //! * Colliders count from the end of their timeout, others from the end of the busy period: for the first slots after a collision they
 //!   are not there.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// What all stations do.
 #[derive(Clone, Copy, Debug)]

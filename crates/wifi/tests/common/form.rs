@@ -62,7 +62,7 @@ impl Packet for Typed {
         self.is_pure_ack().then_some(Ack { endpoints: self.endpoints, segment: self.segment, ip: self.ip })
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ip: ack.ip, ..*self }
     }
 }

@@ -2,13 +2,10 @@
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-#[path = "nodes.rs"]
-mod nodes;
-
+pub use super::nodes::attach_nodes;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 use acklab_wifi::access::Category;
 use acklab_wire::rohc::Ack;
-pub use nodes::attach_nodes;
 
 /// A packet that is nothing but octets of a flow, with its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +57,7 @@ impl acklab_wifi::Packet for Packet {
         None
     }
 
-    fn with_ack(&self, _: &Ack) -> Self {
+    fn with_ack(&self, _: &Ack, _: Option<Self>) -> Self {
         unreachable!("nothing here is an ACK")
     }
 }

@@ -1,16 +1,13 @@
 //! A cell whose queues never run dry, driven without a transport.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "packet.rs"]
-mod packet;
-
+pub use super::packet::{Packet, attach_nodes};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Config};
-pub use packet::{Packet, attach_nodes};
 
 /// A flow that always has packets of one size waiting.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +104,7 @@ pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arriv
         cell.accept(now, (sources[packet.flow].from, packet));
     }
     while let Some(flow) = cell.take_drop() {
-        let place = packet::place_of(flow);
+        let place = super::packet::place_of(flow);
         cell.accept(now, (sources[place].from, sources[place].packet(place)));
     }
 }

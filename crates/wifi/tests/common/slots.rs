@@ -3,7 +3,7 @@
 //!
 //! Everybody hears everybody, and everybody always has something to send.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// The rules that all obey. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]

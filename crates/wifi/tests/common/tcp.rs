@@ -1,10 +1,8 @@
 //! A cell between ends that acknowledge what they receive: as much of TCP as a driver sees.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
-#[path = "nodes.rs"]
-mod nodes;
-
+use super::nodes::attach_nodes;
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, Machine, NodeId};
 use acklab_wifi::access::Category;
@@ -12,7 +10,6 @@ use acklab_wifi::{Cell, Config};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
-use nodes::attach_nodes;
 use serde_json::Value;
 
 pub const MSS: u32 = 1448;
@@ -71,7 +68,7 @@ impl acklab_wifi::Packet for Packet {
         self.is_pure_ack().then(|| Ack::of(self.segment, self.endpoints()))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ..*self }
     }
 }

@@ -4,7 +4,7 @@
 //! Behind a busy period the class with the longer AIFS is silent for the first slots. The number of boundaries since then is a Markov
 //! chain, from which the share of boundaries in either zone follows.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file takes what it needs")]
+#![allow(unreachable_pub, reason = "others pass it on")]
 
 /// Stations alike.
 #[derive(Clone, Copy, Debug)]

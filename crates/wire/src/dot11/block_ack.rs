@@ -1,21 +1,21 @@
-//! Block ACKs and their requests.
+//! Block ACK and Block ACK request frames.
 
 use super::MacAddress;
 
-/// A compressed Block ACK (9.3.1.8.2), which answers at once.
+/// A compressed Block ACK (9.3.1.8.2), sent as an immediate response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAck {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Who sent what it acknowledges.
+    /// Receiver address: the station whose frames are acknowledged.
     pub receiver: MacAddress,
-    /// Who acknowledges.
+    /// Transmitter address: the station that acknowledges.
     pub transmitter: MacAddress,
     /// The traffic identifier, of which the low four bits count.
     pub tid: u8,
-    /// The sequence number that the bitmap begins with, of which the low twelve bits count.
+    /// The sequence number of the first bit of the bitmap, of which the low twelve bits count.
     pub start: u16,
-    /// What has arrived.
+    /// Which frames have arrived.
     pub bitmap: BlockBitmap,
 }
 
@@ -24,27 +24,27 @@ pub struct BlockAck {
 pub struct BlockAckRequest {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Who shall acknowledge.
+    /// Receiver address: the station that shall acknowledge.
     pub receiver: MacAddress,
-    /// Who asks.
+    /// Transmitter address: the station that requests the Block ACK.
     pub transmitter: MacAddress,
     /// The traffic identifier, of which the low four bits count.
     pub tid: u8,
-    /// The first sequence number that is asked for, of which the low twelve bits count.
+    /// The first sequence number of the requested bitmap, of which the low twelve bits count.
     pub start: u16,
 }
 
-/// The frames of a window that have arrived: bit 0 of word 0 stands for the first.
+/// Which frames of a window have arrived: bit 0 of word 0 stands for the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockBitmap {
-    /// Of 64 frames.
+    /// 64 frames.
     Of64(u64),
-    /// Of 256 frames, between stations of HE.
+    /// 256 frames, between HE stations.
     Of256([u64; 4]),
 }
 
 impl BlockBitmap {
-    /// Its words.
+    /// The words of the bitmap.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         match self {
@@ -64,7 +64,7 @@ pub(super) mod control {
     pub(in super::super) const TID_SHIFT: u32 = 12;
 }
 
-/// The Fragment Number subfield, which tells the bitmap's size (802.11ax-2021, Table 9-30a): 8 octets.
+/// The Fragment Number subfield, which encodes the size of the bitmap (802.11ax-2021, Table 9-30a): 8 octets.
 pub(super) const FRAGMENT_OF_64: u16 = 0b0000;
-/// The same: 32 octets.
+/// A bitmap of 32 octets.
 pub(super) const FRAGMENT_OF_256: u16 = 0b0100;

@@ -1,48 +1,48 @@
-//! From octets to a frame.
+//! Decoding of frames.
 
 use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
 use super::encode::fcs;
 use super::frame::{QOS_SYNC, flag, kind};
 use super::{
-    AckPolicy, Answer, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress,
-    Qos, Rts,
+    AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress, Qos,
+    Response, Rts,
 };
 
-/// Why octets are no frame.
+/// Why octets could not be decoded as a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Octets are missing.
     #[error("the frame ends where {missing} more octets were expected")]
     Cut {
-        /// How many.
+        /// Octets that are missing.
         missing: usize,
     },
-    /// It came to harm.
+    /// The FCS does not match the octets.
     #[error("the frame check sequence is wrong")]
     Fcs,
-    /// It is another frame.
+    /// The type of frame is not supported.
     #[error(
         "found a frame whose frame control begins with {0:#04x}, expected data, beacon, RTS, CTS, ACK or Block ACK"
     )]
     Kind(u8),
-    /// It is between access points, with four addresses.
+    /// A frame between access points, with four addresses.
     #[error("the frame has four addresses")]
     FourAddresses,
-    /// Its body is encrypted.
+    /// The body is encrypted.
     #[error("the frame is encrypted")]
     Protected,
-    /// It is a Block ACK, or a request for one, of another variant.
+    /// A Block ACK or Block ACK request of another variant.
     #[error("found a Block ACK of type {0}, expected 2 (compressed)")]
     BlockAckType(u16),
-    /// The Block ACK has another bitmap.
+    /// A Block ACK with a bitmap of another size.
     #[error("found a Block ACK with fragment number {0}, expected 0 or 4, a bitmap of 64 or 256 frames")]
     BitmapSize(u16),
 }
 
-/// The frame in these octets, which end with its FCS.
+/// Decodes the frame in these octets, which end with its FCS.
 ///
 /// # Errors
-/// If the octets are damaged, or no frame that acklab knows.
+/// If the octets are damaged, or not a supported frame.
 pub fn decode(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
     let Some((frame, check)) = octets.split_last_chunk::<4>() else {
         return Err(DecodeError::Cut { missing: 4 - octets.len() });
@@ -50,18 +50,18 @@ pub fn decode(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
     if fcs(frame) != *check { Err(DecodeError::Fcs) } else { decode_without_fcs(frame) }
 }
 
-/// The frame in these octets, whose FCS was taken off.
+/// Decodes the frame in these octets, which do not include the FCS.
 ///
 /// # Errors
-/// If the octets are no frame that acklab knows.
+/// If the octets are not a supported frame.
 pub fn decode_without_fcs(octets: &[u8]) -> Result<Frame<'_>, DecodeError> {
     let mut rest = Rest(octets);
     let [kind, flags] = rest.take()?;
     let duration = rest.number()?;
     Ok(match kind {
         kind::RTS => Frame::Rts(Rts { duration, receiver: rest.address()?, transmitter: rest.address()? }),
-        kind::CTS => Frame::Cts(Answer { duration, receiver: rest.address()? }),
-        kind::ACK => Frame::Ack(Answer { duration, receiver: rest.address()? }),
+        kind::CTS => Frame::Cts(Response { duration, receiver: rest.address()? }),
+        kind::ACK => Frame::Ack(Response { duration, receiver: rest.address()? }),
         kind::BLOCK_ACK_REQUEST => Frame::BlockAckRequest(block_ack_request(duration, &mut rest)?),
         kind::BLOCK_ACK => Frame::BlockAck(block_ack(duration, &mut rest)?),
         kind::DATA | kind::QOS_DATA => Frame::Data(data(kind == kind::QOS_DATA, flags, duration, rest)?),
@@ -86,7 +86,7 @@ fn block_ack(duration: u16, rest: &mut Rest<'_>) -> Result<BlockAck, DecodeError
     Ok(BlockAck { duration, receiver, transmitter, tid, start: sequence_control >> 4, bitmap })
 }
 
-/// The TID of a BA or BAR Control field, if that is of the compressed variant.
+/// Returns the TID of a BA or BAR Control field of the compressed variant.
 fn compressed(field: u16) -> Result<u8, DecodeError> {
     match field & control::TYPE {
         control::COMPRESSED => Ok((field >> control::TID_SHIFT) as u8),
@@ -113,7 +113,7 @@ fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Da
         is_sync = low & QOS_SYNC != 0;
         let qos = Qos { tid: low & 0xf, ack_policy: AckPolicy::from_bits(low >> 5), is_amsdu: low & 0x80 != 0 };
         if has(flag::HT_CONTROL) {
-            // The HT Control field (9.2.4.6) says nothing of what is sent here.
+            // Skip the HT Control field (9.2.4.6), of which nothing is used here.
             rest.take::<4>()?;
         }
         Some(qos)
@@ -144,13 +144,13 @@ fn beacon(mut rest: Rest<'_>) -> Result<Beacon<'_>, DecodeError> {
     Ok(Beacon { transmitter, sequence, timestamp, interval, capabilities, elements: rest.0 })
 }
 
-/// The octets that are not read yet.
+/// The octets that are still to be read.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        let there = self.0.len();
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(|| DecodeError::Cut { missing: N - there })?;
+        let present = self.0.len();
+        let (taken, rest) = self.0.split_first_chunk().ok_or_else(|| DecodeError::Cut { missing: N - present })?;
         self.0 = rest;
         Ok(*taken)
     }

@@ -5,7 +5,7 @@ use super::frame::{QOS_SYNC, flag, kind};
 use super::{Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress};
 use acklab_base::Duration;
 
-/// The longest that a Duration/ID field can announce (Table 9-9).
+/// The largest duration that a Duration/ID field can announce (Table 9-9).
 const LONGEST: u64 = 32_767;
 
 /// The Duration/ID field that announces `medium_busy` after the frame: in microseconds, rounded up (9.2.5.1).
@@ -15,12 +15,13 @@ pub const fn duration_field(medium_busy: Duration) -> u16 {
     (if micros < LONGEST { micros } else { LONGEST }) as u16
 }
 
-/// Put the octets of `frame` and its FCS in place of those in `octets`, whose memory is used again.
+/// Replace the contents of `octets` with the octets of `frame` and its FCS.
 pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
     encode_with(frame, &[], octets);
 }
 
-/// The same with what TCP/HACK appends to an answer, between its last field and its FCS. Those who do not know of it pass over it.
+/// Like [`encode`], with the octets that TCP/HACK appends to a response frame between its last field and its FCS. A receiver that does not
+/// know TCP/HACK ignores them.
 pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.clear();
     match frame {
@@ -38,7 +39,7 @@ pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
             octets.extend_from_slice(&ack.receiver.0);
         }
         Frame::BlockAckRequest(request) => block_ack_request(request, octets),
-        Frame::BlockAck(answer) => block_ack(answer, octets),
+        Frame::BlockAck(frame) => block_ack(frame, octets),
         Frame::Data(frame) => data(frame, octets),
         Frame::Beacon(frame) => beacon(frame, octets),
     }
@@ -46,7 +47,7 @@ pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.extend_from_slice(&fcs(octets));
 }
 
-/// The frame check sequence of these octets (9.2.4.8), as it stands on the air: the CRC-32 of IEEE 802.3, least octet first.
+/// The frame check sequence of these octets (9.2.4.8), in the order of transmission: the CRC-32 of IEEE 802.3, least significant octet first.
 pub(super) fn fcs(octets: &[u8]) -> [u8; 4] {
     crc32fast::hash(octets).to_le_bytes()
 }
@@ -64,17 +65,17 @@ fn block_ack_request(request: &BlockAckRequest, octets: &mut Vec<u8>) {
     octets.extend_from_slice(&(request.start << 4).to_le_bytes());
 }
 
-fn block_ack(answer: &BlockAck, octets: &mut Vec<u8>) {
-    start(kind::BLOCK_ACK, 0, answer.duration, octets);
-    octets.extend_from_slice(&answer.receiver.0);
-    octets.extend_from_slice(&answer.transmitter.0);
-    octets.extend_from_slice(&compressed(answer.tid).to_le_bytes());
-    let fragment = match answer.bitmap {
+fn block_ack(frame: &BlockAck, octets: &mut Vec<u8>) {
+    start(kind::BLOCK_ACK, 0, frame.duration, octets);
+    octets.extend_from_slice(&frame.receiver.0);
+    octets.extend_from_slice(&frame.transmitter.0);
+    octets.extend_from_slice(&compressed(frame.tid).to_le_bytes());
+    let fragment = match frame.bitmap {
         BlockBitmap::Of64(_) => FRAGMENT_OF_64,
         BlockBitmap::Of256(_) => FRAGMENT_OF_256,
     };
-    octets.extend_from_slice(&(answer.start << 4 | fragment).to_le_bytes());
-    answer.bitmap.words().iter().for_each(|word| octets.extend_from_slice(&word.to_le_bytes()));
+    octets.extend_from_slice(&(frame.start << 4 | fragment).to_le_bytes());
+    frame.bitmap.words().iter().for_each(|word| octets.extend_from_slice(&word.to_le_bytes()));
 }
 
 fn compressed(tid: u8) -> u16 {
@@ -103,7 +104,7 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
     octets.extend_from_slice(frame.body);
 }
 
-/// A frame to all is not answered, so it reserves no time (9.2.5.2).
+/// A group addressed frame is not acknowledged, so its Duration field is zero (9.2.5.2).
 fn beacon(frame: &Beacon<'_>, octets: &mut Vec<u8>) {
     start(kind::BEACON, 0, 0, octets);
     for address in [MacAddress::BROADCAST, frame.transmitter, frame.transmitter] {

@@ -1,4 +1,4 @@
-//! The frames.
+//! The frames as typed values.
 
 use super::{BlockAck, BlockAckRequest, MacAddress};
 
@@ -7,10 +7,10 @@ use super::{BlockAck, BlockAckRequest, MacAddress};
 pub enum Frame<'a> {
     /// Request to send (9.3.1.2).
     Rts(Rts),
-    /// Clear to send, the answer to an RTS or sent to its own sender (9.3.1.3).
-    Cts(Answer),
+    /// Clear to send: the response to an RTS, or a CTS-to-self (9.3.1.3).
+    Cts(Response),
     /// Acknowledgment of one frame (9.3.1.4).
-    Ack(Answer),
+    Ack(Response),
     /// Request for a Block ACK (9.3.1.7).
     BlockAckRequest(BlockAckRequest),
     /// Acknowledgment of a window of frames (9.3.1.8).
@@ -21,10 +21,10 @@ pub enum Frame<'a> {
     Beacon(Beacon<'a>),
 }
 
-/// A beacon, which goes to all stations.
+/// A beacon, which is broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon<'a> {
-    /// The access point, whose address is the BSSID too.
+    /// The address of the access point, which is also the BSSID.
     pub transmitter: MacAddress,
     /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
     pub sequence: u16,
@@ -43,18 +43,18 @@ pub struct Beacon<'a> {
 pub struct Rts {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Who shall answer.
+    /// Receiver address: the station that shall respond.
     pub receiver: MacAddress,
-    /// Who asks.
+    /// Transmitter address: the station that requests the medium.
     pub transmitter: MacAddress,
 }
 
-/// A CTS or an ACK, which names only whom it is for.
+/// A CTS or an ACK, whose only address is that of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Whom it is for.
+    /// Receiver address.
     pub receiver: MacAddress,
 }
 
@@ -63,23 +63,24 @@ pub struct Answer {
 pub struct Data<'a> {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Where it runs.
+    /// To or from the distribution system, or neither.
     pub distribution_system: DistributionSystem,
-    /// Is it sent again (9.2.4.1.6)?
+    /// Is it a retransmission (9.2.4.1.6)?
     pub is_retry: bool,
-    /// Does more of the same MSDU follow (9.2.4.1.5)?
+    /// Do more fragments of the same MSDU follow (9.2.4.1.5)?
     pub has_more_fragments: bool,
-    /// Does its sender hold more for the receiver (9.2.4.1.8)?
+    /// Does the sender hold more frames for the receiver (9.2.4.1.8)?
     pub has_more_data: bool,
-    /// Has its sender moved on without an answer to what it sent before? SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4), for which
-    /// the paper names no place: here bit 4 of the QoS Control field, and without that the bit +HTC/Order, which no QoS is without.
+    /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): the sender has moved on although its previous frame was not acknowledged. The paper
+    /// does not say where the bit is. Here it is bit 4 of the QoS Control field, or the bit +HTC/Order of a frame without QoS, which has no
+    /// other use there.
     pub is_sync: bool,
-    /// Address 1: who receives it from the air.
+    /// Address 1: the station that receives the frame over the air.
     pub receiver: MacAddress,
-    /// Address 2: who sends it into the air.
+    /// Address 2: the station that transmits the frame.
     pub transmitter: MacAddress,
-    /// Address 3: where the MSDU is bound, on its way to an access point; where it comes from, on the way from one; the BSSID, of an
-    /// A-MSDU and without an access point (Table 9-30).
+    /// Address 3: the destination of an MSDU sent to an access point; the source of an MSDU sent by one; the BSSID of an A-MSDU, and of a
+    /// frame between two stations (Table 9-30).
     pub address_3: MacAddress,
     /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
     pub sequence: u16,
@@ -94,7 +95,7 @@ pub struct Data<'a> {
 /// The bits To DS and From DS (9.2.4.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DistributionSystem {
-    /// From one station to another, without an access point.
+    /// Neither: from one station to another.
     Apart,
     /// To an access point.
     To,
@@ -107,7 +108,7 @@ pub enum DistributionSystem {
 pub struct Qos {
     /// The traffic identifier, of which the low four bits count.
     pub tid: u8,
-    /// How it shall be acknowledged.
+    /// The ACK policy.
     pub ack_policy: AckPolicy,
     /// Is the body an A-MSDU?
     pub is_amsdu: bool,
@@ -122,7 +123,7 @@ pub enum AckPolicy {
     None,
     /// Without a frame of its own, under power save multi-poll.
     NotExplicit,
-    /// By a Block ACK that will be asked for.
+    /// By a Block ACK after a Block ACK request.
     Block,
 }
 
@@ -146,7 +147,7 @@ impl AckPolicy {
     }
 }
 
-/// The octets of a frame control field without its flags: version 0, type and subtype (Table 9-1).
+/// The first octet of a Frame Control field: version 0, type and subtype (Table 9-1).
 pub(super) mod kind {
     pub(in super::super) const BEACON: u8 = 0x80;
     pub(in super::super) const RTS: u8 = 0xb4;
@@ -158,7 +159,7 @@ pub(super) mod kind {
     pub(in super::super) const QOS_DATA: u8 = 0x88;
 }
 
-/// The flags of a frame control field (9.2.4.1.1), its second octet.
+/// The second octet of a Frame Control field (9.2.4.1.1).
 pub(super) mod flag {
     pub(in super::super) const TO_DS: u8 = 0x01;
     pub(in super::super) const FROM_DS: u8 = 0x02;
@@ -169,5 +170,5 @@ pub(super) mod flag {
     pub(in super::super) const HT_CONTROL: u8 = 0x80;
 }
 
-/// SYNC in the first octet of a QoS Control field.
+/// The SYNC bit in the first octet of a QoS Control field.
 pub(super) const QOS_SYNC: u8 = 0x10;

@@ -1,4 +1,4 @@
-//! What a data frame carries: an MSDU, which is a packet behind its LLC and SNAP headers, or several as an A-MSDU.
+//! The body of a data frame: an MSDU (a packet behind LLC and SNAP headers), or an A-MSDU.
 
 use super::MacAddress;
 
@@ -12,7 +12,7 @@ pub const SNAP_HEADER: usize = SNAP.len() + 2;
 /// Octets of an A-MSDU subframe header (9.3.2.2.2).
 pub const SUBFRAME_HEADER: usize = 14;
 
-/// Why octets are not what a frame carries.
+/// Why octets are not an MSDU or an A-MSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MsduError {
     /// There is no SNAP header.
@@ -21,7 +21,7 @@ pub enum MsduError {
     /// The A-MSDU ends within a subframe.
     #[error("the A-MSDU ends where {missing} more octets were expected")]
     Cut {
-        /// How many octets are missing.
+        /// Octets that are missing.
         missing: usize,
     },
 }
@@ -46,19 +46,19 @@ pub fn packet(msdu: &[u8]) -> Result<(u16, &[u8]), MsduError> {
 /// One MSDU of an A-MSDU (9.3.2.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subframe<'a> {
-    /// Where the MSDU is bound.
+    /// Destination address (DA).
     pub destination: MacAddress,
-    /// Where it comes from.
+    /// Source address (SA).
     pub source: MacAddress,
     /// The MSDU.
     pub msdu: &'a [u8],
 }
 
 impl Subframe<'_> {
-    /// Append it to the A-MSDU in `octets`, whose last subframe is padded to a multiple of four octets first.
+    /// Append the subframe to the A-MSDU in `octets`, after padding the last subframe there to a multiple of four octets.
     ///
     /// # Panics
-    /// If the MSDU has more than 65535 octets, which no frame carries.
+    /// If the MSDU has more than 65535 octets, which no frame can carry.
     pub fn append(&self, octets: &mut Vec<u8>) {
         octets.resize(octets.len().next_multiple_of(4), 0);
         octets.extend_from_slice(&self.destination.0);
@@ -72,7 +72,7 @@ impl Subframe<'_> {
 /// The subframes of the A-MSDU in these octets.
 ///
 /// # Errors
-/// If it ends within one; then no subframe comes after the error.
+/// If it ends within a subframe. The iterator yields nothing after an error.
 pub fn subframes(amsdu: &[u8]) -> impl Iterator<Item = Result<Subframe<'_>, MsduError>> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -6,26 +6,26 @@ mod encode;
 pub use decode::{DecodeError, decode};
 pub use encode::append;
 
-/// What is known of a frame beside its octets.
+/// What a capture records about a frame besides its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Header {
     /// TSFT: microseconds of the cell's clock when the first bit of the frame arrived.
     pub tsft: Option<u64>,
-    /// Was the short preamble of DSSS in front of it?
+    /// Was it sent with the short DSSS preamble?
     pub has_short_preamble: bool,
-    /// Does its FCS stand behind it?
+    /// Do the captured octets end with the FCS?
     pub has_fcs: bool,
     /// Is the FCS wrong?
     pub is_damaged: bool,
-    /// Where in the spectrum.
+    /// The channel.
     pub channel: Option<Channel>,
-    /// Power of the signal in dBm.
+    /// Signal power in dBm.
     pub signal: Option<i8>,
-    /// Power of the noise in dBm.
+    /// Noise power in dBm.
     pub noise: Option<i8>,
-    /// At what rate.
+    /// The rate.
     pub modulation: Option<Modulation>,
-    /// In which A-MPDU.
+    /// The A-MPDU that contained it.
     pub ampdu: Option<Ampdu>,
     /// Timestamp: nanoseconds of the capture's clock at the end of the PPDU.
     pub end: Option<u64>,
@@ -34,9 +34,9 @@ pub struct Header {
 /// A channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// The middle of the primary 20 MHz in MHz.
+    /// Centre frequency of the primary 20 MHz channel, in MHz.
     pub frequency: u16,
-    /// What may be sent there: [`Channel::CCK`] and so on.
+    /// Channel flags: [`Channel::CCK`] and so on.
     pub flags: u16,
 }
 
@@ -67,7 +67,7 @@ pub enum Modulation {
 /// The rate of HT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ht {
-    /// The MCS of all streams: eight more for each after the first.
+    /// The MCS index, which grows by eight with each spatial stream after the first.
     pub mcs: u8,
     /// MHz, if known: 20 or 40.
     pub width: Option<u16>,
@@ -75,9 +75,9 @@ pub struct Ht {
     pub guard: Option<u16>,
     /// Is it coded with LDPC, if known?
     pub is_ldpc: Option<bool>,
-    /// Streams that space-time block coding makes, if known: none to three.
+    /// Additional STBC streams, if known: 0 to 3.
     pub stbc: Option<u8>,
-    /// Extension spatial streams, if known: none to three.
+    /// Extension spatial streams, if known: 0 to 3.
     pub extension: Option<u8>,
 }
 
@@ -94,7 +94,7 @@ pub struct Vht {
     pub guard: Option<u16>,
     /// Is it coded with LDPC?
     pub is_ldpc: bool,
-    /// Are its streams made by space-time block coding, if known?
+    /// Is it sent with STBC, if known?
     pub is_stbc: Option<bool>,
 }
 
@@ -109,22 +109,22 @@ pub struct He {
     pub width: Option<u16>,
     /// Nanoseconds, if known: 800, 1600 or 3200.
     pub guard: Option<u16>,
-    /// How many times 3.2 µs the symbols of its long training field take, if known: 1, 2 or 4.
+    /// Length of the HE-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
     /// Is it coded with LDPC, if known?
     pub is_ldpc: Option<bool>,
-    /// Are its streams made by space-time block coding, if known?
+    /// Is it sent with STBC, if known?
     pub is_stbc: Option<bool>,
 }
 
-/// The A-MPDU that a frame came in.
+/// The A-MPDU that contained a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
-    /// The same for all frames of one A-MPDU, and another for the next.
+    /// A number that all frames of one A-MPDU share, and that differs for the next A-MPDU.
     pub reference: u32,
     /// Is it the last frame of the A-MPDU, if known?
     pub is_last: Option<bool>,
-    /// Is it the only one, whose delimiter says EOF, if known (9.7.3)?
+    /// Is it the only MPDU, with EOF set in its delimiter, if known (9.7.3)?
     pub is_single: Option<bool>,
 }
 
@@ -144,7 +144,7 @@ mod field {
     /// Another presence word follows.
     pub(super) const EXTENDED: u32 = 31;
 
-    /// Octets and alignment of each field, of those that have a place of their own.
+    /// Size and alignment of each field, in the order of the bits of the presence word.
     pub(super) const SHAPES: [(usize, usize); 28] = [
         (8, 8),  // TSFT
         (1, 1),  // flags
@@ -191,7 +191,7 @@ mod mcs {
     pub(super) const CODING_KNOWN: u8 = 0x10;
     pub(super) const STBC_KNOWN: u8 = 0x20;
     pub(super) const EXTENSION_KNOWN: u8 = 0x40;
-    /// The high bit of the number of extension streams stands among what is known.
+    /// The high bit of the number of extension streams is a bit of the `known` field.
     pub(super) const EXTENSION_HIGH: u8 = 0x80;
     pub(super) const WIDTH: u8 = 0x03;
     pub(super) const MHZ_40: u8 = 0x01;
@@ -255,12 +255,12 @@ mod timestamp {
     pub(super) const NANOSECONDS_AT_END: u8 = 0x22;
 }
 
-/// The code that a table has for `value`.
+/// Looks `value` up in a table and returns its code.
 fn code<C: Copy, V: Copy + PartialEq>(table: &[(C, V)], value: V) -> Option<C> {
     table.iter().find(|(_, known)| *known == value).map(|(code, _)| *code)
 }
 
-/// The value that a table has for `code`.
+/// Looks `code` up in a table and returns its value.
 fn value<C: Copy + PartialEq, V: Copy>(table: &[(C, V)], code: C) -> Option<V> {
     table.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
 }

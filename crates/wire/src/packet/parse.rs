@@ -12,27 +12,27 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 
-/// Why octets are no IP packet.
+/// Why octets could not be parsed as an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// There is nothing.
+    /// There are no octets.
     #[error("an IP packet has an octet at least, found none")]
     Empty,
-    /// The first four bits are none of a version that is known.
+    /// The version is neither 4 nor 6.
     #[error("the IP version is {0}, expected 4 or 6")]
     Version(u8),
-    /// The header of IPv4 is wrong.
+    /// The IPv4 header is invalid.
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
-    /// The header of IPv6 is wrong.
+    /// The IPv6 header is invalid.
     #[error(transparent)]
     Ipv6(#[from] ipv6::HeaderSliceError),
-    /// The length stands in a hop-by-hop option (RFC 2675, §2).
+    /// A jumbogram, whose length is in a hop-by-hop option (RFC 2675, §2).
     #[error("the IPv6 payload length is zero before a hop-by-hop header: jumbograms (RFC 2675) are not supported")]
     Jumbogram,
 }
 
-/// What headers say.
+/// What is kept of the headers.
 pub(super) struct Parsed {
     /// Octets of the packet, headers included.
     pub(super) wire_len: usize,
@@ -41,12 +41,12 @@ pub(super) struct Parsed {
     pub(super) ack_header: Option<AckHeader>,
 }
 
-/// What of the payload is there, behind all headers of IP.
-struct Carried<'a> {
+/// The part of the payload that is present, behind all IP headers.
+struct Payload<'a> {
     protocol: IpNumber,
     is_fragment: bool,
     octets: &'a [u8],
-    /// As many octets as it would be.
+    /// Octets of the whole payload.
     length: usize,
 }
 
@@ -60,18 +60,18 @@ pub(super) fn parse(octets: &[u8]) -> Result<Parsed, ParseError> {
 
 fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let (ip, wire_len) = ipv4::read_header(octets)?;
-    let there = &octets[..octets.len().min(wire_len)];
+    let present = &octets[..octets.len().min(wire_len)];
     let is_fragment = ip.is_fragmenting_payload();
-    let payload = &there[ip.slice().len()..];
-    // All fragments of a packet name the same protocol here, and only the first has an authentication header (RFC 4302, §3.3.4).
+    let payload = &present[ip.slice().len()..];
+    // All fragments of a packet have the same protocol field, and only the first has an authentication header (RFC 4302, §3.3.4).
     let (protocol, octets) = if is_fragment {
         (ip.protocol(), payload)
     } else {
         let (_, protocol, octets, _) = Ipv4ExtensionsSlice::from_slice_lax(ip.protocol(), payload);
         (protocol, octets)
     };
-    let carried = Carried { protocol, is_fragment, octets, length: wire_len - (there.len() - octets.len()) };
-    let (from, to) = carried.ports();
+    let payload = Payload { protocol, is_fragment, octets, length: wire_len - (present.len() - octets.len()) };
+    let (from, to) = payload.ports();
     let endpoints = Endpoints {
         source: SocketAddrV4::new(ip.source_addr(), from),
         destination: SocketAddrV4::new(ip.destination_addr(), to),
@@ -80,7 +80,7 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
         wire_len,
         destination: ip.destination_addr().into(),
         flow: endpoints.flow_key(protocol.0),
-        ack_header: carried.ack_header(),
+        ack_header: payload.ack_header(),
     })
 }
 
@@ -90,27 +90,27 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
         return Err(ParseError::Jumbogram);
     }
     let wire_len = ip.slice().len() + usize::from(ip.payload_length());
-    let there = &octets[..octets.len().min(wire_len)];
-    let (protocol, is_fragment, octets) = behind_extensions(ip.next_header(), &there[ip.slice().len()..]);
-    let carried = Carried { protocol, is_fragment, octets, length: wire_len - (there.len() - octets.len()) };
-    let (from, to) = carried.ports();
+    let present = &octets[..octets.len().min(wire_len)];
+    let (protocol, is_fragment, octets) = behind_extensions(ip.next_header(), &present[ip.slice().len()..]);
+    let payload = Payload { protocol, is_fragment, octets, length: wire_len - (present.len() - octets.len()) };
+    let (from, to) = payload.ports();
     let (source, destination) = (ip.source_addr(), ip.destination_addr());
     let [source, destination] = [(source, from), (destination, to)].map(|(ip, port)| SocketAddrV6::new(ip, port, 0, 0));
     Ok(Parsed {
         wire_len,
         destination: ip.destination_addr().into(),
         flow: flow_key_v6(source, destination, protocol.0),
-        ack_header: carried.ack_header(),
+        ack_header: payload.ack_header(),
     })
 }
 
-/// What stands behind the extension headers (RFC 8200, §4) of which the first has this number: the number of the first header that is
-/// none of them or is cut off, whether it is that of a fragment, and the octets from there.
+/// Skips the extension headers (RFC 8200, §4), of which the first has the number `first`. Returns the number of the first header that is not
+/// an extension header or is cut off, whether the packet is a fragment, and the remaining octets.
 ///
-/// In a fragment that number is the one of the header at which the packet was divided: all fragments name it, and only the first begins
-/// with it (RFC 8200, §4.5).
+/// For a fragment, the number is the Next Header value of the fragment header. It is the same in all fragments, but only the first fragment
+/// begins with that header (RFC 8200, §4.5).
 fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) {
-    // Not by etherparse's `Ipv6ExtensionsSlice`, whose iterator reads on behind the headers that could be parsed.
+    // The iterator of etherparse's `Ipv6ExtensionsSlice` reads on behind the headers that could be parsed, so it is not used.
     let (mut number, mut rest) = (first, octets);
     loop {
         let (len, next, is_fragment) = match number {
@@ -136,8 +136,8 @@ fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) 
     (number, false, rest)
 }
 
-impl Carried<'_> {
-    /// The ports with which a segment of TCP and a datagram of UDP begin, or zeros.
+impl Payload<'_> {
+    /// The ports of a TCP segment or a UDP datagram, or zeros.
     fn ports(&self) -> (u16, u16) {
         let has_ports = !self.is_fragment && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP);
         match *self.octets {

@@ -4,17 +4,17 @@ use acklab_base::Ecn;
 
 /// The two bits of ECN.
 const ECN: u8 = 0b11;
-/// Where the checksum of IPv4 stands (RFC 791, §3.1).
+/// The position of the IPv4 header checksum (RFC 791, §3.1).
 const CHECKSUM: [usize; 2] = [10, 11];
 
-/// DSCP and ECN of a packet whose header is there.
+/// The octet of DSCP and ECN of a packet with a complete IP header.
 #[inline]
 pub(super) fn of(octets: &[u8]) -> u8 {
     let (first, second) = (octets[0], octets[1]);
     if first >> 4 == 4 { second } else { first << 4 | second >> 4 }
 }
 
-/// Sets the ECN field. A checksum that was right stays right.
+/// Sets the ECN field and updates the checksum of an IPv4 header.
 pub(super) fn set_ecn(octets: &mut [u8], ecn: Ecn) {
     let class = of(octets) & !ECN | ecn.bits();
     if octets[0] >> 4 == 4 {
@@ -30,7 +30,7 @@ pub(super) fn set_ecn(octets: &mut [u8], ecn: Ecn) {
     }
 }
 
-/// The checksum after a word of what it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3, equation 3).
+/// The checksum after a word that it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3, equation 3).
 const fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = !checksum as u32 + !old as u32 + new as u32;
     let sum = (sum >> 16) + (sum & 0xffff);

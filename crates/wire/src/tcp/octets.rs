@@ -1,9 +1,9 @@
 //! A segment as the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
 //!
-//! The payload of a [`Segment`](super::Segment) is a length, so on the wire it is octets of zero, which add nothing to a
-//! checksum: the headers alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) already carry the checksums of the whole packet.
+//! Only the length of the payload of a [`Segment`](super::Segment) is known, so it is encoded as zeros. They do not change a checksum, so that
+//! the headers alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) have the checksums of the whole packet.
 //!
-//! There is no urgent pointer; on the way in it is ignored.
+//! The urgent pointer is encoded as zero, and ignored when decoding.
 
 mod decode;
 mod encode;

@@ -3,7 +3,7 @@
 use super::SeqNumber;
 use std::fmt;
 
-/// The options that acklab's endpoints speak.
+/// The options that acklab's endpoints use.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// Timestamps (RFC 7323, §3).
@@ -20,20 +20,20 @@ pub struct Options {
     pub sack_permitted: bool,
     /// ACK Congestion Control Permitted (RFC 5690, §4.1), on SYN.
     pub ack_congestion_control: bool,
-    /// ACK Ratio (RFC 5690, §4.2), with data: acknowledge every so many segments.
+    /// ACK Ratio (RFC 5690, §4.2), on data: the number of segments to acknowledge with one ACK.
     pub ack_ratio: Option<u8>,
 }
 
-/// The two clocks of a timestamps option.
+/// The two fields of a timestamps option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Timestamps {
-    /// The sender's clock.
+    /// TSval: the sender's timestamp clock.
     pub value: u32,
-    /// The latest clock of the peer, returned.
+    /// TSecr: the most recent TSval of the peer, echoed.
     pub echo: u32,
 }
 
-/// Which counter an AccECN option begins with; that of CE stands second.
+/// Which counter is first in an AccECN option. That of CE is always second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOrder {
     /// ECT(0), CE, ECT(1): `AccECN0`.
@@ -42,7 +42,7 @@ pub enum FieldOrder {
     Ect1First,
 }
 
-/// An AccECN option: counts of the octets of payload that have arrived with each codepoint, modulo 2²⁴ (RFC 9768, §3.2.3).
+/// An AccECN option: the octets of payload that have arrived with each codepoint, modulo 2²⁴ (RFC 9768, §3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AccurateEcn {
     order: FieldOrder,
@@ -51,12 +51,12 @@ pub struct AccurateEcn {
 }
 
 impl AccurateEcn {
-    /// As many counters as there are.
+    /// The number of counters.
     pub const MAX: usize = 3;
-    /// What a counter counts modulo.
+    /// The modulus of a counter.
     pub const MODULUS: u64 = 1 << 24;
 
-    /// The first counters in this order; what does not fit 24 bits is cut off, and what comes after the third is left out.
+    /// An option with the first three of `counters`, modulo 2²⁴.
     #[must_use]
     pub fn new(order: FieldOrder, counters: &[u64]) -> Self {
         let mut fields = [0; Self::MAX];
@@ -65,19 +65,19 @@ impl AccurateEcn {
         Self { order, fields, len: len as u8 }
     }
 
-    /// Which counter comes first.
+    /// The order of the counters.
     #[must_use]
     pub const fn order(&self) -> FieldOrder {
         self.order
     }
 
-    /// The counters that it carries.
+    /// The counters in the option.
     #[must_use]
     pub fn fields(&self) -> &[u32] {
         &self.fields[..usize::from(self.len)]
     }
 
-    /// The counter of marked octets, if it carries that.
+    /// The counter of octets marked CE, if present.
     #[must_use]
     pub fn marked(&self) -> Option<u32> {
         self.fields().get(1).copied()
@@ -89,19 +89,19 @@ impl AccurateEcn {
         2 + 3 * self.len as u64
     }
 
-    /// Does it carry no counter?
+    /// Is there no counter in the option?
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// A run of octets that the receiver holds: from `start` to before `end`.
+/// A block of octets that the receiver holds: from `start` to before `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlock {
-    /// First octet of the run.
+    /// First octet of the block.
     pub start: SeqNumber,
-    /// First octet after the run.
+    /// First octet after the block.
     pub end: SeqNumber,
 }
 
@@ -113,10 +113,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// As many as 40 octets of options hold.
+    /// The most blocks that fit 40 octets of options.
     pub const MAX: usize = 4;
 
-    /// Append `block`; false if it is full.
+    /// Appends `block`. Returns false if there is no room.
     pub fn push(&mut self, block: SackBlock) -> bool {
         let Some(slot) = self.blocks.get_mut(usize::from(self.len)) else { return false };
         *slot = block;
@@ -124,13 +124,13 @@ impl SackBlocks {
         true
     }
 
-    /// The blocks in their order.
+    /// The blocks, in the order of the option.
     #[must_use]
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Does it hold no block?
+    /// Is there no block?
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -146,7 +146,7 @@ impl PartialEq for SackBlocks {
 impl Eq for SackBlocks {}
 
 impl FromIterator<SackBlock> for SackBlocks {
-    /// Blocks past the fourth are left out.
+    /// Takes the first four blocks.
     fn from_iter<I: IntoIterator<Item = SackBlock>>(iter: I) -> Self {
         let mut blocks = Self::default();
         iter.into_iter().take(Self::MAX).for_each(|block| {
@@ -157,11 +157,11 @@ impl FromIterator<SackBlock> for SackBlocks {
 }
 
 impl Options {
-    /// As many octets of options as the data offset leaves room for.
+    /// The most octets of options that the data offset allows.
     pub const ROOM: u64 = 40;
 
-    /// Octets on the wire, padded to a multiple of four: as stacks lay them out, or without padding in between where they fit in no
-    /// other way.
+    /// Octets on the wire, padded to a multiple of four: with the padding between options that stacks use, or without it if the options
+    /// do not fit otherwise.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -171,9 +171,9 @@ impl Options {
         self.wire_len_of_many()
     }
 
-    /// As in most segments.
+    /// The common case: no option besides timestamps.
     #[inline]
-    const fn has_nothing_but_timestamps(&self) -> bool {
+    pub(crate) const fn has_nothing_but_timestamps(&self) -> bool {
         self.sack.is_empty()
             && self.accurate_ecn.is_none()
             && self.ack_ratio.is_none()
@@ -190,8 +190,8 @@ impl Options {
         if dense <= Self::ROOM { dense } else { aligned }
     }
 
-    /// As stacks lay them out: each of timestamps and SACK behind two NOPs, SACK-permitted sharing the two of the timestamps on a SYN,
-    /// an ACK Ratio those of the SACK, AccECN behind what it needs.
+    /// The length as stacks lay options out: two NOPs before each of timestamps and SACK, SACK-permitted in place of the NOPs of the
+    /// timestamps on a SYN, ACK Ratio after one NOP before the SACK, AccECN after as many NOPs as align it.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
@@ -208,7 +208,7 @@ impl Options {
         timestamps + sack + mss + scale + permitted + congestion_control + ratio + accurate_ecn
     }
 
-    /// One after the other, with padding at the end.
+    /// The length without padding between the options.
     fn dense_len(&self) -> u64 {
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.as_slice().len() as u64 };
@@ -248,7 +248,7 @@ impl fmt::Debug for AccurateEcn {
 }
 
 impl fmt::Debug for Options {
-    /// Only what is there.
+    /// Lists the options that are present.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut list = f.debug_struct("Options");
         if let Some(mss) = self.mss {

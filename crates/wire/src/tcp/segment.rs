@@ -27,9 +27,9 @@ impl Flags {
     pub const RST: Self = Self(0x004);
     /// Push.
     pub const PSH: Self = Self(0x008);
-    /// The acknowledgment field counts.
+    /// The acknowledgment field is valid.
     pub const ACK: Self = Self(0x010);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x020);
     /// ECN echo.
     pub const ECE: Self = Self(0x040);
@@ -38,13 +38,13 @@ impl Flags {
     /// Accurate ECN.
     pub const AE: Self = Self(0x100);
 
-    /// Are all flags of `other` set here?
+    /// Are all flags of `other` set?
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Is one flag of `other` set here?
+    /// Is at least one flag of `other` set?
     #[must_use]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -62,7 +62,7 @@ impl Flags {
         ((self.0 >> 6) & 0b111) as u8
     }
 
-    /// The flags AE, CWR and ECE that make up the ACE field of this value, of which the three low bits count.
+    /// The flags AE, CWR and ECE of an ACE field with this value, of which the low three bits count.
     #[must_use]
     pub const fn from_ace(ace: u8) -> Self {
         Self(((ace & 0b111) as u16) << 6)
@@ -102,10 +102,10 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// A TCP segment over IPv4. Payload is a length: endpoints here move counts of octets, not their values.
+/// A TCP segment over IPv4. Only the length of the payload is kept, because simulated endpoints exchange counts of octets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// The ECN field of the IP header that it travels in.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// Sequence number of the first octet.
     pub seq: SeqNumber,
@@ -122,7 +122,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The octets of sequence space that it takes: payload, and one each for SYN and FIN.
+    /// The length of the segment in sequence space: its payload, and one each for SYN and FIN.
     #[must_use]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload)
@@ -130,14 +130,14 @@ impl Segment {
             + u64::from(self.flags.contains(Flags::FIN))
     }
 
-    /// Octets of the IPv4 packet that carries it, headers included.
+    /// The length of the IPv4 packet, headers included.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> Bytes {
         Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
     }
 
-    /// What it says to the sender of data, if it has ACK and not SYN.
+    /// The acknowledgment in its header, if ACK is set and SYN is not.
     #[must_use]
     pub fn ack_header(&self) -> Option<AckHeader> {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
@@ -151,12 +151,12 @@ impl Segment {
             timestamps: timestamps.map(|clocks| (clocks.value, clocks.echo)),
             sack: sack.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect(),
             is_pure: self.is_pure_ack(),
-            says_more: self.flags.contains(Flags::PSH)
+            has_other_content: self.flags.contains(Flags::PSH)
                 || self.options != (Options { timestamps, sack, ..Options::default() }),
         })
     }
 
-    /// The same, if it is a pure ACK.
+    /// Like [`ack_header`](Self::ack_header), if it is a pure ACK.
     #[must_use]
     pub fn pure_ack(&self) -> Option<AckHeader> {
         self.ack_header().filter(|header| header.is_pure)
@@ -166,8 +166,8 @@ impl Segment {
     #[must_use]
     #[inline]
     pub fn is_pure_ack(&self) -> bool {
-        let other_business = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
-        self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(other_business)
+        let not_pure = Flags::SYN | Flags::FIN | Flags::RST | Flags::URG;
+        self.payload == 0 && self.flags.contains(Flags::ACK) && !self.flags.intersects(not_pure)
     }
 }
 
@@ -281,11 +281,11 @@ mod tests {
         let block = |start, end| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
         segment.options.sack = [block(4000, 5000), block(6000, 7000)].into_iter().collect();
         let header = segment.pure_ack().unwrap();
-        assert_eq!((header.timestamps, header.says_more), (Some((1, 2)), false));
+        assert_eq!((header.timestamps, header.has_other_content), (Some((1, 2)), false));
         assert_eq!(header.sack.as_slice(), [(4000, 5000), (6000, 7000)]);
-        assert!(Segment { flags: Flags::ACK | Flags::PSH, ..segment }.pure_ack().unwrap().says_more);
+        assert!(Segment { flags: Flags::ACK | Flags::PSH, ..segment }.pure_ack().unwrap().has_other_content);
         segment.options.ack_ratio = Some(2);
-        assert!(segment.pure_ack().unwrap().says_more);
+        assert!(segment.pure_ack().unwrap().has_other_content);
     }
 
     #[test]

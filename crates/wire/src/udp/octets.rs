@@ -3,23 +3,23 @@
 //! The test header stands at the start of the payload, big-endian: seconds (32 bits), microseconds (32 bits), number (64 bits). The rest
 //! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
 
+use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
 use crate::ipv4::{self, Carried, Checksums, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::{Endpoints, pdu::Pdu as _};
-use acklab_base::{Ecn, Instant};
-use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
-use std::net::SocketAddrV4;
+use acklab_base::Instant;
+use etherparse::IpNumber;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 
-/// Why a datagram has no octets.
+/// Why a datagram could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It is longer than a packet may be.
+    /// The packet is too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The test header has no room.
+    /// The payload is shorter than the test header.
     #[error("a payload of {octets} octets has no room for the 16 of the test header")]
     TooShort {
         /// Octets of payload.
@@ -27,39 +27,27 @@ pub enum EncodeError {
     },
 }
 
-/// Why octets are no datagram of test traffic.
+/// Why octets could not be decoded as a datagram of test traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no IPv4 packet that carries UDP.
+    /// They are no UDP datagram in IPv4.
     #[error(transparent)]
-    Ipv4(#[from] ipv4::DecodeError),
-    /// The headers are not all there.
-    #[error("the packet carries {there} octets, where the UDP header and that of the test take 24")]
+    Header(#[from] HeaderError),
+    /// The test header is not all there.
+    #[error("the payload has {present} octets, where the test header takes 16")]
     TooShort {
-        /// Octets after the IPv4 header.
-        there: usize,
+        /// Octets after the UDP header.
+        present: usize,
     },
-    /// The length that UDP says is not that which IPv4 says.
-    #[error("UDP says {udp} octets, IPv4 {ip}")]
-    Length {
-        /// The length field of UDP.
-        udp: usize,
-        /// What IPv4 leaves for it.
-        ip: usize,
-    },
-    /// The checksum of the datagram is wrong.
-    #[error("the UDP checksum is wrong")]
-    Checksum,
     /// The test header says a time that is none.
     #[error("the test header says {0} microseconds beyond a second")]
     Microseconds(u32),
 }
 
-/// Put the octets of `datagram`, sent between `endpoints` in an IPv4 packet with these `fields`, in place of those in `octets`, whose
-/// memory is used again.
+/// Replaces the contents of `octets` with the IPv4 packet that carries `datagram` between `endpoints`.
 ///
 /// # Errors
-/// If the datagram does not fit a packet, or its test header the payload; `octets` is empty then.
+/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is empty then.
 pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
@@ -78,19 +66,7 @@ pub(super) fn encode(
     let mut headers = [0; (UDP_HEADER + TEST_HEADER) as usize];
     let (udp, test) = headers.split_at_mut(UDP_HEADER as usize);
     test.copy_from_slice(&test_header(datagram));
-    let mut header = UdpHeader {
-        source_port: endpoints.source.port(),
-        destination_port: endpoints.destination.port(),
-        length,
-        checksum: 0,
-    };
-    udp.copy_from_slice(&header.to_bytes());
-    // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
-    header.checksum = match ipv4::checksum(IpNumber::UDP, endpoints, &headers, length) {
-        0 => u16::MAX,
-        sum => sum,
-    };
-    headers[..UDP_HEADER as usize].copy_from_slice(&header.to_bytes());
+    udp.copy_from_slice(&header::header(endpoints, test, length));
     let payload = datagram.payload - TEST_HEADER as u32;
     let carried = Carried { protocol: IpNumber::UDP.0, ecn: datagram.ecn, header: &headers, payload };
     Ok(ipv4::encode(&carried, endpoints, fields, extent, octets)?)
@@ -107,42 +83,25 @@ fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
     octets
 }
 
-/// The datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
+/// Decodes the datagram in the IPv4 packet at the start of `octets`, and its endpoints.
 ///
 /// # Errors
-/// If the octets are not a whole, well-formed datagram of test traffic in IPv4.
+/// If the octets are not a complete, well-formed datagram of test traffic in IPv4.
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDatagram), DecodeError> {
-    let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
-    let (Ok(udp), Some(test)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
-        return Err(DecodeError::TooShort { there: carried.len() });
+    let Received { endpoints, ecn, payload, length } = header::read(octets, checksums)?;
+    let Some(test) = payload.first_chunk::<{ TEST_HEADER as usize }>() else {
+        return Err(DecodeError::TooShort { present: payload.len() });
     };
-    let Some(test) = test.first_chunk::<{ TEST_HEADER as usize }>() else {
-        return Err(DecodeError::TooShort { there: carried.len() });
-    };
-    if usize::from(udp.length()) != length {
-        return Err(DecodeError::Length { udp: usize::from(udp.length()), ip: length });
-    }
-    let endpoints = Endpoints {
-        source: SocketAddrV4::new(ip.source_addr(), udp.source_port()),
-        destination: SocketAddrV4::new(ip.destination_addr(), udp.destination_port()),
-    };
-    if checksums == Checksums::Verify {
-        ipv4::all_there(&ip, carried, length)?;
-        // RFC 768: zero says that the sender took none.
-        if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
-            return Err(DecodeError::Checksum);
-        }
-    }
     let word = |at: usize| u32::from_be_bytes([test[at], test[at + 1], test[at + 2], test[at + 3]]);
     let (seconds, micros) = (word(0), word(4));
     if u64::from(micros) >= MICROS_PER_SECOND {
         return Err(DecodeError::Microseconds(micros));
     }
     let datagram = UserDatagram {
-        ecn: Ecn::from_bits(ip.ecn().value()),
+        ecn,
         number: u64::from(word(8)) << 32 | u64::from(word(12)),
         sent_at: Instant::from_nanos(u64::from(seconds) * NANOS_PER_SECOND + u64::from(micros) * 1000),
-        payload: (length - UDP_HEADER as usize) as u32,
+        payload: length as u32,
     };
     Ok((endpoints, datagram))
 }

@@ -36,10 +36,10 @@ fn agrees_with_the_decoder(packet: &IpPacket) {
     assert_eq!(packet.flow(), endpoints.flow_key(6));
     assert_eq!(packet.destination(), node((*endpoints.destination.ip()).into()));
     assert_eq!((packet.wire_len().get() as u32, packet.ecn()), (header_len(packet) + segment.payload, segment.ecn));
-    let says_more = packet.ack_header().is_some_and(|header| header.says_more);
+    let has_other_content = packet.ack_header().is_some_and(|header| header.has_other_content);
     let of_segment = segment.ack_header();
-    assert!(says_more || !of_segment.is_some_and(|header| header.says_more), "{packet:?}");
-    assert_eq!(packet.ack_header(), of_segment.map(|header| acklab_base::AckHeader { says_more, ..header }));
+    assert!(has_other_content || !of_segment.is_some_and(|header| header.has_other_content), "{packet:?}");
+    assert_eq!(packet.ack_header(), of_segment.map(|header| acklab_base::AckHeader { has_other_content, ..header }));
     assert_eq!(packet.is_pure_ack(), segment.is_pure_ack());
     if let Some(ack) = packet.compressible_ack() {
         assert_eq!(packet.with_ack(&ack), *packet);

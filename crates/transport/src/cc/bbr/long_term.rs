@@ -1,22 +1,23 @@
 //! The rate of a policer.
 //!
-//! A token bucket lets bursts pass and then drops all above its rate. Two intervals of heavy loss with nearly the same
-//! rate of delivery are taken for one, and that rate is sent at for a while (Flach et al., "An Internet-Wide Analysis
+//! A token bucket lets bursts pass and then drops all traffic above its rate. BBR infers a policer from two consecutive intervals of
+//! heavy loss with nearly the same delivery rate, and then sends at that rate for a while (Flach et al., "An Internet-Wide Analysis
 //! of Traffic Policing", SIGCOMM 2016).
 
 use super::{Bbr, Mode};
 use crate::cc::model::gain::Gain;
 use acklab_base::Instant;
 
-/// Two rates that differ by a part this small are the same (`bbr_lt_bw_ratio`: 1/8)…
+/// Two rates are taken as equal if they differ by at most this part (`bbr_lt_bw_ratio`: 1/8)…
 const RATE_DIVISOR: u64 = 8;
-/// …or by so many bits per second (`bbr_lt_bw_diff`).
+/// …or, less the pacing margin, by at most this many bits per second (`bbr_lt_bw_diff`, which `bbr_rate_bytes_per_sec` takes the margin
+/// from).
 const RATE_DIFFERENCE: u64 = 4000;
 const MILLISECOND: u64 = 1_000_000;
 
-/// Where an interval begins.
+/// The counters at the start of a sampling interval.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
+pub(super) struct IntervalStart {
     delivered: u64,
     lost: u64,
     milliseconds: u64,
@@ -26,32 +27,33 @@ pub(super) struct Mark {
 pub(super) struct LongTerm {
     is_sampling: bool,
     is_policed: bool,
-    /// Of the last interval, in bits per second; zero if there is none.
+    /// The delivery rate of the last interval in bits per second, or zero if there is none.
     rate: u64,
     rounds: u32,
-    start: Mark,
+    start: IntervalStart,
 }
 
 impl LongTerm {
-    /// The policer's rate in bits per second, if there is one.
+    /// The rate of the policer in bits per second, or `None` if no policer has been inferred.
     pub(super) fn policed(&self) -> Option<u64> {
         self.is_policed.then_some(self.rate)
     }
 
     /// `bbr_reset_lt_bw_sampling`.
-    pub(super) const fn reset(&mut self, start: Mark) {
+    pub(super) const fn reset(&mut self, start: IntervalStart) {
         *self = Self { is_sampling: false, is_policed: false, rate: 0, rounds: 0, start };
     }
 
     /// `bbr_reset_lt_bw_sampling_interval`.
-    const fn begin_interval(&mut self, start: Mark) {
+    const fn begin_interval(&mut self, start: IntervalStart) {
         (self.start, self.rounds) = (start, 0);
     }
 
     /// `bbr_lt_bw_interval_done`.
-    fn end_interval(&mut self, rate: u64, now: Mark) {
+    fn end_interval(&mut self, rate: u64, now: IntervalStart, pacing_margin: Gain) {
         let difference = rate.abs_diff(self.rate);
-        if self.rate > 0 && (difference * RATE_DIVISOR <= self.rate || difference <= RATE_DIFFERENCE) {
+        let is_small = pacing_margin.rest().of(difference) <= RATE_DIFFERENCE;
+        if self.rate > 0 && (difference * RATE_DIVISOR <= self.rate || is_small) {
             (self.rate, self.is_policed, self.rounds) = ((rate + self.rate) / 2, true, 0);
             return;
         }
@@ -59,8 +61,8 @@ impl LongTerm {
         self.begin_interval(now);
     }
 
-    /// The rate of the interval that may end now, if it was lossy (`bbr_lt_bw_sampling`, second half).
-    fn lossy_rate(&self, now: Mark, threshold: Gain) -> Option<u64> {
+    /// The delivery rate of the interval if it was lossy, otherwise `None` (`bbr_lt_bw_sampling`, second half).
+    fn lossy_rate(&self, now: IntervalStart, threshold: Gain) -> Option<u64> {
         let (lost, delivered) = (now.lost - self.start.lost, now.delivered - self.start.delivered);
         let milliseconds = now.milliseconds - self.start.milliseconds;
         (delivered > 0 && threshold.is_at_most(lost, delivered) && milliseconds > 0)
@@ -69,8 +71,12 @@ impl LongTerm {
 }
 
 impl Bbr {
-    pub(super) const fn interval_start(&self) -> Mark {
-        Mark { delivered: self.total_delivered, lost: self.total_lost, milliseconds: milliseconds(self.delivered_at) }
+    pub(super) const fn interval_start(&self) -> IntervalStart {
+        IntervalStart {
+            delivered: self.total_delivered,
+            lost: self.total_lost,
+            milliseconds: milliseconds(self.delivered_at),
+        }
     }
 
     /// `bbr_lt_bw_sampling`.
@@ -86,7 +92,7 @@ impl Bbr {
             }
             return;
         }
-        // Before the first loss the bucket may still hold tokens.
+        // Wait for the first loss: until then the token bucket may still hold tokens.
         if !self.long_term.is_sampling {
             if !has_loss {
                 return;
@@ -106,9 +112,9 @@ impl Bbr {
             self.long_term.reset(now);
             return;
         }
-        // An interval ends with a loss, when the bucket is empty again.
+        // End an interval with a loss, when the token bucket is empty.
         if has_loss && let Some(rate) = self.long_term.lossy_rate(now, self.constants.policer_loss_threshold) {
-            self.long_term.end_interval(rate, now);
+            self.long_term.end_interval(rate, now, self.constants.pacing_margin);
             if self.long_term.is_policed {
                 self.pacing_gain = Gain::ONE;
             }
@@ -118,4 +124,25 @@ impl Bbr {
 
 const fn milliseconds(at: Instant) -> u64 {
     at.as_nanos() / MILLISECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Are two intervals with these rates, in bits per second, taken for a policer, with a pacing margin of 1 %?
+    fn is_policer(first: u64, second: u64) -> bool {
+        let mut model = LongTerm::default();
+        model.end_interval(first, IntervalStart::default(), Gain::percent(1));
+        model.end_interval(second, IntervalStart::default(), Gain::percent(1));
+        model.policed().is_some()
+    }
+
+    #[test]
+    fn rates_are_equal_within_an_eighth_or_four_kilobits_and_the_margin() {
+        assert!(is_policer(80_000, 90_000));
+        assert!(!is_policer(80_000, 90_001));
+        assert!(is_policer(8000, 12_041), "99 % of 4041 is 4000");
+        assert!(!is_policer(8000, 12_042));
+    }
 }

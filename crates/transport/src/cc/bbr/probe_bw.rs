@@ -1,4 +1,4 @@
-//! The cycle of eight phases: send more, send less, cruise.
+//! The gain cycle of `ProbeBW`: probe for bandwidth, drain the queue of the probe, cruise.
 
 use super::{Bbr, Config, Mode};
 use crate::cc::Ack;
@@ -21,7 +21,7 @@ impl Cycle {
         }
     }
 
-    /// Is this the phase that probes for more?
+    /// Is this the phase that probes for bandwidth?
     pub(super) const fn probes(&self) -> bool {
         self.phase == 0
     }
@@ -33,7 +33,7 @@ impl Cycle {
 }
 
 impl Bbr {
-    /// `bbr_reset_probe_bw_mode`: a cycle may begin in any of its phases but the one that sends less (`bbr_cycle_rand`).
+    /// `bbr_reset_probe_bw_mode`: a cycle begins with a random phase other than the one that drains (`bbr_cycle_rand`).
     pub(super) fn enter_probe_bw(&mut self) {
         let phases = self.constants.cycle_phases;
         self.mode = Mode::ProbeBw;
@@ -48,18 +48,18 @@ impl Bbr {
         }
     }
 
-    /// `bbr_is_next_cycle_phase`: a phase takes a shortest round trip. Probing also takes until as much is in flight as
-    /// it asks for, or does not fit; draining only until the queue is gone.
+    /// `bbr_is_next_cycle_phase`: a phase lasts for the shortest round-trip time. The probing phase lasts longer, until its target is in
+    /// flight or a loss shows that the path does not hold it. The draining phase ends earlier if the queue is empty.
     fn is_phase_over(&self, ack: &Ack) -> bool {
-        let has_its_time = self.min_rtt.is_some_and(|min_rtt| self.delivered_at.since(self.cycle.began) > min_rtt);
+        let has_lasted_rtt = self.min_rtt.is_some_and(|min_rtt| self.delivered_at.since(self.cycle.began) > min_rtt);
         if self.pacing_gain.is_one() {
-            return has_its_time;
+            return has_lasted_rtt;
         }
         let in_flight = self.in_flight_at_departure(ack, ack.prior_in_flight);
         if self.pacing_gain.is_above_one() {
-            return has_its_time
+            return has_lasted_rtt
                 && (ack.lost > 0 || in_flight >= self.inflight(self.max_bandwidth(), self.pacing_gain));
         }
-        has_its_time || in_flight <= self.inflight(self.max_bandwidth(), Gain::ONE)
+        has_lasted_rtt || in_flight <= self.inflight(self.max_bandwidth(), Gain::ONE)
     }
 }

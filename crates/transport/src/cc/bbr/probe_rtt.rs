@@ -1,7 +1,7 @@
-//! The shortest round-trip time, and the pause that renews it.
+//! The shortest round-trip time, and the state `ProbeRTT` that measures it anew.
 
 use super::{Bbr, Mode};
-use crate::cc::model::probe_rtt::Pause;
+use crate::cc::model::probe_rtt::ProbeRttTimer;
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
@@ -18,13 +18,13 @@ impl Bbr {
         if has_expired && !self.restarts && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_window(window.cwnd);
-            self.pause = Pause::default();
+            self.probe_rtt = ProbeRttTimer::default();
         }
         self.limits_itself = self.mode == Mode::ProbeRtt;
         if self.mode == Mode::ProbeRtt {
             let (target, time) = (self.min_window(), self.constants.probe_rtt_duration);
-            if self.pause.on_ack(time, ack.now, ack.in_flight, target, &mut self.rounds, ack.total_delivered) {
-                self.end_pause(window, ack.now);
+            if self.probe_rtt.on_ack(time, ack.now, ack.in_flight, target, &mut self.rounds, ack.total_delivered) {
+                self.exit_probe_rtt(window, ack.now);
             }
         }
         if ack.delivered > 0 {
@@ -32,7 +32,7 @@ impl Bbr {
         }
     }
 
-    /// An ACK for less than a segment that was alone on its round trip: the receiver may have waited with it
+    /// Returns `true` for an ACK of less than a segment with nothing else delivered in its round trip: the receiver may have delayed it
     /// (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
     fn may_be_delayed(&self, ack: &Ack) -> bool {
         ack.delivered < self.mss
@@ -40,8 +40,8 @@ impl Bbr {
             && ack.rate.is_some_and(|sample| sample.delivered == ack.delivered)
     }
 
-    /// `bbr_check_probe_rtt_done`, once it is.
-    pub(super) fn end_pause(&mut self, window: &mut Window, now: Instant) {
+    /// The end of `ProbeRTT` (`bbr_check_probe_rtt_done`).
+    pub(super) fn exit_probe_rtt(&mut self, window: &mut Window, now: Instant) {
         self.min_rtt_at = now;
         window.cwnd = window.cwnd.max(self.prior_window);
         self.resume();

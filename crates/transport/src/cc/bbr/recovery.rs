@@ -1,15 +1,15 @@
-//! The window, also while losses are repaired.
+//! The window, in and out of recovery.
 
 use super::inflight::INITIAL_SEGMENTS;
 use super::{Bbr, Mode};
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
 
-/// The kernel counts the SYN as delivered.
+/// The kernel counts the SYN as delivered, so one segment fewer remains.
 const FIRST_SEGMENTS: u64 = INITIAL_SEGMENTS - 1;
 
 impl Bbr {
-    /// `bbr_set_cwnd`: up to the target by what is acknowledged, down to it at once.
+    /// `bbr_set_cwnd`: the window grows by what is delivered up to the target and falls to it at once.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         if ack.delivered > 0 {
             let cwnd = self.recover_or_restore(window.cwnd, ack);
@@ -21,7 +21,7 @@ impl Bbr {
     }
 
     fn towards_target(&self, cwnd: u64, ack: &Ack) -> u64 {
-        let target = self.with_budget(self.path(self.bandwidth(), self.window_gain) + self.aggregation());
+        let target = self.with_budget(self.bdp(self.bandwidth(), self.window_gain) + self.aggregation());
         let cwnd = if self.was_full {
             (cwnd + ack.delivered).min(target)
         } else if cwnd < target || ack.total_delivered < FIRST_SEGMENTS * self.mss {
@@ -32,20 +32,20 @@ impl Bbr {
         cwnd.max(self.min_window())
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery what was delivered may be sent, later
-    /// twice that; after it the window is what it was.
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery the flow sends as much as is delivered, afterwards up to twice
+    /// as much. The end of the recovery restores the window.
     fn recover_or_restore(&mut self, mut cwnd: u64, ack: &Ack) -> u64 {
         let before = std::mem::replace(&mut self.state, ack.state);
-        let repairs = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);
+        let in_recovery = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);
         if ack.lost > 0 {
             cwnd = cwnd.saturating_sub(ack.lost).max(self.mss);
         }
         if ack.state == CongestionState::Recovery && before != CongestionState::Recovery {
             self.conserves = true;
             self.rounds.begin(ack.total_delivered);
-            // The kernel counts packets, and what was delivered is one at least.
+            // The kernel counts packets, and at least one was delivered.
             cwnd = (ack.in_flight + ack.delivered).max(self.mss);
-        } else if repairs(before) && !repairs(ack.state) {
+        } else if in_recovery(before) && !in_recovery(ack.state) {
             cwnd = cwnd.max(self.prior_window);
             self.conserves = false;
         }

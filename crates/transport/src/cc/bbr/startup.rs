@@ -1,4 +1,4 @@
-//! Search for the bandwidth, then drain the queue that this left.
+//! Startup searches for the bandwidth, Drain empties the queue that this built.
 
 use super::{Bbr, Config, Mode};
 use crate::cc::model::gain::Gain;

@@ -1,4 +1,5 @@
-//! By event: what one ACK, one loss, one silence does. Round trips of 10 ms; at 8 Mbps the path holds ten segments.
+//! State by event: what one ACK, one loss, one idle period does. Round trips of 10 ms; at 8 Mbps the bandwidth-delay product is ten
+//! segments.
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::*;
@@ -6,6 +7,9 @@ use crate::cc::{Growth, Position};
 
 mod gate;
 mod policer;
+mod probe_bw;
+mod probe_rtt;
+mod recovery;
 
 const RTT: Duration = Duration::from_millis(10);
 /// `bbr_quantization_budget`: three transmissions of two segments.
@@ -32,7 +36,7 @@ impl Bench {
         bench
     }
 
-    /// Past startup and draining, at 8 Mbps.
+    /// In `ProbeBW`, at 8 Mbps.
     fn cruising() -> Self {
         let mut bench = Self::new();
         (0..4).for_each(|_| bench.round(8, 10));
@@ -41,7 +45,7 @@ impl Bench {
         bench
     }
 
-    /// `after` the last, an ACK for so many segments at so many Mbps.
+    /// An ACK `after` the last, for `segments` segments, with a sample of `mbps`.
     fn ack(&mut self, after: Duration, segments: u64, mbps: u64, prior: u64, edit: impl FnOnce(&mut Ack)) {
         self.now += after;
         self.delivered += segments * MSS;
@@ -54,7 +58,7 @@ impl Bench {
         self.bbr.on_ack(&mut self.window, &ack);
     }
 
-    /// An ACK that ends a round trip, with so many segments left in flight.
+    /// An ACK that ends a round trip and leaves `in_flight` segments in flight.
     fn round(&mut self, mbps: u64, in_flight: u64) {
         let prior = self.delivered;
         self.ack(RTT, 1, mbps, prior, |ack| ack.in_flight = in_flight * MSS);
@@ -138,63 +142,6 @@ fn rounds_that_the_application_limits_do_not_end_startup() {
 }
 
 #[test]
-fn a_cycle_never_begins_by_sending_less() {
-    let mut bench = Bench::cruising();
-    let mut first = [false; 2];
-    for _ in 0..200 {
-        bench.bbr.enter_probe_bw();
-        bench.bbr.update_gains();
-        let gain = bench.bbr.pacing_gain.of(256);
-        assert_ne!(gain, 192);
-        first[usize::from(gain == 320)] = true;
-    }
-    assert_eq!(first, [true, true], "by probing or by cruising");
-}
-
-/// The gains of so many ACKs 11 ms apart, with this much in flight before each.
-fn gains(bench: &mut Bench, acks: usize, prior_in_flight: u64) -> Vec<u64> {
-    (0..acks)
-        .map(|_| {
-            bench.within(Duration::from_millis(11), 0, |ack| {
-                (ack.delivered, ack.prior_in_flight) = (1, prior_in_flight * MSS);
-            });
-            bench.bbr.pacing_gain.of(100)
-        })
-        .collect()
-}
-
-#[test]
-fn a_phase_takes_a_round_trip_and_eight_make_a_cycle() {
-    let mut bench = Bench::cruising();
-    let seen = gains(&mut bench, 24, 30);
-    let probes: Vec<usize> = (0..24).filter(|index| seen[*index] == 125).collect();
-    assert_eq!((probes.len(), probes[1] - probes[0], probes[2] - probes[1]), (3, 8, 8), "{seen:?}");
-    assert_eq!(seen[probes[0] + 1..probes[0] + 8], [75, 100, 100, 100, 100, 100, 100]);
-}
-
-#[test]
-fn probing_lasts_until_its_target_is_in_flight_or_something_is_lost() {
-    let mut bench = Bench::cruising();
-    while gains(&mut bench, 1, 30) != [125] {}
-    assert_eq!(gains(&mut bench, 3, 10), [125; 3], "1.25 times the path and the budget are not in flight");
-    let mut lossy = Bench { bbr: bench.bbr.clone(), ..Bench::new() };
-    lossy.now = bench.now;
-    lossy.within(Duration::from_millis(11), 1, |ack| (ack.prior_in_flight, ack.lost) = (10 * MSS, MSS));
-    assert_eq!(lossy.bbr.pacing_gain.of(100), 75, "a loss says that it does not fit");
-    assert_eq!(gains(&mut bench, 1, 24), [75], "13 segments, the budget, an even number and two more: 22");
-}
-
-#[test]
-fn draining_ends_when_the_queue_is_gone() {
-    let mut bench = Bench::cruising();
-    while gains(&mut bench, 1, 30) != [75] {}
-    bench.within(Duration::from_millis(1), 1, |ack| ack.prior_in_flight = 17 * MSS);
-    assert_eq!(bench.bbr.pacing_gain.of(100), 75);
-    bench.within(Duration::from_millis(1), 1, |ack| ack.prior_in_flight = (10 + BUDGET) * MSS);
-    assert_eq!(bench.bbr.pacing_gain.of(100), 100);
-}
-
-#[test]
 fn what_pacing_holds_back_counts_as_delivered_by_then() {
     let bench = Bench::cruising();
     let ack = Ack { departure: bench.now + Duration::from_millis(3), ..ack(bench.now, 1, RTT) };
@@ -234,111 +181,4 @@ fn bursts_are_forgotten_after_ten_rounds() {
     assert!(bench.bbr.aggregation() >= 25 * MSS);
     (0..10).for_each(|_| bench.round(8, 10));
     assert!(bench.bbr.aggregation() < 5 * MSS, "{}", bench.bbr.aggregation());
-}
-
-#[test]
-fn a_recovery_conserves_for_a_round_then_doubles_and_then_restores() {
-    let mut bench = Bench::cruising();
-    (0..20).for_each(|_| bench.within(Duration::from_millis(1), 1, |_| {}));
-    let before = bench.window.cwnd;
-    bench.bbr.ssthresh(bench.now, &bench.window, before, Signal::Loss);
-    let repairing = |in_flight: u64, lost: u64| {
-        move |ack: &mut Ack| {
-            (ack.state, ack.in_flight, ack.lost) = (CongestionState::Recovery, in_flight * MSS, lost * MSS);
-        }
-    };
-    bench.within(Duration::from_millis(1), 1, repairing(15, 3));
-    assert_eq!(bench.segments(), 16, "what is in flight and what was delivered");
-    bench.within(Duration::from_millis(1), 2, repairing(14, 0));
-    assert_eq!(bench.segments(), 16);
-    let prior = bench.delivered;
-    bench.ack(RTT, 2, 8, prior, repairing(14, 0));
-    assert_eq!(bench.segments(), 18, "after a round, by what is delivered");
-    bench.within(Duration::from_millis(1), 1, |_| {});
-    assert!(bench.window.cwnd >= before.min(28 * MSS), "restored: {} of {before}", bench.window.cwnd);
-}
-
-#[test]
-fn what_is_lost_leaves_the_window_first() {
-    let mut bench = Bench::cruising();
-    bench.bbr.state = CongestionState::Recovery;
-    bench.window.cwnd = 15 * MSS;
-    bench.within(Duration::from_millis(1), 1, |ack| {
-        (ack.state, ack.lost) = (CongestionState::Recovery, 4 * MSS);
-    });
-    assert_eq!(bench.segments(), 12);
-}
-
-#[test]
-fn ten_seconds_without_a_shorter_round_trip_end_in_a_pause() {
-    let mut bench = Bench::cruising();
-    let slower = Duration::from_millis(12);
-    bench.within(Duration::from_millis(9900), 1, |ack| ack.newest_rtt = Some(slower));
-    assert_ne!(bench.bbr.mode, Mode::ProbeRtt);
-    let before = bench.window.cwnd;
-    bench.within(Duration::from_millis(200), 1, |ack| (ack.newest_rtt, ack.in_flight) = (Some(slower), 20 * MSS));
-    assert_eq!((bench.bbr.mode, bench.segments(), bench.bbr.min_rtt), (Mode::ProbeRtt, 4, Some(slower)));
-    assert!(bench.bbr.limits_itself(), "rates of four segments a round trip are not the path's");
-    bench.within(RTT, 1, |ack| ack.in_flight = 4 * MSS);
-    assert_eq!(bench.bbr.min_rtt, Some(RTT), "the drained path shows it");
-    (0..19).for_each(|_| bench.round(3, 4));
-    assert_eq!(bench.bbr.mode, Mode::ProbeRtt, "190 ms");
-    (0..2).for_each(|_| bench.round(3, 4));
-    assert_eq!(bench.bbr.mode, Mode::ProbeBw);
-    assert!(bench.window.cwnd >= before, "the window of before: {} of {before}", bench.segments());
-    bench.round(8, 4);
-    assert!(!bench.bbr.limits_itself());
-}
-
-#[test]
-fn a_lone_runt_may_have_been_delayed_and_renews_nothing() {
-    let mut bench = Bench::cruising();
-    bench.now += Duration::from_secs(11);
-    bench.bbr.restarts = true;
-    bench.within(Duration::ZERO, 0, |ack| {
-        (ack.delivered, ack.newest_rtt) = (500, Some(Duration::from_millis(60)));
-        ack.rate = Some(sample(500, 0));
-    });
-    assert_eq!(bench.bbr.min_rtt, Some(RTT));
-}
-
-#[test]
-fn after_silence_it_paces_at_the_bandwidth_and_does_not_pause() {
-    let mut bench = Bench::cruising();
-    while gains(&mut bench, 1, 30) != [125] {}
-    let sent = |is_app_limited| Sent {
-        now: bench.now + Duration::from_secs(11),
-        bytes: MSS,
-        in_flight: MSS,
-        end: Position(0),
-        is_retransmission: false,
-        is_app_limited,
-    };
-    let (busy, idle) = (sent(false), sent(true));
-    bench.bbr.on_sent(&mut bench.window, &busy);
-    assert!((bench.pacing_mbps() - 8.0 * 1.25 * 0.99).abs() < 1e-3);
-    bench.bbr.on_sent(&mut bench.window, &idle);
-    assert!((bench.pacing_mbps() - 8.0 * 0.99).abs() < 1e-3);
-    bench.within(Duration::from_secs(11), 1, |ack| ack.newest_rtt = Some(Duration::from_millis(11)));
-    assert_eq!(bench.bbr.mode, Mode::ProbeBw, "silence has drained the queue");
-    assert_eq!(bench.bbr.min_rtt, Some(Duration::from_millis(11)));
-}
-
-#[test]
-fn a_timeout_forgets_the_baseline_and_a_spurious_one_the_search_for_it() {
-    let mut bench = Bench::new();
-    (0..3).for_each(|_| bench.round(8, 10));
-    let before = bench.window.cwnd;
-    assert_eq!(bench.bbr.ssthresh(bench.now, &bench.window, before, Signal::Timeout), u64::MAX);
-    bench.window.cwnd = MSS;
-    bench.bbr.on_state(bench.now, &mut bench.window, CongestionState::Loss);
-    bench.round(8, 1);
-    assert_eq!(bench.bbr.mode, Mode::Startup, "8 Mbps are growth again");
-    bench.within(Duration::from_millis(1), 1, |_| {});
-    assert!(bench.window.cwnd >= before, "restored when the recovery is over");
-    bench.bbr.on_undo(bench.now, &mut bench.window);
-    (0..3).for_each(|_| bench.round(8, 10));
-    assert!(!bench.bbr.was_full);
-    bench.round(8, 10);
-    assert!(bench.bbr.was_full);
 }

@@ -3,17 +3,17 @@
 use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
+use crate::recovery::CongestionState;
 
-/// What is sent together is a millisecond of the pacing rate, 64 KiB at most and two segments at least (§5.6.3:
-/// `SetSendQuantum`).
+/// The send quantum is a millisecond of the pacing rate, at most 64 KiB and at least two segments (§5.6.3: `SetSendQuantum`).
 const QUANTA_A_SECOND: u64 = 1000;
 const QUANTUM_OCTETS: u64 = 64 << 10;
 const QUANTUM_SEGMENTS: u64 = 2;
-/// One waits to leave, one is cut up, one is put together again at the other end (§5.5.8.1: `UpdateOffloadBudget`).
+/// One quantum waits to leave, one is being segmented, one is being reassembled by the receiver (§5.5.8.1: `UpdateOffloadBudget`).
 const QUANTA: u64 = 3;
 
 impl Bbr3 {
-    /// BBR.MinPipeCwnd.
+    /// BBR.MinPipeCwnd, in octets.
     pub(super) fn min_window(&self) -> u64 {
         u64::from(self.constants.min_window) * self.mss
     }
@@ -24,8 +24,8 @@ impl Bbr3 {
     }
 
     /// `BDPMultiple` (§5.6.4.2).
-    pub(super) fn path(&self, bits_per_second: u64, gain: Gain) -> u64 {
-        self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_path(bits_per_second, min_rtt))
+    pub(super) fn bdp(&self, bits_per_second: u64, gain: Gain) -> u64 {
+        self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_bdp(bits_per_second, min_rtt))
     }
 
     /// `QuantizationBudget` (§5.6.4.2).
@@ -36,12 +36,12 @@ impl Bbr3 {
 
     /// `Inflight` (§5.6.4.2).
     pub(super) fn inflight(&self, bits_per_second: u64, gain: Gain) -> u64 {
-        self.with_budget(self.path(bits_per_second, gain))
+        self.with_budget(self.bdp(bits_per_second, gain))
     }
 
-    /// `TargetInflight` (§5.3.3.8.3): what the path holds, unless congestion has cut the window.
+    /// `TargetInflight` (§5.3.3.8.3): the bandwidth-delay product, unless congestion has cut the window below it.
     pub(super) fn target_inflight(&self, window: &Window) -> u64 {
-        self.path(self.bandwidth, Gain::ONE).min(window.cwnd)
+        self.bdp(self.bandwidth, Gain::ONE).min(window.cwnd)
     }
 
     /// `InflightWithHeadroom` (§5.3.3.9).
@@ -53,10 +53,21 @@ impl Bbr3 {
         bound.saturating_sub(self.constants.headroom.of(bound).max(self.mss)).max(self.min_window())
     }
 
-    /// `SetCwnd` (§5.6.4.6): up to the target by what is acknowledged, down to it at once, and within the bounds.
+    /// `SaveCwnd` (§5.6.4.4).
+    pub(super) fn save_window(&mut self, cwnd: u64) {
+        let is_cut = matches!(self.congestion, CongestionState::Recovery | CongestionState::Loss);
+        self.prior_window = if is_cut || self.state == State::ProbeRtt { self.prior_window.max(cwnd) } else { cwnd };
+    }
+
+    /// `RestoreCwnd` (§5.6.4.4).
+    pub(super) fn restore_window(&self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.prior_window);
+    }
+
+    /// `SetCwnd` (§5.6.4.6): the window grows by what is delivered up to the target, falls to it at once, and stays within the bounds.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let target = self.with_budget(
-            self.path(self.bandwidth, self.state.window_gain(&self.constants)) + self.extra_acked.get().unwrap_or(0),
+            self.bdp(self.bandwidth, self.state.window_gain(&self.constants)) + self.extra_acked.get().unwrap_or(0),
         );
         if self.was_full {
             window.cwnd = (window.cwnd + ack.delivered).min(target);
@@ -65,7 +76,7 @@ impl Bbr3 {
         }
         window.cwnd = window.cwnd.max(self.min_window());
         if self.state == State::ProbeRtt {
-            window.cwnd = window.cwnd.min(self.pause_window);
+            window.cwnd = window.cwnd.min(self.probe_rtt_cwnd);
         }
         window.cwnd = window.cwnd.min(self.bound());
     }

@@ -1,20 +1,20 @@
-//! How far a probe may go, and what it found (§5.3.3.9, §5.5.10.2).
+//! The long-term bound: how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2).
 
 use super::probe_bw::AckPhase;
-use super::undo::Return;
+use super::undo::UndoState;
 use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Window};
 use crate::recovery::delivery_rate::Sample;
 
-/// Rounds after which the bound grows no faster (§5.3.3.9: `RaiseInflightLongtermSlope`).
+/// The growth of the bound stops accelerating after this many rounds (§5.3.3.9: `RaiseInflightLongtermSlope`).
 const SLOPE_ROUNDS: u32 = 30;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongTerm {
     /// BBR.inflight_longterm.
     pub(super) inflight: u64,
-    /// BBR.is_bw_probe_sample: does what is acknowledged or lost tell of a probe?
+    /// BBR.is_bw_probe_sample: do the present ACKs and losses belong to a probe?
     pub(super) is_probe_sample: bool,
     /// BBR.prev_probe_too_high.
     pub(super) was_too_high: bool,
@@ -56,7 +56,7 @@ impl LongTerm {
         self.rounds
     }
 
-    /// `RaiseInflightLongtermSlope`: by 1, 2, 4, 8… segments a round.
+    /// `RaiseInflightLongtermSlope`: the bound grows by 1, 2, 4, 8… segments a round.
     pub(super) fn raise_slope(&mut self, cwnd: u64, mss: u64) {
         let segments = 1 << self.rounds;
         self.rounds = (self.rounds + 1).min(SLOPE_ROUNDS);
@@ -74,7 +74,7 @@ fn is_loss_too_high(threshold: Gain, lost: u64, in_flight: u64, has_sack: bool) 
 }
 
 impl Bbr3 {
-    /// `AdaptLongTermModel`. Did it decide what comes next?
+    /// `AdaptLongTermModel`. Returns `true` if it changed the state.
     pub(super) fn adapt_long_term(&mut self, window: &Window, ack: &Ack) -> bool {
         if self.cycle.ack_phase == AckPhase::Starting && self.rounds.starts() {
             self.cycle.ack_phase = AckPhase::Feedback;
@@ -86,7 +86,7 @@ impl Bbr3 {
                 if ack.rate.is_some_and(|sample| !sample.is_app_limited) {
                     self.advance_bandwidth();
                 }
-                // The probe stopped early where the last had been too high, and was not: once more, in full.
+                // The probe stopped early as a precaution, after one that was too high, and did not lose too much: probe again in full.
                 if self.long_term.was_precautionary && !self.long_term.was_too_high {
                     self.enter_refill();
                     return true;
@@ -120,8 +120,8 @@ impl Bbr3 {
         }
     }
 
-    /// Of `HandleLostPacket`, what concerns a probe: a loss rate above the threshold bounds what may be in flight.
-    pub(super) fn judge_lost_probe(&mut self, window: &Window, lost: &Lost) {
+    /// The part of `HandleLostPacket` that concerns a probe: a loss rate above the threshold bounds the data in flight.
+    pub(super) fn check_lost_probe(&mut self, window: &Window, lost: &Lost) {
         if !self.long_term.is_probe_sample {
             return;
         }
@@ -140,14 +140,14 @@ impl Bbr3 {
             self.long_term.inflight = in_flight.max(self.constants.beta.of(self.target_inflight(window)));
         }
         if self.state == State::Up {
-            self.undo.returns_to = Return::Up;
+            self.undo.state = UndoState::Up;
             self.enter_down(lost.now);
         }
     }
 }
 
-/// `InflightAtLoss`: with how much in flight did the losses cross the threshold? The part of this transmission that
-/// could be lost before that is nothing if those before it were enough.
+/// `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold. The share of this transmission that was within
+/// the threshold is zero if the losses before it had crossed the threshold already.
 fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

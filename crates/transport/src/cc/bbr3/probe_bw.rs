@@ -1,23 +1,23 @@
-//! Down, cruise, refill, up (§5.3.3).
+//! The states Down, Cruise, Refill and Up of `ProbeBW` (§5.3.3).
 
 use super::{Bbr3, Config, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use acklab_base::{Duration, Instant};
 
-/// BBR.ack_phase: what ACKs tell of a probe (§2.14).
+/// BBR.ack_phase: how the data being acknowledged relates to a probe (§2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
-    /// Nothing.
+    /// `ACKS_INIT`: no probe.
     #[default]
     Init,
-    /// The pipe is filled for one.
+    /// `ACKS_REFILLING`: the pipe is being filled for a probe.
     Refilling,
-    /// It has begun; what is acknowledged left before.
+    /// `ACKS_PROBE_STARTING`: the probe has begun, but ACKs are of data sent before it.
     Starting,
-    /// What is acknowledged left in it.
+    /// `ACKS_PROBE_FEEDBACK`: ACKs are of data sent in the probe.
     Feedback,
-    /// It has ended; what is acknowledged may have left in it.
+    /// `ACKS_PROBE_STOPPING`: the probe has ended, but ACKs may be of data sent in it.
     Stopping,
 }
 
@@ -119,9 +119,9 @@ impl Bbr3 {
         self.is_full
     }
 
-    /// The probe's wait begins, without the phase that sends less: a pause has drained the queue (`ExitProbeRTT`,
+    /// Begins the wait for a probe without `ProbeBW_DOWN`, because `ProbeRTT` has drained the queue (`ExitProbeRTT`,
     /// §5.3.4.4).
-    pub(super) fn enter_cruise_after_pause(&mut self, now: Instant) {
+    pub(super) fn enter_cruise_after_probe_rtt(&mut self, now: Instant) {
         self.enter_down(now);
         self.state = State::Cruise;
     }

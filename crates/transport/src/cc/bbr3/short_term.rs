@@ -1,4 +1,4 @@
-//! What a loss between probes means (§5.5.10.3): each round with one moves two bounds towards what was delivered in it.
+//! The short-term bounds (§5.5.10.3): each round with a loss between probes lowers two bounds towards what was delivered in that round.
 
 use super::{Bbr3, INFINITY};
 use crate::cc::{Ack, Window};
@@ -9,9 +9,9 @@ pub(super) struct ShortTerm {
     pub(super) bandwidth: u64,
     /// BBR.inflight_shortterm.
     pub(super) inflight: u64,
-    /// BBR.bw_latest: the greatest rate of the round, in bits per second.
+    /// BBR.bw_latest: the highest delivery rate of the round, in bits per second.
     latest_bandwidth: u64,
-    /// BBR.inflight_latest: the most that was delivered in it.
+    /// BBR.inflight_latest: the most that was delivered by a sample of the round.
     pub(super) latest_inflight: u64,
     /// BBR.is_loss_in_round.
     pub(super) has_loss: bool,

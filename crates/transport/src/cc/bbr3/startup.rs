@@ -1,13 +1,14 @@
-//! Search for the bandwidth, then drain the queue that this left (§5.3.1, §5.3.2).
+//! Startup searches for the bandwidth, Drain empties the queue that this built (§5.3.1, §5.3.2).
 
 use super::long_term::is_too_high;
-use super::undo::Return;
-use super::{Bbr3, State};
+use super::undo::UndoState;
+use super::{Bbr3, Config, State};
+use crate::cc::model::full_pipe::FullPipe;
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Position};
 use crate::recovery::CongestionState;
 
-/// The ranges that a round has lost.
+/// The ranges lost in a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     ranges: u32,
@@ -15,7 +16,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Ranges that touch are one.
+    /// Adjacent ranges count as one.
     pub(super) fn note(&mut self, lost: &Lost) {
         self.ranges += u32::from(self.last_end != Some(lost.start));
         self.last_end = Some(lost.end);
@@ -25,6 +26,24 @@ impl Losses {
 impl Bbr3 {
     pub(super) const fn enter_startup(&mut self) {
         self.state = State::Startup;
+    }
+
+    /// `CheckFullBWReached` (§5.3.1.2).
+    pub(super) fn check_full_pipe(&mut self, ack: &Ack) {
+        if self.is_full || !self.rounds.starts() {
+            return;
+        }
+        if let Some(sample) = ack.rate.filter(|sample| !sample.is_app_limited) {
+            let Config { full_bandwidth_growth, full_bandwidth_rounds, .. } = self.constants;
+            self.is_full =
+                self.full_pipe.on_round(sample.bits_per_second(), full_bandwidth_growth, full_bandwidth_rounds);
+            self.was_full |= self.is_full;
+        }
+    }
+
+    /// `ResetFullBW`, and sets the rate that the next rounds must exceed.
+    pub(super) const fn reset_full_pipe(&mut self, baseline: u64) {
+        (self.full_pipe, self.is_full) = (FullPipe::from(baseline), false);
     }
 
     /// `CheckStartupDone` (§5.3.1.1).
@@ -48,9 +67,9 @@ impl Bbr3 {
                 ack.lost > 0
             };
         if self.state == State::Startup && !self.was_full && is_high {
-            self.undo.returns_to = Return::Startup;
+            self.undo.state = UndoState::Startup;
             (self.is_full, self.was_full) = (true, true);
-            self.long_term.inflight = self.path(self.bandwidth, Gain::ONE).max(self.short_term.latest_inflight);
+            self.long_term.inflight = self.bdp(self.bandwidth, Gain::ONE).max(self.short_term.latest_inflight);
         }
         if ends_round {
             self.losses = Losses::default();

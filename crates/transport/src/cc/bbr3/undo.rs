@@ -1,21 +1,21 @@
-//! Losses that were none (§5.5.11).
+//! Spurious loss detection (§5.5.11).
 
 use super::{Bbr3, State};
 use crate::cc::Window;
 
-/// BBR.undo_state: where a loss ended a search.
+/// BBR.undo_state: the state that a loss ended and that an undo resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Return {
+pub(super) enum UndoState {
     #[default]
-    Nowhere,
+    Unset,
     Startup,
     Up,
 }
 
-/// What a loss changed.
+/// What a loss changed, to be restored if it was spurious.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    pub(super) returns_to: Return,
+    pub(super) state: UndoState,
     short_term_bandwidth: u64,
     short_term_inflight: u64,
     long_term_inflight: u64,
@@ -26,7 +26,7 @@ impl Bbr3 {
     pub(super) fn save_upon_loss(&mut self, cwnd: u64) {
         self.save_window(cwnd);
         self.undo = Undo {
-            returns_to: Return::Nowhere,
+            state: UndoState::Unset,
             short_term_bandwidth: self.short_term.bandwidth,
             short_term_inflight: self.short_term.inflight,
             long_term_inflight: self.long_term.inflight,
@@ -41,14 +41,14 @@ impl Bbr3 {
         self.short_term.bandwidth = self.short_term.bandwidth.max(self.undo.short_term_bandwidth);
         self.short_term.inflight = self.short_term.inflight.max(self.undo.short_term_inflight);
         self.long_term.inflight = self.long_term.inflight.max(self.undo.long_term_inflight);
-        match std::mem::take(&mut self.undo.returns_to) {
-            Return::Startup if self.state != State::Startup => {
+        match std::mem::take(&mut self.undo.state) {
+            UndoState::Startup if self.state != State::Startup => {
                 self.was_full = false;
                 if self.state != State::ProbeRtt {
                     self.enter_startup();
                 }
             }
-            Return::Up if self.state != State::Up && self.state != State::ProbeRtt => self.enter_refill(),
+            UndoState::Up if self.state != State::Up && self.state != State::ProbeRtt => self.enter_refill(),
             _ => {}
         }
     }

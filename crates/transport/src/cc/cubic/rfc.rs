@@ -1,4 +1,4 @@
-//! CUBIC as RFC 9438 writes it, in fractions of segments.
+//! CUBIC of RFC 9438, in fractions of segments.
 
 use super::super::{Ack, Growth, Window};
 use super::Config;
@@ -8,14 +8,14 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rfc {
     constants: Config,
-    /// §4.3: `α_cubic`, with which an AIMD window that falls to β grows as fast as Reno's on average.
+    /// `α_cubic` (§4.3): the additive increase with which an AIMD window that falls to β has Reno's average.
     alpha: f64,
     curve: Curve,
-    /// The curve before the last reduction (§4.9).
+    /// The curve before the last reduction, for an undo (§4.9).
     before: Option<Curve>,
-    /// When something else than the window began to hold back sending.
+    /// Since when sending has been limited by something other than the window.
     limited_since: Option<Instant>,
-    /// Part of an octet of growth.
+    /// Growth of less than an octet.
     fraction: f64,
     growth: Growth,
 }
@@ -23,11 +23,11 @@ pub(super) struct Rfc {
 /// The variables of interest (§4.1.2), in segments and seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// Where the curve is flat. None before the first loss and after a timeout: congestion avoidance then begins at the flat point
+    /// `W_max`: where the curve is flat. `None` before the first loss and after a timeout, when congestion avoidance begins at the flat point
     /// (§4.8, §4.10).
     w_max: Option<f64>,
     k: f64,
-    /// `cwnd_prior`: the window when the threshold was last set. Zero before that.
+    /// `cwnd_prior`: the window when the threshold was last set, or zero.
     cwnd_prior: f64,
     epoch: Option<Epoch>,
 }
@@ -54,7 +54,7 @@ impl Rfc {
         }
     }
 
-    /// §5.8: time during which the window did not hold back sending does not move the curve.
+    /// §5.8: time in which sending was not limited by the window does not advance the curve.
     pub(super) fn note_limit(&mut self, ack: &Ack) {
         if ack.acked.bytes == 0 {
             return;
@@ -78,7 +78,7 @@ impl Rfc {
             let offset = time.as_secs_f64() - self.curve.k;
             self.constants.c * offset * offset * offset + w_max
         };
-        // §4.3: once it is back where the last reduction began, it grows as Reno does.
+        // §4.3: once W_est has reached cwnd_prior, it grows as Reno does.
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.alpha };
         let w_est = epoch.w_est + alpha * acked / cwnd;
         self.curve.epoch = Some(Epoch { w_est, ..epoch });
@@ -87,7 +87,7 @@ impl Rfc {
         } else {
             // §4.2, §4.4, §4.5.
             let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, self.constants.max_target * cwnd);
-            // Taken literally, each ACK counts once; where octets are counted, an ACK for several segments stands for as many.
+            // To the letter, each ACK counts once. Where octets are counted, an ACK for several segments counts as several.
             (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
         self.fraction += grown * mss;
@@ -121,7 +121,7 @@ impl Rfc {
         }
     }
 
-    /// §4.9.2: the reduction was for nothing. A window that has grown beyond the one before it keeps its curve.
+    /// §4.9.2: the reduction was spurious. The curve is restored unless the window has grown beyond that before the reduction.
     pub(super) fn restore(&mut self, window: &Window) {
         let has_outgrown = window.cwnd as f64 / window.mss as f64 > self.curve.cwnd_prior;
         if let Some(before) = self.before.take().filter(|_| !has_outgrown) {
@@ -131,7 +131,7 @@ impl Rfc {
 }
 
 impl Curve {
-    /// §4.2, eq. 2. A window that is already higher than the flat point is the flat point.
+    /// §4.2, eq. 2. If the window is above the flat point, it becomes the flat point.
     fn begin(&mut self, now: Instant, cwnd: f64, c: f64) -> Epoch {
         let w_max = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
         self.k = libm::cbrt((w_max - cwnd) / c);

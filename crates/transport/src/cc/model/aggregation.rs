@@ -1,11 +1,10 @@
-//! What was acknowledged in bursts.
+//! ACK aggregation.
 //!
-//! Where ACKs, or the data that they answer, come in bunches, a sender must have more in flight than the path holds, or
-//! it falls silent between two of them. How much more is what was acknowledged beyond what the bandwidth explains, in a
-//! span of time over which ACKs never fell behind it (draft-ietf-ccwg-bbr, §5.5.9; Linux's
-//! `bbr_update_ack_aggregation`).
+//! If ACKs, or the data that they acknowledge, arrive in bursts, a sender with only a bandwidth-delay product in flight idles between
+//! two bursts. It needs as much more as was acknowledged beyond what the bandwidth explains, within an epoch in which the acknowledged
+//! octets never fell behind the bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
 
-use super::gain::brought;
+use super::gain::delivered_in;
 use acklab_base::Instant;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,14 +19,14 @@ impl AckEpoch {
         Self { began: now, acked: 0 }
     }
 
-    /// Octets acknowledged in it.
+    /// Octets acknowledged in the epoch.
     pub(in crate::cc) const fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// So many octets more are acknowledged. Returns by how many that is more than expected.
+    /// Counts `octets` more as acknowledged. Returns by how much the epoch exceeds what the bandwidth explains.
     pub(in crate::cc) fn on_acked(&mut self, now: Instant, octets: u64, bits_per_second: u64) -> u64 {
-        let mut expected = brought(bits_per_second, now.since(self.began));
+        let mut expected = delivered_in(bits_per_second, now.since(self.began));
         if self.acked <= expected {
             *self = Self::starting(now);
             expected = 0;

@@ -1,6 +1,6 @@
-//! A maximum over two periods.
+//! A maximum filter of two periods.
 
-/// The greatest value of the present and the last of two periods whose end the owner tells.
+/// The maximum of the present period and the one before it. The owner calls [`advance`](Self::advance) at the end of a period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct TwoPeriodMax {
     last: u64,
@@ -16,12 +16,12 @@ impl TwoPeriodMax {
         self.present = self.present.max(value);
     }
 
-    /// A new period begins.
+    /// Begins a new period.
     pub(in crate::cc) const fn advance(&mut self) {
         (self.last, self.present) = (self.present, 0);
     }
 
-    /// Has anything been seen in the present period?
+    /// Has the present period a value?
     pub(in crate::cc) const fn has_present(&self) -> bool {
         self.present > 0
     }

@@ -1,19 +1,20 @@
-//! Whether more sending still brings more delivery.
+//! Whether the delivery rate still grows with the sending rate.
 //!
-//! As published, three rounds without a quarter more mean no: one in which the receiver enlarges its window, one in which that is
-//! filled, and one in which it shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
+//! As published, the pipe is full after three rounds without growth by a quarter: in the first the receiver may enlarge its window, in the
+//! second the sender fills it, and in the third the higher delivery rate shows (Linux's `bbr_check_full_bw_reached`;
+//! draft-ietf-ccwg-bbr, §5.3.1.2).
 
 use super::gain::Gain;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct FullPipe {
-    /// The rate that the next must exceed, in bits per second.
+    /// The growth is measured against this rate, in bits per second.
     baseline: u64,
     rounds: u32,
 }
 
 impl FullPipe {
-    /// To be exceeded from now on: `baseline`, in bits per second.
+    /// Measures growth against `baseline`, in bits per second, from now on.
     pub(in crate::cc) const fn from(baseline: u64) -> Self {
         Self { baseline, rounds: 0 }
     }
@@ -23,8 +24,8 @@ impl FullPipe {
         self.baseline = 0;
     }
 
-    /// A round that the application did not limit has ended with this rate. Is the pipe full, after so many `rounds` without this
-    /// `growth`?
+    /// Takes the delivery rate of a round that was not application-limited. Returns `true` if the pipe is full: `rounds` rounds have passed
+    /// without `growth`.
     pub(in crate::cc) fn on_round(&mut self, bits_per_second: u64, growth: Gain, rounds: u32) -> bool {
         if bits_per_second >= growth.of(self.baseline) {
             *self = Self::from(bits_per_second);

@@ -1,21 +1,21 @@
-//! Gains as fractions, and how much a rate brings in a time.
+//! Gains as fractions, and bandwidth-delay products.
 
 use acklab_base::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A factor on a rate or a volume, as a whole number of 25 600ths: that holds hundredths, which the drafts of BBR write, and 256ths,
-/// which the kernel counts in (`BBR_UNIT`), exactly.
+/// A factor on a rate or a volume, as a whole number of 25 600ths. These represent both the hundredths of the drafts of BBR and the 256ths
+/// of the kernel (`BBR_UNIT`) exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gain(u64);
 
 impl Gain {
     const UNITS: u64 = 25_600;
-    /// What comes out is what goes in.
+    /// A factor of one.
     pub const ONE: Self = Self(Self::UNITS);
 
-    /// In units of 1/256, as Linux has it (`BBR_UNIT`).
+    /// In units of 1/256, Linux's `BBR_UNIT`.
     #[must_use]
     pub const fn over_256(numerator: u64) -> Self {
         Self(numerator * (Self::UNITS / 256))
@@ -39,7 +39,7 @@ impl Gain {
         self.0 as f64 / Self::UNITS as f64
     }
 
-    /// `value`, multiplied and rounded down.
+    /// `value` times the gain, rounded down.
     #[must_use]
     pub const fn of(self, value: u64) -> u64 {
         (value as u128 * self.0 as u128 / Self::UNITS as u128) as u64
@@ -50,17 +50,17 @@ impl Gain {
         part as u128 * Self::UNITS as u128 >= whole as u128 * self.0 as u128
     }
 
-    /// `time`, multiplied and rounded down.
+    /// `time` times the gain, rounded down.
     pub(in crate::cc) const fn of_time(self, time: Duration) -> Duration {
         Duration::from_nanos(self.of(time.as_nanos()))
     }
 
-    /// What this leaves of the whole.
+    /// One minus this gain.
     pub(in crate::cc) const fn rest(self) -> Self {
         Self(Self::UNITS.saturating_sub(self.0))
     }
 
-    /// Of what `value` would be this much, rounded down.
+    /// `value` divided by the gain, rounded down.
     pub(in crate::cc) const fn whole_of(self, value: u64) -> u64 {
         (value as u128 * Self::UNITS as u128 / self.0 as u128) as u64
     }
@@ -73,9 +73,9 @@ impl Gain {
         self.0 == Self::UNITS
     }
 
-    /// Octets that a path of so many bits per second holds at this round-trip time, multiplied and rounded up: rounding
-    /// down would feed back into ever lower estimates (`bbr_bdp`).
-    pub(in crate::cc) const fn of_path(self, bits_per_second: u64, rtt: Duration) -> u64 {
+    /// The bandwidth-delay product in octets times the gain, rounded up: rounding down would feed back into ever lower estimates
+    /// (`bbr_bdp`).
+    pub(in crate::cc) const fn of_bdp(self, bits_per_second: u64, rtt: Duration) -> u64 {
         let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.0 as u128;
         volume.div_ceil(8_000_000_000 * Self::UNITS as u128) as u64
     }
@@ -103,8 +103,8 @@ impl JsonSchema for Gain {
     }
 }
 
-/// Octets that so many bits per second bring in this time, rounded down.
-pub(in crate::cc) const fn brought(bits_per_second: u64, time: Duration) -> u64 {
+/// Octets delivered at this rate in this time, rounded down.
+pub(in crate::cc) const fn delivered_in(bits_per_second: u64, time: Duration) -> u64 {
     (bits_per_second as u128 * time.as_nanos() as u128 / 8_000_000_000) as u64
 }
 
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn the_volume_of_a_path_is_rounded_up() {
         let rtt = Duration::from_millis(10);
-        assert_eq!(Gain::ONE.of_path(8_000_000, rtt), 10_000);
-        assert_eq!(Gain::over_256(512).of_path(8_000_000, rtt), 20_000);
-        assert_eq!(Gain::ONE.of_path(8_000_001, rtt), 10_001);
-        assert_eq!(brought(8_000_001, rtt), 10_000);
+        assert_eq!(Gain::ONE.of_bdp(8_000_000, rtt), 10_000);
+        assert_eq!(Gain::over_256(512).of_bdp(8_000_000, rtt), 20_000);
+        assert_eq!(Gain::ONE.of_bdp(8_000_001, rtt), 10_001);
+        assert_eq!(delivered_in(8_000_001, rtt), 10_000);
     }
 
     #[test]

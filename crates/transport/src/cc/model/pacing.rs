@@ -1,21 +1,21 @@
-//! The rate of sending that follows from an estimate.
+//! The pacing rate, which follows the estimated bandwidth.
 
 use super::gain::Gain;
 use acklab_base::{Duration, Rate};
 
-/// A round-trip time for want of a measured one (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2:
+/// The round-trip time that is assumed before one is measured (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2:
 /// InitPacingRate).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cc) struct PacingRate {
     bits_per_second: u64,
-    /// What the margin leaves of an estimate.
+    /// One minus the margin.
     kept: Gain,
 }
 
 impl PacingRate {
-    /// Nothing yet, and later on a `margin` below the estimate, so that on the whole the queue drains.
+    /// No rate yet; later a rate that is `margin` below the estimate, so that the queue drains on average.
     pub(in crate::cc) const fn new(margin: Gain) -> Self {
         Self { bits_per_second: 0, kept: margin.rest() }
     }
@@ -28,19 +28,19 @@ impl PacingRate {
         Rate::from_bits_per_second(self.bits_per_second)
     }
 
-    /// A window of so many octets in a round trip, multiplied.
+    /// Paces `window` octets in a round trip, times `gain`.
     pub(in crate::cc) fn start(&mut self, window: u64, rtt: Option<Duration>, gain: Gain) {
         let rtt = rtt.unwrap_or(NOMINAL_RTT).as_nanos().max(1);
         self.bits_per_second = gain.of((u128::from(window) * 8_000_000_000 / u128::from(rtt)) as u64);
     }
 
-    /// Takes the margin off.
+    /// Reduces the rate by the margin.
     pub(in crate::cc) fn keep_margin(&mut self) {
         self.bits_per_second = self.kept.of(self.bits_per_second);
     }
 
-    /// The estimate, multiplied. Until the pipe was once full, it only rises: first rates tell more of the application
-    /// than of the path.
+    /// Paces at the estimate times `gain`, less the margin. The rate only rises until the pipe has been full once, because the first
+    /// samples reflect the application more than the path.
     pub(in crate::cc) fn follow(&mut self, bits_per_second: u64, gain: Gain, was_full: bool) {
         let rate = self.kept.of(gain.of(bits_per_second));
         if was_full || rate > self.bits_per_second {

@@ -1,17 +1,17 @@
-//! The pause that lets a queue drain, so that the path's own round-trip time shows.
+//! How long `ProbeRTT` lasts: the state in which BBR drains the queue to measure the round-trip time of the path itself.
 
 use super::rounds::Rounds;
 use acklab_base::{Duration, Instant};
 
-/// Once little enough is in flight, the pause lasts for its time and a round trip.
+/// Once the data in flight has fallen to the target, `ProbeRTT` lasts for its duration and at least a round trip.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::cc) struct Pause {
+pub(in crate::cc) struct ProbeRttTimer {
     until: Option<Instant>,
     round_done: bool,
 }
 
-impl Pause {
-    /// An ACK has come in the pause, with so much left in flight. Is the pause, which takes this `time`, over?
+impl ProbeRttTimer {
+    /// Processes an ACK in `ProbeRTT`, of duration `time`, after which `in_flight` octets are in flight. Returns `true` if `ProbeRTT` is over.
     pub(in crate::cc) fn on_ack(
         &mut self,
         time: Duration,
@@ -32,7 +32,7 @@ impl Pause {
         self.round_done && self.has_passed(now)
     }
 
-    /// Has its time passed?
+    /// Has the duration passed?
     pub(in crate::cc) fn has_passed(&self, now: Instant) -> bool {
         self.until.is_some_and(|until| now > until)
     }
@@ -46,15 +46,15 @@ mod tests {
     #[test]
     fn it_takes_its_time_and_a_round() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let (mut pause, mut rounds) = (Pause::default(), Rounds::default());
+        let (mut timer, mut rounds) = (ProbeRttTimer::default(), Rounds::default());
         rounds.update(None, 0);
-        assert!(!pause.on_ack(Duration::from_millis(200), at(0), 5000, 4000, &mut rounds, 9000), "too much in flight");
-        assert!(!pause.on_ack(Duration::from_millis(200), at(10), 4000, 4000, &mut rounds, 10_000), "it begins");
+        assert!(!timer.on_ack(Duration::from_millis(200), at(0), 5000, 4000, &mut rounds, 9000), "too much in flight");
+        assert!(!timer.on_ack(Duration::from_millis(200), at(10), 4000, 4000, &mut rounds, 10_000), "it begins");
         assert!(
-            !pause.on_ack(Duration::from_millis(200), at(220), 4000, 4000, &mut rounds, 10_000),
+            !timer.on_ack(Duration::from_millis(200), at(220), 4000, 4000, &mut rounds, 10_000),
             "no round has passed"
         );
         rounds.update(Some(&sample(1000, 10_000)), 11_000);
-        assert!(pause.on_ack(Duration::from_millis(200), at(221), 4000, 4000, &mut rounds, 11_000));
+        assert!(timer.on_ack(Duration::from_millis(200), at(221), 4000, 4000, &mut rounds, 11_000));
     }
 }

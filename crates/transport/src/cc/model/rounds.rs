@@ -1,30 +1,30 @@
-//! Round trips, counted by what is delivered.
+//! Packet-timed round trips.
 //!
-//! One ends with the first ACK of what left after it had begun (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`).
-//! ACKs that come late make it end late.
+//! A round ends with the first ACK of data that was sent after the round had begun (draft-ietf-ccwg-bbr, §5.5.1; Linux's
+//! `bbr_update_bw`). Late ACKs prolong it.
 
 use crate::recovery::delivery_rate::Sample;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct Rounds {
-    /// What had been delivered when the present one began.
+    /// Octets delivered when the present round began.
     began: u64,
     count: u64,
     starts: bool,
 }
 
 impl Rounds {
-    /// Those that have ended.
+    /// The number of rounds that have ended.
     pub(in crate::cc) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Did the latest ACK begin one?
+    /// Did the latest ACK begin a round?
     pub(in crate::cc) const fn starts(&self) -> bool {
         self.starts
     }
 
-    /// An ACK brought `sample`, with `total_delivered` octets delivered in all.
+    /// Processes the sample of an ACK, with `total_delivered` octets delivered in all.
     pub(in crate::cc) fn update(&mut self, sample: Option<&Sample>, total_delivered: u64) {
         self.starts = sample.is_some_and(|sample| sample.prior_delivered >= self.began);
         if self.starts {
@@ -33,12 +33,12 @@ impl Rounds {
         }
     }
 
-    /// A timeout counts as the end of one.
+    /// A timeout ends the round.
     pub(in crate::cc) const fn end(&mut self) {
         self.starts = true;
     }
 
-    /// A new one begins now, whether or not the last has ended.
+    /// Begins a new round now, whether or not the last has ended.
     pub(in crate::cc) const fn begin(&mut self, total_delivered: u64) {
         self.began = total_delivered;
     }

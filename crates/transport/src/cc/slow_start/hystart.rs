@@ -1,4 +1,4 @@
-//! What the `HyStart`s of Linux and ns-3 remember (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9),
+//! The state that the `HyStart`s of Linux and ns-3 share (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9),
 //! 2011).
 
 use super::super::Position;
@@ -10,17 +10,17 @@ pub(super) struct Hystart {
     pub(super) delay_min: Option<Duration>,
     pub(super) round_start: Instant,
     pub(super) last_ack: Instant,
-    /// The round ends when more than up to here is acknowledged.
+    /// The round ends when an octet beyond this is acknowledged.
     pub(super) end: Position,
-    /// The shortest delay of the round, and of how many.
+    /// The shortest delay of the round, among `samples` samples.
     pub(super) round_min: Option<Duration>,
     pub(super) samples: u32,
-    /// A reason to end slow start.
+    /// Has a sign of congestion been found?
     pub(super) found: bool,
 }
 
 impl Hystart {
-    /// All begins anew.
+    /// Begins anew.
     pub(super) const fn reset(&mut self, now: Instant, sent_to: Position) {
         (self.delay_min, self.found) = (None, false);
         self.begin_round(now, sent_to);
@@ -31,7 +31,7 @@ impl Hystart {
         (self.round_min, self.samples) = (None, 0);
     }
 
-    /// Takes a delay, and tells the shortest so far.
+    /// Takes a sample of the delay. Returns the shortest so far.
     pub(super) fn shortest(&mut self, delay: Duration) -> Duration {
         let shortest = self.delay_min.map_or(delay, |min| min.min(delay));
         self.delay_min = Some(shortest);

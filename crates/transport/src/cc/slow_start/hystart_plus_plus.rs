@@ -7,23 +7,23 @@ use acklab_base::Duration;
 constants! {
     /// The constants of `HyStart++` (RFC 9406, §4.3, whose names stand with them).
     Config {
-        /// `MIN_RTT_THRESH`: no growth of the delay below this begins conservative slow start.
+        /// `MIN_RTT_THRESH`: growth of the delay by less than this never begins conservative slow start.
         min_rtt_threshold: Duration = Duration::from_millis(4),
-        /// `MAX_RTT_THRESH`: every growth of the delay above this does.
+        /// `MAX_RTT_THRESH`: growth of the delay by at least this always does.
         max_rtt_threshold: Duration = Duration::from_millis(16),
-        /// `MIN_RTT_DIVISOR`: between the two, growth by the last round's least delay divided by this.
+        /// `MIN_RTT_DIVISOR`: between the two, the threshold is the last round's minimum delay divided by this.
         #[schemars(range(min = 1))]
         min_rtt_divisor: u32 = 8,
-        /// `N_RTT_SAMPLE`: a round of fewer samples decides nothing.
+        /// `N_RTT_SAMPLE`: the fewest samples of a round that decide.
         #[schemars(range(min = 1))]
         rtt_samples: u32 = 8,
-        /// `CSS_GROWTH_DIVISOR`: conservative slow start grows so many times slower.
+        /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this.
         #[schemars(range(min = 1))]
         css_growth_divisor: u32 = 4,
-        /// `CSS_ROUNDS`: conservative slow start lasts so many rounds.
+        /// `CSS_ROUNDS`: the rounds of conservative slow start.
         #[schemars(range(min = 1))]
         css_rounds: u32 = 5,
-        /// L: the segments that an ACK may count for where pacing does not spread them; without limit where it does.
+        /// L: the most segments that an ACK counts for without pacing; with pacing there is no limit.
         #[schemars(range(min = 1))]
         unpaced_limit: u32 = 8,
     }
@@ -33,7 +33,7 @@ constants! {
 pub(super) struct HystartPlusPlus {
     constants: Config,
     paced: bool,
-    /// The round ends when this is acknowledged; none before the first ACK.
+    /// The round ends when this is acknowledged. `None` before the first ACK.
     window_end: Option<Position>,
     last_round_min: Option<Duration>,
     current_round_min: Option<Duration>,
@@ -44,7 +44,7 @@ pub(super) struct HystartPlusPlus {
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// A round below this shows that slow start was left too early.
+    /// A round with a shorter delay shows that slow start was left too early.
     baseline_min: Duration,
     rounds: u32,
 }
@@ -62,16 +62,18 @@ impl HystartPlusPlus {
         }
     }
 
-    /// RFC 9406, §4.3: only for the slow start that knows no threshold yet; later ones have a measured one.
+    /// RFC 9406, §4.3: `HyStart++` is for the initial slow start, before any threshold is known.
     pub(super) const fn is_first_slow_start(&self, window: &Window) -> bool {
         window.ssthresh == u64::MAX
     }
 
-    /// RFC 9406, §4.2, in its order: the window, the round's least delay, the decision, the end of the round.
+    /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        // Rounds and delays count on every ACK, growth only where the window limits sending.
+        let acked = if ack.may_grow { ack.acked.bytes } else { 0 };
         let limit = if self.paced { u64::MAX } else { u64::from(self.constants.unpaced_limit) * window.mss };
         let divisor = if self.conservative.is_some() { self.constants.css_growth_divisor.into() } else { 1_u64 };
-        window.cwnd += ack.acked.bytes.min(limit) / divisor;
+        window.cwnd += acked.min(limit) / divisor;
         let window_end = *self.window_end.get_or_insert(ack.sent_to);
         if let Some(rtt) = ack.rtt {
             self.current_round_min = Some(self.current_round_min.map_or(rtt, |min| min.min(rtt)));
@@ -102,7 +104,7 @@ impl HystartPlusPlus {
         }
     }
 
-    /// A round in the middle of which conservative slow start began counts as one of its rounds.
+    /// A round in which conservative slow start began counts as one of its rounds.
     fn end_round(&mut self, window: &mut Window, sent_to: Position) {
         self.window_end = Some(sent_to);
         self.last_round_min = self.current_round_min.take();
@@ -129,13 +131,14 @@ mod tests {
         phase: Phase,
         window: Window,
         una: u64,
+        may_grow: bool,
     }
 
     impl Rounds {
         fn new(paced: bool) -> Self {
             let start = Start { slow_start: SlowStart::HYSTART_PLUS_PLUS, paced, ..start(Growth::ByteCounting) };
             let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
-            Self { phase: Phase::new(&start), window, una: 0 }
+            Self { phase: Phase::new(&start), window, una: 0, may_grow: true }
         }
 
         /// By how many segments the window grows in a round of `acks` ACKs, all with this round-trip time.
@@ -148,6 +151,7 @@ mod tests {
                 let ack = Ack {
                     acked_to: Position(self.una),
                     sent_to: Position(sent_to),
+                    may_grow: self.may_grow,
                     ..ack(Instant::ZERO, each, Duration::from_millis(rtt_ms))
                 };
                 self.phase.on_ack(&mut self.window, &ack);
@@ -200,6 +204,14 @@ mod tests {
         }
         assert!(seen.phase.grow_is_conservative());
         assert!(!thinned.phase.grow_is_conservative());
+    }
+
+    #[test]
+    fn rounds_and_delays_count_while_the_application_limits_sending() {
+        let mut rounds = Rounds::new(false);
+        rounds.may_grow = false;
+        assert_eq!((rounds.round(16, 20), rounds.round(16, 40)), (0, 0));
+        assert!(rounds.phase.grow_is_conservative(), "the delay doubled");
     }
 
     #[test]

@@ -7,21 +7,21 @@ use crate::pacing;
 use acklab_base::{Duration, Instant};
 
 constants! {
-    /// The constants of Linux' `HyStart`.
+    /// The constants of Linux's `HyStart`.
     Config {
-        /// Segments below which it does not look (`hystart_low_window`).
+        /// The smallest window, in segments, at which it looks for signs (`hystart_low_window`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// ACKs closer than this form a train (`hystart_ack_delta_us`).
+        /// ACKs at most this far apart form a train (`hystart_ack_delta_us`).
         ack_delta: Duration = Duration::from_millis(2),
-        /// So many samples of the delay decide (`HYSTART_MIN_SAMPLES`).
+        /// The samples of the delay before a decision (`HYSTART_MIN_SAMPLES`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// No growth of the delay below this ends slow start (`HYSTART_DELAY_MIN`).
+        /// Growth of the delay by less than this never ends slow start (`HYSTART_DELAY_MIN`).
         delay_min: Duration = Duration::from_millis(4),
-        /// Every growth of the delay above this does (`HYSTART_DELAY_MAX`).
+        /// Growth of the delay by more than this always does (`HYSTART_DELAY_MAX`).
         delay_max: Duration = Duration::from_millis(16),
-        /// The most that is allowed for segmentation offload (`hystart_ack_delay`).
+        /// The greatest allowance for segmentation offload (`hystart_ack_delay`).
         ack_delay_max: Duration = Duration::from_millis(1),
     }
 }
@@ -68,8 +68,8 @@ impl LinuxHystart {
         }
     }
 
-    /// A train that lasts for half the path's round trip fills the way there; with pacing, segments may leave up to half a round
-    /// trip late, and it takes a whole one.
+    /// An ACK train as long as half the path's round-trip time means that the forward path is full. With pacing, segments may leave up to
+    /// half a round trip late, so the train must last for a whole round trip.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
         if ack.now.since(self.hystart.last_ack) > self.constants.ack_delta {
             return false;
@@ -92,8 +92,8 @@ impl LinuxHystart {
     }
 }
 
-/// `hystart_ack_delay`: what segmentation offload may add, the time of four of its largest packets at the pacing rate, which Linux
-/// computes for everyone.
+/// `hystart_ack_delay`: the delay that segmentation offload may add, four of its largest packets at the pacing rate. Linux computes the
+/// pacing rate for every flow.
 fn ack_delay(window: &Window, ack: &Ack) -> Duration {
     let rate = ack.srtt.and_then(|srtt| pacing::rate_of_window(window.cwnd, window.ssthresh, srtt));
     rate.map_or(Duration::ZERO, |rate| {

@@ -1,10 +1,11 @@
-//! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`), which differs from Linux's in five points:
+//! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`). It differs from Linux's in five points:
 //!
 //! 1. its samples are the smoothed round-trip time (`TcpSocketBase` hands `m_lastRtt` to `PktsAcked`, on every ACK);
-//! 2. the delay that ends slow start is the shortest round-trip time again, of 4 ms to 1 s, not an eighth of it of 4 to 16 ms;
-//! 3. a train must last for a whole round trip, paced or not;
-//! 4. nine samples decide by the least of the first eight;
-//! 5. a round begins only with an ACK that grows the window.
+//! 2. slow start ends when the delay has grown by the shortest round-trip time, clamped to 4 ms to 1 s, not by an eighth of it, clamped to 4
+//!    to 16 ms;
+//! 3. an ACK train must last for a whole round trip, paced or not;
+//! 4. the ninth sample decides, by the minimum of the first eight;
+//! 5. only an ACK that grows the window begins a round.
 
 use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
@@ -14,17 +15,17 @@ use acklab_base::{Duration, Instant};
 constants! {
     /// The constants of ns-3.37's `HyStart`.
     Config {
-        /// Segments below which it does not look (`HyStartLowWindow`).
+        /// The smallest window, in segments, at which it looks for signs (`HyStartLowWindow`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// ACKs closer than this form a train (`HyStartAckDelta`).
+        /// ACKs at most this far apart form a train (`HyStartAckDelta`).
         ack_delta: Duration = Duration::from_millis(2),
-        /// So many samples of the delay decide (`HyStartMinSamples`).
+        /// The samples of the delay before a decision (`HyStartMinSamples`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// No growth of the delay below this ends slow start (`HyStartDelayMin`).
+        /// Growth of the delay by less than this never ends slow start (`HyStartDelayMin`).
         delay_min: Duration = Duration::from_millis(4),
-        /// Every growth of the delay above this does (`HyStartDelayMax`).
+        /// Growth of the delay by more than this always does (`HyStartDelayMax`).
         delay_max: Duration = Duration::from_secs(1),
     }
 }
@@ -45,7 +46,7 @@ impl Ns3Hystart {
         self.hystart.reset(now, sent_to);
     }
 
-    /// `PktsAcked`, then what `IncreaseWindow` does first.
+    /// `PktsAcked`, then the beginning of `IncreaseWindow`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = ack.srtt {
             let delay_min = self.hystart.shortest(delay);

@@ -1,11 +1,11 @@
 //! What counts as lost (RFC 9002, §6.1).
 
-use super::{Fate, GRANULARITY, Packet, Packets};
+use super::{GRANULARITY, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
-/// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by so much.
+/// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by this.
 const PACKET_THRESHOLD: u64 = 3;
 /// kTimeThreshold (§6.1.2): 9/8 of a round trip.
 const TIME_THRESHOLD: (u64, u64) = (9, 8);
@@ -27,7 +27,7 @@ pub struct Lost<T> {
     pub number: u64,
     /// The packet.
     pub packet: Packet<T>,
-    /// What it remembers of its departure, if stamps are kept.
+    /// Its stamp, if stamps are kept.
     pub stamp: Stamp,
 }
 
@@ -41,15 +41,15 @@ impl<T> Packets<T> {
         while self.settled < largest.saturating_add(1).min(self.next_number()) {
             let number = self.settled;
             let index = (number - self.first) as usize;
-            if let Fate::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.fates[index] {
+            if let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] {
                 let due = at + threshold;
                 if number.saturating_add(PACKET_THRESHOLD) > largest && due > now {
                     self.loss_at = Some(due);
                     break;
                 }
                 let octets = if is_in_flight { octets } else { 0 };
-                let fate = Fate::Lost { at, octets, is_ack_eliciting };
-                if let Fate::Outstanding(packet) = std::mem::replace(&mut self.fates[index], fate) {
+                let state = State::Lost { at, octets, is_ack_eliciting };
+                if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
                     self.uncount(&packet);
                     let stamp = self.stamps.get(index).copied().unwrap_or_default();
                     lost.push(Lost { number, packet, stamp });
@@ -57,7 +57,7 @@ impl<T> Packets<T> {
             }
             self.settled += 1;
         }
-        while self.first < self.settled && !matches!(self.fates.front(), Some(Fate::Lost { .. })) {
+        while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
             self.pop();
         }
     }

@@ -1,6 +1,6 @@
-//! Persistent congestion (RFC 9002, §7.6): everything sent over a long time was lost, so the window says nothing about the path any more.
+//! Persistent congestion (RFC 9002, §7.6): everything sent over a long time was lost, so the window is no longer valid for the path.
 
-use super::{Fate, GRANULARITY, Packets};
+use super::{GRANULARITY, Packets, State};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
@@ -22,10 +22,10 @@ impl<T> Packets<T> {
     #[must_use]
     pub fn longest_loss(&self, measured_at: Instant) -> Duration {
         let (mut began, mut longest) = (None, Duration::ZERO);
-        for fate in self.fates.iter().take((self.settled - self.first) as usize) {
-            match fate {
-                Fate::Acknowledged => began = None,
-                Fate::Lost { at, is_ack_eliciting: true, .. } if *at > measured_at => {
+        for state in self.states.iter().take((self.settled - self.first) as usize) {
+            match state {
+                State::Acknowledged => began = None,
+                State::Lost { at, is_ack_eliciting: true, .. } if *at > measured_at => {
                     longest = longest.max(at.since(*began.get_or_insert(*at)));
                 }
                 _ => {}

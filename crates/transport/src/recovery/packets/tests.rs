@@ -106,7 +106,7 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     assert_eq!(board.acknowledge(at(9), std::iter::once(0..4), &mut none).unwrap_err(), NeverSent(2));
     assert!(none.is_empty() && board.largest_acknowledged().is_none() && board.in_flight() == 3 * 1200);
     assert_eq!(acknowledge(&mut board, 9, &[(3, 3), (0, 1)]).0, [3, 0, 1]);
-    assert_eq!((board.in_flight(), lost(&mut board, 9).len(), board.fates.len()), (0, 0, 0), "nothing is kept");
+    assert_eq!((board.in_flight(), lost(&mut board, 9).len(), board.states.len()), (0, 0, 0), "nothing is kept");
 }
 
 /// A packet that was taken for lost and comes in after all is told of, once, and its content is not given back twice.
@@ -116,7 +116,7 @@ fn a_loss_that_was_none() {
     acknowledge(&mut board, 80, &[(4, 4)]);
     assert_eq!(lost(&mut board, 80), [0, 1]);
     let (numbers, progress) = acknowledge(&mut board, 81, &[(1, 4)]);
-    assert_eq!((numbers, progress.packets, progress.needlessly_lost), (vec![2, 3], 3, 1));
+    assert_eq!((numbers, progress.packets, progress.spuriously_lost), (vec![2, 3], 3, 1));
     assert_eq!(progress.octets, 3 * 1200);
     assert_eq!(acknowledge(&mut board, 82, &[(1, 4)]).1.packets, 0);
     board.forget_lost(at(1));

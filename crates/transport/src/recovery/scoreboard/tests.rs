@@ -9,6 +9,15 @@ fn board(segments: u64) -> Scoreboard {
     board
 }
 
+fn found(lost: u64, retransmissions_lost: bool, wait_us: Option<u64>) -> Detected {
+    Detected { lost, retransmissions_lost, wait: wait_us.map(Duration::from_micros) }
+}
+
+/// Retransmissions that left later cannot have been acknowledged.
+fn since(latest: Instant) -> Limits {
+    Limits { latest, ..Limits::default() }
+}
+
 fn range(first: u64, last: u64) -> Range<u64> {
     first * 100..(last + 1) * 100
 }
@@ -16,15 +25,15 @@ fn range(first: u64, last: u64) -> Range<u64> {
 #[test]
 fn three_sacked_above_mean_lost() {
     let mut board = board(10);
-    assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some(Instant::from_nanos(1))));
+    assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some((Instant::from_nanos(1), Instant::from_nanos(2)))));
     assert_eq!(board.detect_losses(), 0);
     assert_eq!(board.sack([range(1, 3)].into_iter()).0, 100);
     assert_eq!(board.detect_losses(), 100);
-    assert_eq!(board.next_pending(), Some(0..100));
+    assert_eq!(board.next_lost(), Some(0..100));
     assert_eq!(board.pipe(), 1000 - 300 - 100);
-    board.resend(Instant::from_nanos(20), 0, Stamp::default());
+    board.retransmit(Instant::from_nanos(20), 0, Stamp::default());
     assert_eq!(board.pipe(), 700);
-    assert_eq!(board.next_pending(), None);
+    assert_eq!(board.next_lost(), None);
 }
 
 #[test]
@@ -32,7 +41,7 @@ fn an_acknowledged_retransmission_gives_no_round_trip_time() {
     let mut board = board(5);
     board.sack([range(1, 3)].into_iter());
     board.detect_losses();
-    board.resend(Instant::from_nanos(9), 0, Stamp::default());
+    board.retransmit(Instant::from_nanos(9), 0, Stamp::default());
     let advance = board.advance(400);
     assert_eq!((advance.bytes, advance.newly_delivered, advance.sent_at), (400, 100, None));
     assert!(advance.retransmission_acked);
@@ -47,8 +56,8 @@ fn after_a_timeout_all_but_the_sacked_is_sent_again() {
     board.mark_all_lost();
     assert_eq!(board.pipe(), 0);
     let mut again = Vec::new();
-    while let Some(segment) = board.next_pending() {
-        board.resend(Instant::from_nanos(50), segment.start, Stamp::default());
+    while let Some(segment) = board.next_lost() {
+        board.retransmit(Instant::from_nanos(50), segment.start, Stamp::default());
         again.push(segment.start / 100);
     }
     assert_eq!(again, [0, 1, 3]);
@@ -59,11 +68,11 @@ fn after_a_timeout_all_but_the_sacked_is_sent_again() {
 fn reports_of_a_receiver_that_let_go_of_the_oldest_are_void() {
     let mut board = board(4);
     board.sack([range(1, 2)].into_iter());
-    assert!(!board.forget_reneged(), "the oldest is not reported");
+    assert!(!board.clear_reneged_sacks(), "the oldest is not reported");
     board.advance(100);
-    assert!(board.forget_reneged());
+    assert!(board.clear_reneged_sacks());
     board.mark_all_lost();
-    assert_eq!((board.sacked(), board.lost(), board.next_pending()), (0, 300, Some(100..200)));
+    assert_eq!((board.sacked(), board.lost(), board.next_lost()), (0, 300, Some(100..200)));
     assert_eq!(board.sack([range(2, 2)].into_iter()).0, 100, "what is reported anew counts");
 }
 
@@ -72,25 +81,25 @@ fn by_time_what_was_out_too_long_is_lost() {
     let us = |us| Instant::ZERO + Duration::from_micros(us);
     let mut board = Scoreboard::default();
     (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
-    board.begin_ack(us(0));
+    board.begin_ack(since(us(0)));
     board.sack([range(2, 2)].into_iter());
     let newest = board.delivery().newest.unwrap().number;
     let reach = Duration::from_micros(1050);
     assert_eq!(
         board.detect_by_time(us(1000), newest, reach),
-        (0, Some(Duration::from_micros(150))),
+        found(0, false, Some(150)),
         "until both are due"
     );
-    assert_eq!(board.detect_by_time(us(1060), newest, reach), (100, Some(Duration::from_micros(90))));
-    board.resend(us(1060), 0, Stamp::default());
-    assert_eq!(board.detect_by_time(us(1150), newest, reach), (100, None), "the one that left last is not judged");
-    board.resend(us(1150), 100, Stamp::default());
-    // The second retransmission is delivered: now the first is late, and so is what never was judged.
-    board.begin_ack(us(2150));
+    assert_eq!(board.detect_by_time(us(1060), newest, reach), found(100, false, Some(90)));
+    board.retransmit(us(1060), 0, Stamp::default());
+    assert_eq!(board.detect_by_time(us(1150), newest, reach), found(100, false, None), "the one that left last is not examined");
+    board.retransmit(us(1150), 100, Stamp::default());
+    // The second retransmission is delivered: now the first is late, and so is what never was examined.
+    board.begin_ack(since(us(2150)));
     board.sack([range(1, 1)].into_iter());
     let newest = board.delivery().plausible.unwrap().0;
-    assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
-    assert_eq!(board.next_pending(), Some(0..100));
+    assert_eq!(board.detect_by_time(us(2200), newest, reach), found(200, true, None));
+    assert_eq!(board.next_lost(), Some(0..100));
 }
 
 #[test]
@@ -101,21 +110,21 @@ fn after_a_timeout_what_left_lately_stays_in_flight() {
     board.mark_timed_out(us(4000), Duration::from_micros(2500));
     assert_eq!((board.lost(), board.pipe()), (200, 200));
     board.unmark_lost();
-    assert_eq!((board.lost(), board.pipe(), board.next_pending()), (0, 400, None));
+    assert_eq!((board.lost(), board.pipe(), board.next_lost()), (0, 400, None));
 }
 
 #[test]
 fn what_arrives_after_its_successor_was_reordered_unless_it_was_sent_again() {
     let mut board = board(6);
-    board.begin_ack(Instant::ZERO);
+    board.begin_ack(since(Instant::ZERO));
     board.sack([range(2, 3)].into_iter());
     assert!(!board.delivery().is_reordered);
-    board.resend(Instant::from_nanos(50), 0, Stamp::default());
-    board.begin_ack(Instant::ZERO);
+    board.retransmit(Instant::from_nanos(50), 0, Stamp::default());
+    board.begin_ack(since(Instant::ZERO));
     board.advance(100);
     assert!(!board.delivery().is_reordered);
     assert!(board.delivery().plausible.is_none(), "its ACK came too soon to be that of the retransmission");
-    board.begin_ack(Instant::ZERO);
+    board.begin_ack(since(Instant::ZERO));
     board.advance(200);
     assert!(board.delivery().is_reordered);
 }
@@ -186,11 +195,11 @@ proptest! {
                     }
                 }
                 3 => {
-                    if let Some(segment) = board.next_pending() {
+                    if let Some(segment) = board.next_lost() {
                         let index = (segment.start / 100) as usize;
                         let expected = plain.segments.iter().position(|(k, sacked, lost, again)| *k >= plain.una && !*sacked && *lost && !*again);
                         prop_assert_eq!(Some(index), expected);
-                        board.resend(Instant::ZERO, segment.start, Stamp::default());
+                        board.retransmit(Instant::ZERO, segment.start, Stamp::default());
                         plain.segments[index].3 = true;
                     }
                 }
@@ -203,10 +212,10 @@ proptest! {
             }
             let (pipe, sacked, lost) = plain.sums();
             prop_assert_eq!((board.pipe(), board.sacked(), board.lost()), (pipe * 100, sacked * 100, lost * 100));
-            prop_assert_eq!(board.clone().next_unjudged(), plain.unjudged().map(|k| range(k, k)));
+            prop_assert_eq!(board.clone().next_unsacked(), plain.unjudged().map(|k| range(k, k)));
             if kind == 1 {
                 // Moves the place where the next search begins.
-                let _ = board.next_unjudged();
+                let _ = board.next_unsacked();
             }
         }
     }
@@ -228,7 +237,7 @@ proptest! {
             let now = Instant::from_nanos(time as u64);
             let results = boards.each_mut().map(|board| {
                 let (una, nxt) = (board.una(), board.nxt());
-                board.begin_ack(now);
+                board.begin_ack(since(now));
                 let mut advance = Advance::default();
                 match kind {
                     0..=2 => board.send(now, length * 10, Stamp { delivered: 1000 * place, ..Stamp::default() }),
@@ -238,8 +247,8 @@ proptest! {
                         board.detect_losses();
                     }
                     4 => {
-                        if let Some(segment) = board.next_pending() {
-                            board.resend(now, segment.start, Stamp::default());
+                        if let Some(segment) = board.next_lost() {
+                            board.retransmit(now, segment.start, Stamp::default());
                         }
                     }
                     _ => advance = board.advance((una + place).min(nxt)),

@@ -6,7 +6,7 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// SYN-SENT: the answer to the SYN of this end, if `segment` is that.
+    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN.
     pub(super) fn take_syn_ack(&mut self, now: Instant, segment: &Segment) {
         let sent_at = self.sending.syn_sent_at();
         self.sending.accept(now, *segment);
@@ -30,7 +30,7 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN or SYN-ACK has come again: it did not get the answer.
+    /// The peer's SYN or SYN-ACK has arrived again: the peer did not receive the response.
     pub(super) fn repeat_answer(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::ACK) {
             self.sending.accept(now, *segment);

@@ -1,4 +1,4 @@
-//! What leaves, and what it takes along.
+//! What leaves, and the acknowledgment that it carries.
 
 use super::super::sender::Phase;
 use super::{Connection, Way};
@@ -6,8 +6,8 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// An acknowledgment that cannot ride on data; what the sending half sends, which takes along what the receiving half has to say; at
-    /// last an acknowledgment that is due and has found nothing to ride on.
+    /// The next segment: an acknowledgment that cannot be piggybacked; else a segment of the sending half, with the acknowledgment of the
+    /// receiving half on it; else a pure ACK that is due.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         let apart = if self.receiving.owes_apart() { self.acknowledgment(now) } else { None };
         apart.or_else(|| self.of_sending_half(now)).or_else(|| self.acknowledgment(now))

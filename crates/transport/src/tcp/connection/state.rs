@@ -14,7 +14,7 @@ pub enum State {
     Listen,
     /// The SYN is out.
     SynSent,
-    /// The peer's SYN has come, and is being answered.
+    /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
     SynReceived,
     /// Data flow both ways.
     Established,
@@ -28,7 +28,7 @@ pub enum State {
     Closing,
     /// The peer's FIN came first; that of this end is out.
     LastAck,
-    /// Both FINs are acknowledged. The peer may not know yet: its FIN is answered if it comes again. Nothing is opened anew here, so
+    /// Both FINs are acknowledged. The peer may not know yet: its FIN is acknowledged if it arrives again. Nothing is opened anew here, so
     /// this lasts for ever instead of two maximum segment lifetimes.
     TimeWait,
 }
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// Are both directions finished: everything sent and acknowledged, and everything received, the FINs included?
+    /// Returns `true` if both directions are finished: everything, the FINs included, is sent and acknowledged, and received.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.sending.phase() == Phase::Finished && self.receiving.has_all()

@@ -1,7 +1,7 @@
-//! What a connection tells of itself: its sending half of the data that it sends, its receiving half of those that come.
+//! Vitals, counters and events of a connection: those of data sent from its sending half, those of data received from its receiving half.
 
 use super::{Connection, Way};
-use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Connection {
@@ -22,6 +22,11 @@ impl Endpoint for Connection {
     }
 
     #[inline]
+    fn is_pure_ack(&self, segment: &Segment) -> bool {
+        acklab_wire::Pdu::is_pure_ack(segment)
+    }
+
+    #[inline]
     fn offset(&self, segment: &Segment) -> u64 {
         match self.last {
             Way::In => self.receiving.offset(segment),
@@ -30,20 +35,20 @@ impl Endpoint for Connection {
     }
 
     #[inline]
-    fn told(&self, now: Instant) -> Instant {
+    fn content_origin(&self, now: Instant) -> Instant {
         match self.last {
-            Way::OutAck => self.receiving.told(now),
-            Way::In | Way::Out => self.sending.told(now),
+            Way::OutAck => self.receiving.content_origin(now),
+            Way::In | Way::Out => self.sending.content_origin(now),
         }
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
-        self.sending.tell(to);
-        self.receiving.tell(to);
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        self.sending.report_counters(to);
+        self.receiving.report_counters(to);
     }
 
-    fn tell_acknowledgments(&self, to: &mut dyn FnMut(&str, u64)) {
-        self.receiving.tell_acknowledgments(to);
+    fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
+        self.receiving.report_ack_reasons(to);
     }
 
     #[inline]
@@ -51,8 +56,8 @@ impl Endpoint for Connection {
         self.sending.take_event().or_else(|| self.receiving.take_event())
     }
 
-    fn tell_decisions(&mut self) {
-        self.receiving.tell_decisions();
+    fn record_decisions(&mut self) {
+        self.receiving.record_decisions();
     }
 
     fn port(&mut self) -> Port<'_> {

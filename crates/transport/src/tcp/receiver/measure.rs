@@ -5,7 +5,7 @@ use crate::ack::Echo;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
-/// Linux's `tcp_rtt_tsopt_us`: an echo that is older than this in milliseconds is none of ours.
+/// Linux's `tcp_rtt_tsopt_us`: an echo older than this, in milliseconds, is not one of this end's timestamps.
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {

@@ -10,14 +10,14 @@ const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
 impl Receiver {
-    /// `syn`, by which this end opens the connection, offers its receive window (RFC 7323, §2.2: not scaled) and the unit of those
+    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled) and the unit of those
     /// that follow.
     pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
         syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
     }
 
-    /// `syn_ack` answers the SYN of this end, which was sent at `sent_at` and only then, if that is known.
+    /// Processes the peer's `syn_ack`. `sent_at` is when this end's SYN left, if it left only once.
     pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
         self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
         self.echo.take_syn_ack(syn_ack.ecn);
@@ -35,7 +35,7 @@ impl Receiver {
         self.syn_sent_at
     }
 
-    /// Does the peer count its window in the units that this end has agreed to?
+    /// Returns `true` if the peer scales its window as this end has agreed to.
     pub(in crate::tcp) fn has_scaling(&self) -> bool {
         self.agreed.is_some_and(|agreed| agreed.has_scaling)
     }
@@ -51,7 +51,7 @@ impl Receiver {
         self.syn_ack_due || self.split.is_some() || (self.acknowledger.due().is_some() && self.has_blocks())
     }
 
-    /// Something is wrong with a segment that has come: it is answered with an ACK (RFC 9293, §3.10.7.4).
+    /// An unacceptable segment has arrived: an ACK is sent in response (RFC 9293, §3.10.7.4).
     pub(in crate::tcp) fn answer(&mut self, now: Instant) {
         self.acknowledger.demand(now, Reason::Duplicate);
     }
@@ -65,7 +65,7 @@ impl Receiver {
         }
     }
 
-    /// `segment`, which the sending half sends now, is the last of the handshake: an ACK with the window of this end.
+    /// Puts the window of this end on `segment`, the ACK that ends the handshake, as the sending half sends it.
     pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);
@@ -73,8 +73,8 @@ impl Receiver {
         }
     }
 
-    /// `segment`, which the sending half sends now, tells all that an ACK would, as far as there is room. What is owed is settled by that
-    /// (RFC 9293, §3.8.6.3), unless SACK blocks remain to be told.
+    /// Puts the acknowledgment on `segment` as the sending half sends it, as far as there is room. Everything is then acknowledged (RFC 9293,
+    /// §3.8.6.3), unless SACK blocks remain to be reported.
     pub(in crate::tcp) fn ride_on(&mut self, now: Instant, segment: &mut Segment) {
         let Some(agreed) = self.agreed else { return };
         self.number(segment, agreed);
@@ -94,8 +94,8 @@ impl Receiver {
                 segment.options.accurate_ecn = None;
             }
         }
-        let tells_all = !has_blocks || !segment.options.sack.is_empty();
-        if tells_all && self.acknowledger.has_news() {
+        let reports_all = !has_blocks || !segment.options.sack.is_empty();
+        if reports_all && self.acknowledger.has_unreported() {
             self.acknowledger.sent(now, Reason::Piggyback);
         }
     }

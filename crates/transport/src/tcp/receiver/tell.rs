@@ -1,10 +1,10 @@
-//! What the receiver tells of itself.
+//! Vitals, counters and events of the receiver.
 
 use super::Receiver;
 use crate::ack::Reason;
 use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Receiver {
@@ -29,16 +29,16 @@ impl Endpoint for Receiver {
     }
 
     #[inline]
-    fn told(&self, _now: Instant) -> Instant {
+    fn content_origin(&self, _now: Instant) -> Instant {
         self.newest_arrival()
     }
 
     #[inline]
-    fn has_due(&self) -> bool {
+    fn may_transmit(&self) -> bool {
         self.owes_now()
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         let counts = self.counters();
         for (name, unit, count) in [
             (counter::ARRIVED_PACKETS, "packets", counts.data_segments - counts.duplicates),
@@ -47,11 +47,11 @@ impl Endpoint for Receiver {
             (counter::ACKS_SENT, "packets", counts.acks_sent()),
             (counter::DELIVERED_BYTES, "B", self.delivered()),
         ] {
-            to(name, unit, Reading::Count(count));
+            to(name, unit, CounterValue::Count(count));
         }
     }
 
-    fn tell_decisions(&mut self) {
+    fn record_decisions(&mut self) {
         self.acknowledger.keep_decisions(true);
     }
 
@@ -64,7 +64,7 @@ impl Endpoint for Receiver {
         Port::Stream(self)
     }
 
-    fn tell_acknowledgments(&self, to: &mut dyn FnMut(&str, u64)) {
+    fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
         for (index, count) in self.counters().acks.iter().enumerate() {
             to(self.reason_name(Reason::of_index(index)), *count);
         }

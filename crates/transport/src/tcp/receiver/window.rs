@@ -10,15 +10,15 @@ pub enum Reading {
     /// At once, so the window always stands open by the whole buffer.
     #[default]
     AtOnce,
-    /// When it [reads](Receiver::read). What it has not read yet takes room in the buffer.
+    /// When it calls [`read`](Receiver::read). Unread data occupies the buffer.
     OnDemand,
 }
 
-/// What this end offers and has offered.
+/// The receive window that this end offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     reading: Reading,
-    /// What the buffer takes, as far as the window field can tell.
+    /// The size of the buffer, as far as the window field can express it.
     size: u64,
     shift: u8,
     /// Payload of a full-sized segment.
@@ -43,7 +43,7 @@ impl Window {
         Self { size, shift, edge, ..self }
     }
 
-    /// The octets that the sender may send from `next` on, as it was told.
+    /// The octets that the sender may send from `next` on, by the window that was last offered.
     pub(super) const fn left(&self, next: u64) -> u64 {
         match self.reading {
             Reading::AtOnce => self.size,
@@ -85,7 +85,7 @@ impl Window {
 }
 
 impl Receiver {
-    /// This receiver, whose application reads so. To be said before the connection opens.
+    /// Sets how the application reads. Call it before the connection opens.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.window.reading = reading;
@@ -115,9 +115,9 @@ impl Receiver {
         self.in_order() - self.delivered()
     }
 
-    /// The application reads as much as there is, at most `octets`. Returns how much it was.
+    /// The application reads what is available, at most `octets`. Returns the octets read.
     ///
-    /// An ACK tells the sender if the window has at least doubled by that (`__tcp_cleanup_rbuf`); poll for it.
+    /// If that at least doubles the window, an ACK is due that reports it (`__tcp_cleanup_rbuf`); poll for it.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();

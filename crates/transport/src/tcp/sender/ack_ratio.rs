@@ -2,7 +2,7 @@
 //!
 //! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that another was lost, unless that
 //!   one comes late (§4.4): it counts as lost when three others have come meanwhile, as with data (§5.4). While segments are
-//!   missing, and during a recovery, ACKs are not judged (§4.4, §4.4.1).
+//!   missing, and during a recovery, ACKs are not examined (§4.4, §4.4.1).
 //! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² − R)) windows without; it stays
 //!   between 2, the least that a sender may insist on, and cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window
 //!   (§4.5.1), but for that bound; so after a timeout it is 2.
@@ -21,25 +21,25 @@ const INITIAL_RATIO: u64 = 2;
 const ACKS_PER_WINDOW: u64 = 2;
 /// §5.4: as with duplicate ACKs.
 const REORDERED_ACKS: u32 = 3;
-/// What the option takes in a segment without SACK.
+/// The length of the option in a segment without SACK.
 const OPTION_OCTETS: u64 = 8;
 
-/// What the sender asks of the receiver.
+/// The ratio that the sender requests of the receiver.
 #[derive(Clone, Debug)]
 pub(super) struct AckRatio {
     /// The ratio that the receiver uses.
     ratio: u64,
     asked: Option<Asked>,
     suspect: Option<Suspect>,
-    /// What is below was sent before the last doubling: one is enough for its window.
-    answered: u64,
-    /// Octets acknowledged without the loss of an ACK.
-    quiet: u64,
-    /// The ratio is lowered after so many.
-    patience: u64,
+    /// Everything below was sent before the ratio was last doubled, which happens once per window.
+    doubled_for: u64,
+    /// Octets acknowledged since the last lost ACK or change of the ratio.
+    acked_without_loss: u64,
+    /// The ratio is lowered after this many.
+    lower_after: u64,
 }
 
-/// A ratio that the receiver may not know yet.
+/// A requested ratio whose segment is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     ratio: u64,
@@ -47,7 +47,7 @@ struct Asked {
     at: Option<u64>,
 }
 
-/// An ACK that covers more than it should: between these two another may be missing.
+/// An ACK that covers more than it should: another may be missing between these offsets.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     after: u64,
@@ -64,13 +64,20 @@ struct View {
     nxt: u64,
     cwnd: u64,
     mss: u64,
-    /// Nothing is missing as far as the sender knows.
+    /// No data is missing as far as the sender knows.
     in_order: bool,
 }
 
 impl AckRatio {
     fn new() -> Self {
-        Self { ratio: INITIAL_RATIO, asked: None, suspect: None, answered: 0, quiet: 0, patience: u64::MAX }
+        Self {
+            ratio: INITIAL_RATIO,
+            asked: None,
+            suspect: None,
+            doubled_for: 0,
+            acked_without_loss: 0,
+            lower_after: u64::MAX,
+        }
     }
 
     pub(super) const fn in_use(&self) -> u64 {
@@ -86,13 +93,13 @@ impl AckRatio {
             return;
         }
         self.confirm(&view);
-        let wanted = if self.lost_one(&view) {
-            self.quiet = 0;
-            self.patience = patience(self.ratio, &view);
-            let answered = view.ack <= self.answered;
-            if answered || self.asked.is_some() { self.ratio } else { self.double(&view) }
-        } else if self.quiet >= self.patience && self.suspect.is_none() {
-            self.quiet = 0;
+        let wanted = if self.shows_lost_ack(&view) {
+            self.acked_without_loss = 0;
+            self.lower_after = lower_after(self.ratio, &view);
+            let is_doubled = view.ack <= self.doubled_for;
+            if is_doubled || self.asked.is_some() { self.ratio } else { self.double(&view) }
+        } else if self.acked_without_loss >= self.lower_after && self.suspect.is_none() {
+            self.acked_without_loss = 0;
             self.ratio - 1
         } else {
             self.ratio
@@ -104,18 +111,18 @@ impl AckRatio {
         }
     }
 
-    /// Has the receiver got the ratio that it was asked for?
+    /// Adopts the requested ratio once the segment that carries it is acknowledged.
     fn confirm(&mut self, view: &View) {
         if let Some(Asked { ratio, at: Some(at) }) = self.asked
             && view.ack > at
         {
             (self.ratio, self.asked) = (ratio, None);
-            (self.quiet, self.patience) = (0, patience(ratio, view));
+            (self.acked_without_loss, self.lower_after) = (0, lower_after(ratio, view));
         }
     }
 
-    /// Does this ACK show that another was lost?
-    fn lost_one(&mut self, view: &View) -> bool {
+    /// Returns `true` if this ACK shows that another was lost.
+    fn shows_lost_ack(&mut self, view: &View) -> bool {
         let is_lost = self.suspect.as_mut().is_some_and(|suspect| {
             suspect.later += 1;
             suspect.later >= REORDERED_ACKS
@@ -125,7 +132,7 @@ impl AckRatio {
         }
         if view.in_order {
             let acked = view.ack - view.una;
-            self.quiet += acked;
+            self.acked_without_loss += acked;
             let most = self.asked.map_or(self.ratio, |asked| asked.ratio.max(self.ratio));
             if acked > most * view.mss && self.suspect.is_none() {
                 self.suspect = Some(Suspect { after: view.una, before: view.ack, later: 0 });
@@ -135,32 +142,32 @@ impl AckRatio {
     }
 
     fn double(&mut self, view: &View) -> u64 {
-        self.answered = view.nxt;
+        self.doubled_for = view.nxt;
         2 * self.ratio
     }
 }
 
 /// §4.5: cwnd/(MSS·(R² − R)) windows, in octets.
-fn patience(ratio: u64, view: &View) -> u64 {
+fn lower_after(ratio: u64, view: &View) -> u64 {
     if ratio <= INITIAL_RATIO {
         return u64::MAX;
     }
     view.cwnd.saturating_mul(view.cwnd) / (view.mss * (ratio * ratio - ratio))
 }
 
-/// Does the sender of a connection with these settings offer ACK congestion control?
+/// Returns `true` if the sender of a connection with these settings offers ACK congestion control.
 pub(super) const fn is_offered(config: &Config) -> bool {
     matches!(config.ack, ack::Config::AckCongestionControl { .. })
 }
 
 impl Sender {
-    /// The peer's SYN or SYN-ACK has come (§4.1).
+    /// The peer's SYN or SYN-ACK has arrived (§4.1).
     pub(super) fn negotiate_ack_ratio(&mut self, syn: &Segment) {
         let agreed = is_offered(&self.config) && syn.options.ack_congestion_control;
         self.ack_ratio = agreed.then(AckRatio::new);
     }
 
-    /// An ACK has come that acknowledges up to `ack` and that nothing else has looked at yet.
+    /// An ACK up to `ack` has arrived. Call this before it is processed otherwise.
     pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(ack_ratio) = self.ack_ratio.as_mut().filter(|_| ack <= nxt) {
@@ -179,7 +186,7 @@ impl Sender {
         if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
     }
 
-    /// The segment of new data at `start` takes the ratio along, if one is due.
+    /// Puts the requested ratio on the segment of new data at `start`, if one is due.
     pub(super) fn load_ratio(&mut self, start: u64) {
         if let Some(asked) = self.ack_ratio.as_mut().and_then(|ack_ratio| ack_ratio.asked.as_mut()) {
             asked.at.get_or_insert(start);
@@ -249,7 +256,7 @@ mod tests {
         let una = run(&mut acks, una, 6, &[3]);
         assert_eq!((acks.ratio, asked(&acks)), (3, None));
         // All of this was sent before the ratio doubled.
-        acks.answered = u64::MAX;
+        acks.doubled_for = u64::MAX;
         run(&mut acks, una, 100, &[6, 3, 3, 3]);
         assert_eq!(asked(&acks), None);
     }
@@ -260,7 +267,7 @@ mod tests {
         acks.asked = Some(Asked { ratio: 4, at: Some(0) });
         // cwnd/(MSS·(R² − R)) = 24/12 = 2 windows of 24 segments.
         let una = run(&mut acks, 0, 24, &[2; 1]);
-        assert_eq!((acks.ratio, acks.patience), (4, 48_000));
+        assert_eq!((acks.ratio, acks.lower_after), (4, 48_000));
         let una = run(&mut acks, una, 24, &[4; 11]);
         assert_eq!(asked(&acks), None);
         run(&mut acks, una, 24, &[4]);

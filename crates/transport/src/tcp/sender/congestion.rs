@@ -1,7 +1,7 @@
-//! The window, its controller, and where congestion control stands.
+//! The congestion window, its controller, and the state of congestion control.
 
 use super::super::config::Config;
-use super::react::News;
+use super::summary::AckSummary;
 use crate::cc::{Acked, CongestionControl, Controller, FlightMeasure, Growth, Signal, Window};
 use crate::recovery::delivery_rate::Sampler;
 use crate::recovery::prr::{self, Progress, Prr};
@@ -45,7 +45,7 @@ impl Congestion {
         }
     }
 
-    /// Octets that the window lets follow `pipe`.
+    /// Octets that may be sent beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
         self.window.cwnd.saturating_sub(pipe)
@@ -57,12 +57,12 @@ impl Congestion {
         self.controller.on_state(now, &mut self.window, state);
     }
 
-    /// What stands before a reduction.
+    /// The state before a reduction.
     pub(super) const fn before_reduction(&self, una: u64) -> Before {
         Before { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh, una }
     }
 
-    /// What congestion control takes a part of, on an ACK that advances by so much.
+    /// The flight that is to be reduced, on an ACK that advances by `advance` octets.
     pub(super) fn flight_to_reduce(&self, config: &Config, board: &Scoreboard, advance: u64) -> u64 {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
@@ -82,20 +82,20 @@ impl Congestion {
         now: Instant,
         config: &Config,
         board: &Scoreboard,
-        news: &News,
+        summary: &AckSummary,
         signal: Signal,
     ) {
         let recover_fs = match config.prr_basis {
             prr::Basis::FlightSize => board.flight_size(),
-            prr::Basis::Pipe => (board.flight_size() + news.delivered).saturating_sub(board.sacked()),
+            prr::Basis::Pipe => (board.flight_size() + summary.delivered).saturating_sub(board.sacked()),
             prr::Basis::Window => self.window.cwnd,
         };
-        self.lower_threshold(now, self.flight_to_reduce(config, board, news.advance.bytes), signal);
+        self.lower_threshold(now, self.flight_to_reduce(config, board, summary.advance.bytes), signal);
         self.prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
     }
 
-    /// The window on an ACK of a recovery. `deliveries` tells how often PRR counts what it delivers.
-    pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, news: &News, deliveries: u32) {
+    /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries` times.
+    pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
         if self.controller.governs_window() {
             return;
         }
@@ -104,11 +104,11 @@ impl Congestion {
             return;
         }
         let progress = Progress {
-            delivered: news.delivered,
+            delivered: summary.delivered,
             pipe,
             ssthresh: self.window.ssthresh,
-            is_safe: news.advance.bytes > 0 && news.lost == 0,
-            retransmission_acked: news.advance.retransmission_acked,
+            is_safe: summary.advance.bytes > 0 && summary.lost == 0,
+            retransmission_acked: summary.advance.retransmission_acked,
         };
         for _ in 0..deliveries {
             self.window.cwnd = self.prr.on_ack(progress);
@@ -129,13 +129,13 @@ impl Congestion {
         }
     }
 
-    /// Was the reduction for nothing, as D-SACK or the timestamp `echo` of an ACK of what was missing shows?
+    /// Returns `true` if D-SACK, or the timestamp `echo` of an ACK that fills the hole, shows the reduction to be spurious.
     pub(super) fn is_refuted(&self, echo: Option<u32>) -> bool {
-        self.undo.is_refuted() || self.undo.is_overtaken(echo)
+        self.undo.is_refuted_by_dsack() || self.undo.is_refuted_by_echo(echo)
     }
 
-    /// Window and threshold are again what they were before the last reduction. Returns whether there was one to undo.
-    pub(super) fn restore(&mut self, now: Instant) -> bool {
+    /// Restores the window and the threshold from before the last reduction. Returns `false` if there is none to undo.
+    pub(super) fn undo_reduction(&mut self, now: Instant) -> bool {
         let Some(before) = self.undo.take() else { return false };
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.max(before.cwnd);
@@ -145,11 +145,11 @@ impl Congestion {
         true
     }
 
-    /// The octets and full-sized segments that an ACK counts for, which delivers `delivered` octets and may grow the window by `growth`;
-    /// what is left of a segment is carried to the next ACK.
+    /// The octets and full-sized segments that an ACK counts for if it delivers `delivered` octets and may grow the window by `growth`. The
+    /// remainder of a segment is carried to the next ACK.
     #[inline]
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
-        // Linux's tcp_cong_control counts what an ACK that advances delivers, also by SACK, and nothing twice (acked_sacked).
+        // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too (acked_sacked).
         let counts_delivery = growth > 0 && rule == Growth::PerSegment;
         let bytes = if counts_delivery { delivered } else { growth };
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
@@ -157,7 +157,7 @@ impl Congestion {
         Acked { bytes, segments: total / mss }
     }
 
-    /// Did the window hold back sending? In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
+    /// Returns `true` if the window limited sending. In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
     #[inline]
     pub(super) fn is_window_limited(&self, held_back: bool, prior_flight: u64) -> bool {
         held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * prior_flight)

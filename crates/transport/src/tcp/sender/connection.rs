@@ -1,4 +1,4 @@
-//! The connection itself: its phase, its sequence numbers and its clock, and the segments that carry them.
+//! The phase of the connection, its sequence numbers and its clock, and the segments that carry them.
 
 use super::super::clock::TickClock;
 use super::super::config::{Config, RttClock};
@@ -14,7 +14,7 @@ pub enum Phase {
     Listen,
     /// The SYN is out.
     SynSent,
-    /// The peer's SYN has come, and is being answered.
+    /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
     SynReceived,
     /// Data flows.
     Established,
@@ -65,7 +65,7 @@ impl Connection {
         (self.phase, self.syn_due, self.opened_at) = (Phase::SynSent, true, now);
     }
 
-    /// Takes over what the SYN-ACK agrees to. Returns whether it answers the SYN.
+    /// Adopts what the SYN-ACK negotiates. Returns `false` if it does not acknowledge the SYN.
     pub(super) fn establish(&mut self, syn_ack: &Segment) -> bool {
         if !syn_ack.flags.contains(Flags::SYN) || !self.is_synchronized_by(syn_ack) {
             return false;
@@ -76,13 +76,13 @@ impl Connection {
         true
     }
 
-    /// Takes over what the answer to `syn`, the peer's, agrees to.
+    /// Adopts what the response to the peer's `syn` negotiates.
     pub(super) fn synchronize(&mut self, now: Instant, syn: &Segment) {
         (self.phase, self.opened_at) = (Phase::SynReceived, now);
         self.adopt(syn);
     }
 
-    /// Takes over the peer's numbers and options from its SYN or SYN-ACK.
+    /// Adopts the peer's sequence number and options from its SYN or SYN-ACK.
     fn adopt(&mut self, syn: &Segment) {
         self.peer_next = SeqNumber::at(syn.seq, 1);
         if syn.options.timestamps.is_none() {
@@ -92,7 +92,7 @@ impl Connection {
         self.note_timestamp(syn);
     }
 
-    /// Does `segment` acknowledge the SYN of this end?
+    /// Returns `true` if `segment` acknowledges the SYN of this end.
     pub(super) fn is_synchronized_by(&self, segment: &Segment) -> bool {
         segment.flags.contains(Flags::ACK) && segment.ack == self.first
     }
@@ -122,23 +122,30 @@ impl Connection {
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
-    /// The time since what `segment` acknowledges was sent. An echo of what this connection's clock has never shown measures nothing.
+    /// The time since what `segment` acknowledges was sent.
     #[inline]
     pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
-        if self.rtt_clock == RttClock::Timestamps
-            && let Some(timestamps) = segment.options.timestamps
-            && let Some(clock) = &mut self.clock
-        {
-            let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
-            if clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick() {
-                // Less than a tick is not nothing.
-                return (clock.tick() * ticks).max(Duration::from_micros(1));
-            }
-        }
-        now.since(sent_at)
+        let by_echo = if self.rtt_clock == RttClock::Timestamps { self.age_of_echo(now, segment) } else { None };
+        by_echo.unwrap_or_else(|| now.since(sent_at))
     }
 
-    /// A segment without data at `seq`, and nothing in it but an acknowledgment and timestamps.
+    /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has never shown is ignored.
+    #[inline]
+    pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let (timestamps, clock) = (segment.options.timestamps?, self.clock.as_mut()?);
+        let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
+        let is_known = clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick();
+        // Less than a tick is not zero.
+        is_known.then(|| (clock.tick() * ticks).max(Duration::from_micros(1)))
+    }
+
+    /// What elicited `segment` left before this instant, as the timestamp shows that it echoes.
+    pub(super) fn echoed_before(&mut self, now: Instant, segment: &Segment) -> Option<Instant> {
+        let echo = segment.options.timestamps?.echo;
+        self.clock.as_mut()?.end_of(now, echo)
+    }
+
+    /// A segment at `seq` without data, with an acknowledgment and timestamps only.
     pub(super) fn bare(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         Segment {
             ecn: Ecn::NotEct,

@@ -1,4 +1,4 @@
-//! What becomes of the window while nothing is sent.
+//! The congestion window after a silence of the application.
 
 use super::Sender;
 use crate::cc::CongestionControl;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterIdle {
-    /// What it was (ns-3).
+    /// Unchanged (ns-3).
     Keep,
     /// The initial window at most (RFC 5681, §4.1).
     Restart,
@@ -20,7 +20,7 @@ pub enum AfterIdle {
 }
 
 impl Sender {
-    /// New data is about to leave, with nothing outstanding. A controller that governs its window knows of silence itself.
+    /// New data is about to leave with nothing outstanding. A controller that governs its window handles idleness itself.
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.controller.governs_window() {
             return;

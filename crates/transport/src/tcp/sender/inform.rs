@@ -1,16 +1,16 @@
-//! What the controller is told: of each ACK, of each transmission, of each loss.
+//! Reports each ACK, transmission and loss to the controller.
 
 use super::Sender;
-use super::react::News;
+use super::summary::AckSummary;
 use crate::cc::{self, CongestionControl, Position};
 use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Instant, Rate};
 
 impl Sender {
-    /// The window may grow by `growth` octets if it limits sending.
-    pub(super) fn tell_controller(&mut self, now: Instant, news: &News, rtt: Option<Duration>, growth: u64) {
-        let acked = self.congestion.count(self.config.growth, growth, news.delivered);
+    /// Reports an ACK. The window may grow by `growth` octets if it limits sending.
+    pub(super) fn tell_controller(&mut self, now: Instant, summary: &AckSummary, rtt: Option<Duration>, growth: u64) {
+        let acked = self.congestion.count(self.config.growth, growth, summary.delivered);
         let lost = self.report_losses(now);
         let delivery = self.board.delivery();
         let newest = delivery.newest.as_ref();
@@ -18,16 +18,16 @@ impl Sender {
         let min_rtt = self.timing.rtt.min();
         let held_back = self.transmission.window_limited;
         let may_grow = acked.bytes > 0
-            && (!self.config.validate_window || self.congestion.is_window_limited(held_back, news.prior_flight));
+            && (!self.config.validate_window || self.congestion.is_window_limited(held_back, summary.prior_flight));
         let mut ack = cc::Ack {
             now,
             acked,
-            delivered: news.delivered,
+            delivered: summary.delivered,
             total_delivered: self.counters.delivered,
             lost,
-            marked: news.echoed.marked,
+            marked: summary.echoed.marked,
             in_flight: self.board.pipe(),
-            prior_in_flight: news.prior_flight,
+            prior_in_flight: summary.prior_flight,
             acked_to: Position(self.board.una()),
             sent_to: Position(self.board.nxt()),
             rtt,
@@ -43,7 +43,7 @@ impl Sender {
         };
         if let Some(sampler) = &mut self.congestion.sampler {
             let stamped = newest.map(|newest| (newest, &delivery.stamp));
-            ack.rate = sampler.on_ack(now, news.delivered, stamped, min_rtt);
+            ack.rate = sampler.on_ack(now, summary.delivered, stamped, min_rtt);
         }
         let congestion = &mut self.congestion;
         if !self.board.fates().is_empty() {
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// Tells the controller of each transmission that was marked lost, and returns their octets.
+    /// Reports each transmission that was marked lost, and returns their octets.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
         if self.board.has_losses() { self.drain_losses(now) } else { 0 }
@@ -82,7 +82,7 @@ impl Sender {
         sum
     }
 
-    /// So many octets up to `end` have left.
+    /// Reports that `octets` up to `end` have left.
     pub(super) fn tell_departure(&mut self, now: Instant, octets: u64, end: u64, is_retransmission: bool) {
         let sent = cc::Sent {
             now,

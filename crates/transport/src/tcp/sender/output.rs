@@ -1,4 +1,4 @@
-//! What leaves, and when it may.
+//! Transmission: which segment leaves next, and when.
 
 use super::super::rules::ForcedRetransmission;
 use super::connection::Data;
@@ -34,7 +34,7 @@ impl Sender {
         self.connection.syn(now, &self.config)
     }
 
-    /// What leaves whatever the congestion window says.
+    /// A segment that leaves regardless of the congestion window.
     fn next_of_its_own(&mut self, now: Instant) -> Option<Segment> {
         self.pure_ack(now).or_else(|| self.window_probe(now)).or_else(|| self.tail_probe(now))
     }
@@ -55,8 +55,8 @@ impl Sender {
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };
         (self.transmission.window_limited, self.transmission.paced_until) = (false, Alarm::NEVER);
-        if let Some(segment) = self.board.next_pending() {
-            return self.retransmit(now, segment, room);
+        if let Some(segment) = self.board.next_lost() {
+            return self.retransmit_if_room(now, segment, room);
         }
         let may_send_new = self.congestion.state != CongestionState::Disorder || self.config.limited_transmit;
         if may_send_new && let Some(octets) = self.new_data() {
@@ -72,27 +72,27 @@ impl Sender {
             }
             self.transmission.forced = false;
             let start = self.note_new(now, octets);
-            self.schedule_probe(now);
+            self.arm_probe_timeout(now);
             return Some(self.data(now, start..start + octets, true));
         }
         self.next_without_new(now, forced, room)
     }
 
-    /// What leaves where nothing that is lost waits to be sent again, and nothing new may leave.
+    /// What leaves if nothing lost waits for its retransmission and no new data may leave.
     fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Segment> {
-        // RFC 6675, §4, NextSeg rule 3: nothing new to send, so what may yet turn out lost.
+        // RFC 6675, §4, NextSeg rule 3: without new data, a segment that may turn out to be lost.
         if self.congestion.state == CongestionState::Recovery
             && self.connection.has_sack
-            && !self.judges_by_time()
-            && let Some(segment) = self.board.next_unjudged()
+            && !self.detects_by_time()
+            && let Some(segment) = self.board.next_unsacked()
         {
-            return self.retransmit(now, segment, room);
+            return self.retransmit_if_room(now, segment, room);
         }
         if forced
             && self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead
             && let Some(head) = self.board.head()
         {
-            return self.retransmit(now, head, room);
+            return self.retransmit_if_room(now, head, room);
         }
         self.transmission.forced = false;
         self.note_application_limit(room);
@@ -103,7 +103,7 @@ impl Sender {
         None
     }
 
-    /// There is room in the window, and nothing is written that could fill it.
+    /// Marks the rate samples as application-limited if there is room in the window and no data to fill it.
     fn note_application_limit(&mut self, room: u64) {
         let unsent = self.unsent_with_fin();
         if let Some(sampler) = &mut self.congestion.sampler
@@ -131,14 +131,14 @@ impl Sender {
         self.sendable_of(self.unsent_with_fin(), self.full_payload())
     }
 
-    /// The same, of so much that is unsent, in a segment of so much at the most.
+    /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
         unsent.min(full).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// The size of the next new segment that the application and the peer's window allow. Less than a full one waits for more room,
-    /// unless it is all there is, or nothing is outstanding and it fills half the largest window that the peer has offered (RFC 9293,
+    /// The size of the next new segment that the application and the peer's window allow. A segment that is not full waits for more room,
+    /// unless it holds all unsent data, or nothing is outstanding and it fills half of the largest window that the peer has offered (RFC 9293,
     /// §3.8.6.2.1).
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
@@ -165,18 +165,18 @@ impl Sender {
         start
     }
 
-    fn retransmit(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
+    fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
         let octets = segment.end - segment.start;
         if room < octets || self.transmission.is_paced(now) {
             return None;
         }
         self.transmission.forced = false;
-        Some(self.resend(now, segment))
+        Some(self.retransmit(now, segment))
     }
 
-    pub(super) fn resend(&mut self, now: Instant, segment: Range<u64>) -> Segment {
+    pub(super) fn retransmit(&mut self, now: Instant, segment: Range<u64>) -> Segment {
         let stamp = self.stamp(now, segment.end - segment.start);
-        self.board.resend(now, segment.start, stamp);
+        self.board.retransmit(now, segment.start, stamp);
         self.counters.retransmissions += 1;
         if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
             self.timing.rearm(now);

@@ -1,4 +1,4 @@
-//! The sender at the end that is opened, and what the connection of which it is one half asks of it.
+//! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
 use super::peer_window::PeerWindow;
 use super::{Config, Controller, Phase, Sender};
@@ -6,12 +6,12 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
-    /// A sender whose end has this initial sequence number and opens the connection.
+    /// A sender with this initial sequence number that opens the connection.
     pub(in crate::tcp) fn opening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Closed)
     }
 
-    /// A sender whose end has this initial sequence number and waits for the peer's SYN.
+    /// A sender with this initial sequence number that waits for the peer's SYN.
     pub(in crate::tcp) fn listening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Listen)
     }
@@ -25,7 +25,7 @@ impl Sender {
         self.marks.accept(self.config.ecn.accept(syn.flags));
     }
 
-    /// Establishes the connection if `segment` acknowledges the SYN-ACK, which was sent at `sent_at` and only then, if that is known.
+    /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is when the SYN-ACK left, if it left only once.
     pub(in crate::tcp) fn take_ack_of_syn(
         &mut self,
         now: Instant,
@@ -36,7 +36,7 @@ impl Sender {
         if is_synchronized {
             self.connection.phase = Phase::Established;
             self.begin(now, segment, sent_at);
-            self.timing.rto.stop();
+            self.timing.rto.reset();
         }
         is_synchronized
     }
@@ -48,12 +48,12 @@ impl Sender {
         }
     }
 
-    /// Returns `true` once each time that the SYN-ACK has not been acknowledged in time.
+    /// Returns `true` once for each expiry of the SYN-ACK's timer.
     pub(in crate::tcp) fn take_syn_ack_timeout(&mut self) -> bool {
         self.connection.phase == Phase::SynReceived && std::mem::take(&mut self.connection.syn_due)
     }
 
-    /// Is the next segment the ACK of the peer's SYN-ACK?
+    /// Returns `true` if the next segment is the ACK of the peer's SYN-ACK.
     pub(in crate::tcp) const fn owes_ack_of_syn(&self) -> bool {
         self.connection.ack_due
     }
@@ -63,7 +63,7 @@ impl Sender {
         self.connection.seq_at(self.board.nxt())
     }
 
-    /// Does `segment` acknowledge what was never sent?
+    /// Returns `true` if `segment` acknowledges what was never sent.
     pub(in crate::tcp) fn never_sent(&self, segment: &Segment) -> bool {
         segment.ack.is_after(self.next_seq())
     }

@@ -1,11 +1,11 @@
-//! The window that the peer offers (RFC 9293, §3.8.6; RFC 7323, §2).
+//! The receive window that the peer offers (RFC 9293, §3.8.6; RFC 7323, §2).
 
 use acklab_wire::tcp::Segment;
 
 /// RFC 7323, §2.3: a larger shift is used as 14.
 const MAX_SHIFT: u8 = 14;
 
-/// What the peer lets through.
+/// The peer's receive window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
     /// The highest offset that may be sent.
@@ -15,12 +15,12 @@ pub(super) struct PeerWindow {
     largest: u64,
 }
 
-/// What an ACK did to the window.
+/// How an ACK moved the right edge of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// Its end is elsewhere.
+    /// It moved at all.
     pub(super) at_all: bool,
-    /// It lets more through.
+    /// It moved right.
     pub(super) forward: bool,
 }
 
@@ -32,7 +32,7 @@ impl PeerWindow {
         Self { end: window, shift, largest: window }
     }
 
-    /// The same of windows that are not scaled, because this end does not offer it.
+    /// This window without scaling, because this end does not offer it.
     pub(super) fn unscaled(self) -> Self {
         Self { shift: 0, ..self }
     }
@@ -48,7 +48,7 @@ impl PeerWindow {
         moved
     }
 
-    /// Octets that it lets through beyond `nxt`.
+    /// Octets that may be sent beyond `nxt`.
     #[inline]
     pub(super) const fn room(&self, nxt: u64) -> u64 {
         self.end.saturating_sub(nxt)

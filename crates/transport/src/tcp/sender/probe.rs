@@ -1,8 +1,7 @@
-//! Probes: of the tail of a flight that nothing acknowledges, and of a window that is shut.
+//! Tail loss probes (RFC 8985, §7) and zero-window probes (RFC 9293, §3.8.6.1).
 
-use super::react::News;
+use super::summary::AckSummary;
 use super::{Phase, Sender};
-use crate::cc::Signal;
 use crate::recovery::CongestionState;
 use crate::recovery::rack::Episode;
 use acklab_base::{Event, Instant};
@@ -11,7 +10,7 @@ use acklab_wire::tcp::{Segment, SeqNumber};
 impl Sender {
     /// RFC 8985, §7.2: an ACK has moved snd.una, or new data has left.
     #[inline]
-    pub(super) fn schedule_probe(&mut self, now: Instant) {
+    pub(super) fn arm_probe_timeout(&mut self, now: Instant) {
         let is_quiet = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
         let may_probe = self.config.tail_loss_probe && self.connection.has_sack && self.loss.probe.episode.is_none();
         if !may_probe || !is_quiet || self.board.sacked() > 0 || self.board.is_empty() {
@@ -23,8 +22,8 @@ impl Sender {
         self.loss.probe.schedule(now, srtt, lone, self.config.timer_slack, timeout);
     }
 
-    /// §7.3: new data if there is some, else the last segment once more; either whatever the congestion window says.
-    pub(super) fn send_tail_probe(&mut self) {
+    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion window.
+    pub(super) fn schedule_tail_probe(&mut self) {
         self.transmission.tail_probe_due = !self.board.is_empty();
     }
 
@@ -35,7 +34,7 @@ impl Sender {
         }
         let (segment, is_retransmission) = match (self.new_data(), self.board.tail()) {
             (Some(octets), _) => (self.transmit(now, octets), false),
-            (None, Some(last)) => (self.resend(now, last), true),
+            (None, Some(last)) => (self.retransmit(now, last), true),
             (None, None) => return None,
         };
         self.loss.probe.timeout.set(None);
@@ -47,39 +46,26 @@ impl Sender {
         Some(segment)
     }
 
-    /// §7.4: what the ACK says of the probe that is out. If it has repaired a loss that nothing else has shown, congestion control
-    /// must hear of it.
+    /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that nothing else has shown, the window is
+    /// reduced.
     #[inline]
-    pub(super) fn answer_probe(&mut self, now: Instant, news: &News) {
+    pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
         let una = self.board.una();
         if una < until {
             return;
         }
-        let is_plain_duplicate = news.advance.bytes == 0 && news.delivered == 0;
-        let needs_no_answer = !is_retransmission || news.reports_duplicate || is_plain_duplicate;
-        if needs_no_answer || una > until {
+        let is_plain_duplicate = summary.advance.bytes == 0 && summary.delivered == 0;
+        let needs_no_reduction = !is_retransmission || summary.has_dsack || is_plain_duplicate;
+        if needs_no_reduction || una > until {
             self.loss.probe.episode = None;
         }
-        if !needs_no_answer && una > until {
+        if !needs_no_reduction && una > until {
             self.reduce_for_repaired_loss(now);
         }
     }
 
-    fn reduce_for_repaired_loss(&mut self, now: Instant) {
-        let congestion = &mut self.congestion;
-        if congestion.state.reduces() {
-            return;
-        }
-        let flight = congestion.flight_to_reduce(&self.config, &self.board, 0);
-        congestion.lower_threshold(now, flight, Signal::Loss);
-        congestion.enter(now, CongestionState::Reduced);
-        congestion.deflate_above_threshold();
-        congestion.enter(now, CongestionState::Open);
-        self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
-    }
-
-    /// Is there something to send that the peer's window holds back, and nothing outstanding whose ACK could open it?
+    /// Returns `true` if the peer's window prevents sending and nothing is outstanding whose ACK could open it.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
@@ -87,8 +73,8 @@ impl Sender {
             && self.new_data().is_none()
     }
 
-    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): what little the window allows, as §3.8.6.2.1 wants once patience is over;
-    /// if it allows nothing, a segment without data from before the window, which the peer must answer with an ACK that shows its window.
+    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows, as §3.8.6.2.1 requires after its timeout;
+    /// if it allows none, a segment without data from before the window, to which the peer must respond with an ACK that shows its window.
     pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return None;

@@ -1,9 +1,9 @@
-//! What the sender tells of itself.
+//! Vitals, counters and events of the sender.
 
 use super::Sender;
 use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, Endpoint, Event, Instant, Port, Reading, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Sender {
@@ -39,7 +39,7 @@ impl Endpoint for Sender {
         self.offset_of(segment.seq)
     }
 
-    fn tell(&self, to: &mut dyn FnMut(&'static str, &'static str, Reading)) {
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         let counts = self.counters();
         for (name, unit, count) in [
             (counter::DATA_PACKETS, "packets", counts.data_segments),
@@ -55,7 +55,7 @@ impl Endpoint for Sender {
             (counter::MARK_REDUCTIONS, "", counts.mark_reductions),
             (counter::MARKED_BYTES, "B", counts.marked_bytes),
         ] {
-            to(name, unit, Reading::Count(count));
+            to(name, unit, CounterValue::Count(count));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What holds back or forces a departure besides the windows.
+//! What delays or forces a transmission besides the windows.
 
 use crate::pacing::Pacer;
 use crate::recovery::alarm::Alarm;
@@ -8,20 +8,20 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmission {
     pub(super) pacer: Pacer,
-    /// Something could leave if pacing did not hold it until then.
+    /// When pacing lets the next segment leave, if only pacing delays it.
     pub(super) paced_until: Alarm,
     /// When data left last.
     pub(super) last_sent: Option<Instant>,
-    /// A segment is to be sent now, whatever the window says.
+    /// A segment is to be sent now, regardless of the window.
     pub(super) forced: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
-    /// The congestion window held back sending when something last could have left.
+    /// The congestion window prevented the last attempt to send.
     pub(super) window_limited: bool,
 }
 
 impl Transmission {
-    /// Does pacing hold back what could leave? If so, the sender wants to be woken when it no longer does.
+    /// Returns `true` if pacing delays the next segment. The sender then wants to be woken at the end of the delay.
     #[inline]
     pub(super) fn is_paced(&mut self, now: Instant) -> bool {
         self.paced_until.set(self.pacer.holds_until(now));

@@ -43,7 +43,7 @@ impl Packet for Sent {
         self.is_pure_ack().then(|| of(self))
     }
 
-    fn with_ack(&self, ack: &Ack) -> Self {
+    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
         Self { segment: ack.segment, ..*self }
     }
 }

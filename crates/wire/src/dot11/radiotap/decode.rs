@@ -8,21 +8,20 @@ pub enum DecodeError {
     /// Octets are missing.
     #[error("the radiotap header ends where {missing} more octets were expected")]
     Cut {
-        /// How many.
+        /// Octets that are missing.
         missing: usize,
     },
-    /// There is one version.
+    /// A version other than 0.
     #[error("found a radiotap header of version {0}, expected 0")]
     Version(u8),
 }
 
-/// The radiotap header that `octets` begin with, and what comes after it.
+/// Returns the radiotap header that `octets` begin with, and the octets after it.
 ///
-/// Fields that [`Header`] has no place for are passed over, and so are further namespaces and what comes after a field whose length
-/// is not known.
+/// Skips fields that [`Header`] does not hold, further namespaces, and everything behind a field of unknown length.
 ///
 /// # Errors
-/// If there is none.
+/// If `octets` do not begin with a radiotap header.
 pub fn decode(octets: &[u8]) -> Result<(Header, &[u8]), DecodeError> {
     let Some(([version, _, len @ ..], _)) = octets.split_first_chunk::<4>() else {
         return Err(DecodeError::Cut { missing: 4 - octets.len() });
@@ -65,7 +64,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Up to eight octets as a number, least first.
+/// Up to eight octets as a little-endian number.
 fn number(octets: &[u8]) -> u64 {
     octets.iter().rev().fold(0, |number, octet| number << 8 | u64::from(*octet))
 }
@@ -100,7 +99,7 @@ fn ht(octets: &[u8]) -> Option<Ht> {
     let knows = |bit: u8| known & bit != 0;
     knows(mcs::INDEX_KNOWN).then(|| Ht {
         mcs: index,
-        // The two other codes are 20 MHz as well, in the lower or the upper half of 40 MHz.
+        // Codes 2 and 3 are 20 MHz, too, in the lower or the upper half of 40 MHz.
         width: knows(mcs::WIDTH_KNOWN).then_some(if flags & mcs::WIDTH == mcs::MHZ_40 { 40 } else { 20 }),
         guard: knows(mcs::GUARD_KNOWN).then_some(if flags & mcs::SHORT_GUARD != 0 { 400 } else { 800 }),
         is_ldpc: knows(mcs::CODING_KNOWN).then_some(flags & mcs::LDPC != 0),
@@ -123,7 +122,7 @@ fn ampdu_status(octets: &[u8]) -> Ampdu {
 fn vht(octets: &[u8]) -> Option<Vht> {
     let known = number(&octets[..2]) as u16;
     let (flags, width, user, coding) = (octets[2], octets[3], octets[4], octets[8]);
-    // The first user is there if it has streams.
+    // The first user is present if it has spatial streams.
     (user & 0xf != 0).then(|| Vht {
         mcs: user >> 4,
         streams: user & 0xf,

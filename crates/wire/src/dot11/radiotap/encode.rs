@@ -5,7 +5,7 @@ use super::{Ampdu, Channel, He, Header, Ht, Modulation, Vht, ampdu, code, field,
 /// Version and padding octet, length, one presence word.
 const FIXED: usize = 8;
 
-/// Append the octets of `header` to those in `octets`. What has no code is left out as unknown.
+/// Append the octets of `header` to those in `octets`. Values without a code are marked as unknown.
 pub fn append(header: &Header, octets: &mut Vec<u8>) {
     let mut fields = Fields { start: octets.len(), octets, present: 0 };
     fields.octets.extend_from_slice(&[0; FIXED]);
@@ -51,7 +51,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// A field stands at a multiple of its alignment, counted from the start of the header.
+    /// Each field is aligned relative to the start of the header.
     fn put(&mut self, field: u32, value: &[u8]) {
         let (len, alignment) = field::SHAPES[field as usize];
         debug_assert_eq!(value.len(), len, "field {field}");

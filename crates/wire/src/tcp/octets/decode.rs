@@ -1,4 +1,4 @@
-//! From octets to a segment.
+//! Decoding of segments.
 
 use super::options;
 use crate::Endpoints;
@@ -9,19 +9,19 @@ use etherparse::err::tcp;
 use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
 
-/// Why octets are no segment.
+/// Why octets could not be decoded as a segment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no IPv4 packet that carries TCP.
+    /// The octets are not an IPv4 packet with TCP.
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
-    /// There is no TCP header.
+    /// There is no valid TCP header.
     #[error(transparent)]
     Tcp(#[from] tcp::HeaderSliceError),
     /// The checksum of the TCP segment is wrong.
     #[error("the TCP checksum is wrong")]
     TcpChecksum,
-    /// The octets of options end where an option's length should be.
+    /// The options end before the length of an option.
     #[error("TCP option {kind} is cut off before its length")]
     OptionWithoutLength {
         /// The kind of option.
@@ -34,10 +34,10 @@ pub enum DecodeError {
         kind: u8,
         /// Its length field.
         len: u8,
-        /// Octets of options from this one on.
+        /// Octets from the start of this option to the end of the options.
         room: usize,
     },
-    /// An option has a length that it cannot have.
+    /// An option has an invalid length.
     #[error("TCP option {kind} says that it is {len} octets long, which that option cannot be")]
     OptionLength {
         /// The kind of option.
@@ -47,11 +47,11 @@ pub enum DecodeError {
     },
 }
 
-/// The segment in the IPv4 packet that `octets` starts with, and between whom it runs. Octets after the packet, as a link
-/// layer pads it with, are left out.
+/// Decodes the segment in the IPv4 packet at the start of `octets`, and its endpoints. Octets after the packet, such as padding of the link
+/// layer, are ignored.
 ///
 /// # Errors
-/// If the octets are not a whole, well-formed TCP segment in IPv4.
+/// If the octets are not a complete, well-formed TCP segment in IPv4.
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment), DecodeError> {
     let (ip, segment, length) = ipv4::read(octets, IpNumber::TCP, checksums)?;
     let tcp = TcpHeaderSlice::from_slice(segment)?;
@@ -60,7 +60,7 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
         destination: SocketAddrV4::new(ip.destination_addr(), tcp.destination_port()),
     };
     if checksums == Checksums::Verify {
-        ipv4::all_there(&ip, segment, length)?;
+        ipv4::check_complete(&ip, segment, length)?;
         if ipv4::checksum(IpNumber::TCP, endpoints, segment, length as u16) != 0 {
             return Err(DecodeError::TcpChecksum);
         }
@@ -70,7 +70,7 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
     Ok((endpoints, segment_of(&tcp, Ecn::from_bits(ip.ecn().value()), options, length)))
 }
 
-/// The segment with this header, which takes `length` octets of a packet.
+/// The segment of `length` octets with this header.
 pub(crate) fn segment_of(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, options: Options, length: usize) -> Segment {
     Segment {
         ecn,
@@ -83,7 +83,7 @@ pub(crate) fn segment_of(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, options: Options, l
     }
 }
 
-/// The flags behind the data offset and three reserved bits (RFC 9293, §3.1).
+/// The flags, which follow the data offset and three reserved bits (RFC 9293, §3.1).
 pub(crate) fn flags_of(tcp: &TcpHeaderSlice<'_>) -> Flags {
     Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]))
 }

@@ -1,4 +1,4 @@
-//! From a segment to octets.
+//! Encoding of segments.
 
 use super::options::Layout;
 use crate::Endpoints;
@@ -10,31 +10,31 @@ use etherparse::IpNumber;
 const IP_OCTETS: usize = IPV4_HEADER as usize;
 const TCP_OCTETS: usize = TCP_HEADER as usize;
 
-/// Octets of both without options, and with as many as there can be.
+/// Octets of both headers without options, and with the maximum of options.
 const FIXED: usize = IP_OCTETS + TCP_OCTETS;
 const MOST: usize = FIXED + Options::ROOM as usize;
 
 /// The octets of an IPv4 and a TCP header.
 pub type Headers = ArrayVec<u8, MOST>;
 
-/// Why a segment has no octets.
+/// Why a segment could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It is longer than a packet may be.
+    /// The packet is too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The data offset of a TCP header has four bits.
+    /// The options are too long for the four bits of the data offset.
     #[error("the options take {octets} octets, and a TCP header has room for 40")]
     OptionsTooLong {
-        /// What they would take.
+        /// Octets of the options.
         octets: u64,
     },
 }
 
-/// The headers of `segment`, with the lengths and checksums of the whole packet.
+/// Encodes the headers of `segment`, with the lengths and checksums of the whole packet.
 ///
 /// # Errors
-/// If the segment does not fit a packet, or its options a header.
+/// If the segment does not fit a packet, or its options do not fit a header.
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
@@ -46,7 +46,7 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let sum = ipv4::sum_of(&tcp) + ipv4::sum(options.as_slice());
     let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
     tcp[4] |= u32::from(checksum) << 16;
-    // Moves of known size: a compressed ACK needs its headers at both ends.
+    // Copy arrays of constant size, which is fast: both ends of a compressed ACK encode its headers.
     let mut octets = [0; MOST];
     octets[..IP_OCTETS].copy_from_slice(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
     octets[IP_OCTETS..FIXED].copy_from_slice(&ipv4::octets_of(tcp));
@@ -56,7 +56,7 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     Ok(headers)
 }
 
-/// The words of a TCP header ahead of so many octets of options, without its checksum (RFC 9293, §3.1).
+/// The words of a TCP header before `options` octets of options, with a checksum of zero (RFC 9293, §3.1).
 fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u32; TCP_OCTETS / 4] {
     let words = (TCP_OCTETS as u8 + options) / 4;
     [

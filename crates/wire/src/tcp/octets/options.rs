@@ -1,4 +1,4 @@
-//! The octets of TCP options.
+//! Encoding and decoding of TCP options.
 
 use super::DecodeError;
 use crate::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
@@ -11,26 +11,26 @@ const ROOM: usize = Options::ROOM as usize;
 /// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
 pub(crate) const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
 
-/// Shared by experiments, which the two octets behind the length tell apart (RFC 4727, §7; RFC 6994, §3).
+/// The kind that experiments share. Each has an identifier in the two octets after the length (RFC 4727, §7; RFC 6994, §3).
 pub(crate) const KIND_EXPERIMENT: u8 = 253;
-/// RFC 5690 got no option kinds. Its number tells its two options from other experiments, and their lengths one from the other; nobody
-/// has registered it.
+/// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the number of the RFC, which is not registered.
+/// The two options differ in length.
 const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
 
-/// The options that [`Options`] holds.
+/// The option kinds that [`Options`] holds.
 const KNOWN: [u8; 5] =
     [KIND_MAXIMUM_SEGMENT_SIZE, KIND_WINDOW_SCALE, KIND_SELECTIVE_ACK_PERMITTED, KIND_SELECTIVE_ACK, KIND_TIMESTAMP];
 
-/// Options as they stand in a header.
+/// Options as laid out in a header.
 pub(super) struct Layout {
     octets: [u8; ROOM],
     len: usize,
 }
 
 impl Layout {
-    /// Lay out `options` as Linux does (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK; those of RFC 5690, which Linux has not, and AccECN at the end; without padding where they do not fit
-    /// otherwise. None if a header has no room for them.
+    /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
+    /// window scale, SACK. The options of RFC 5690, which Linux does not have, and AccECN are last. Padding between options is omitted if
+    /// the options do not fit otherwise. Returns `None` if they do not fit a header.
     pub(super) fn of(options: &Options) -> Option<Self> {
         if *options == Options::default() {
             return Some(Self { octets: [0; ROOM], len: 0 });
@@ -92,7 +92,7 @@ impl Layout {
         Some(self)
     }
 
-    /// Octets that they take.
+    /// The length of the options in octets.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
@@ -101,17 +101,17 @@ impl Layout {
         &self.octets[..self.len]
     }
 
-    /// Those, and zeros up to all that there is room for.
+    /// The options, followed by zeros.
     pub(super) const fn padded(&self) -> &[u8; ROOM] {
         &self.octets
     }
 }
 
-/// The options in these octets of a header with `flags`.
+/// Decodes the options of a header with `flags`.
 ///
 /// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
 /// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
-/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). Of an option that comes twice, the last counts.
+/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). If an option is repeated, the last one counts.
 pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     for option in each(octets) {
@@ -128,12 +128,12 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Is there an option besides timestamps and SACK, or one that cannot be read?
+/// Is there an option other than timestamps and SACK, or one that cannot be decoded?
 pub(crate) fn has_others(octets: &[u8]) -> bool {
     each(octets).any(|option| !matches!(option, Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _))))
 }
 
-/// The options in these octets, each with its kind and its value. After an error there is nothing more.
+/// Iterates over the kinds and values of the options in these octets. An error ends the iteration.
 fn each(octets: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), DecodeError>> {
     let mut rest = octets;
     std::iter::from_fn(move || {
@@ -147,14 +147,14 @@ fn each(octets: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), DecodeError>>
     })
 }
 
-/// The value of an option of this `kind`, whose length and value `octets` begin with.
+/// Returns the value of an option of this `kind`. `octets` begin with its length.
 fn value_of(kind: u8, octets: &[u8]) -> Result<&[u8], DecodeError> {
     let (&len, tail) = octets.split_first().ok_or(DecodeError::OptionWithoutLength { kind })?;
     let size = usize::from(len).checked_sub(2).ok_or(DecodeError::OptionLength { kind, len })?;
     tail.get(..size).ok_or(DecodeError::OptionTooLong { kind, len, room: 1 + octets.len() })
 }
 
-/// Note the option of this `kind`; false if its `value` has not a length that the kind allows.
+/// Stores the option of this `kind` in `options`. Returns false if the length of `value` is invalid for the kind.
 pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
     match (kind, value.as_chunks()) {
         (KIND_MAXIMUM_SEGMENT_SIZE, ([], &[high, low])) => options.mss = Some(u16::from_be_bytes([high, low])),
@@ -168,7 +168,7 @@ pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
-        // RFC 9768, §3.2.3: of a length that is none of its own, the whole fields that fit.
+        // RFC 9768, §3.2.3: if the length is none of those defined, use the complete fields that it covers.
         (kind, _) if KIND_ACCURATE_ECN.contains(&kind) => {
             let order = if kind == KIND_ACCURATE_ECN[0] { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
             let counters =

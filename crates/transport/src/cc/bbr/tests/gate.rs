@@ -1,8 +1,8 @@
-//! A closed loop: a bottleneck and ACKs that come in bursts, more than a round trip apart.
+//! A closed loop: a bottleneck, and ACKs that arrive in bursts more than a round trip apart.
 //!
-//! Twice what the path holds is then sent in less than the gap between two bursts, and the sender falls silent for the
-//! rest of it. The rate of delivery that it measures is that of this stop and go, the next window follows from it, and
-//! so on down. What the bursts brought beyond the bandwidth is what is missing: added to the window, it fills the gap.
+//! The sender sends its window of two bandwidth-delay products in less than the gap between two bursts and idles for the rest of the gap.
+//! It measures the delivery rate of this stop and go, computes a smaller window from it, and so on. Adding the ACK aggregation to the
+//! window fills the gap.
 
 use super::super::super::testing::{MSS, ack, start};
 use super::super::*;

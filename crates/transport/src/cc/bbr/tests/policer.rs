@@ -1,8 +1,8 @@
-//! What heavy losses at one rate say.
+//! Heavy losses at one delivery rate are taken for a policer.
 
 use super::*;
 
-/// So many rounds at 8 Mbps, the last with losses of a quarter of what they deliver.
+/// `rounds` rounds at 8 Mbps, the last with losses of a quarter of what they deliver.
 fn lossy_interval(bench: &mut Bench, rounds: u32) {
     (0..rounds).for_each(|_| {
         let prior = bench.delivered;

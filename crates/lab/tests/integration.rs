@@ -1,0 +1,26 @@
+//! The lab from outside: scenarios in, tables and captures out.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod ack_filters;
+mod air_capture;
+mod air_of_a_cell;
+mod bbr;
+mod both_ways;
+mod capture;
+mod captures;
+mod closed_forms;
+mod common;
+mod decisions;
+mod delay_based;
+mod determinism;
+mod ecn;
+mod hack;
+mod invariants;
+mod metrics;
+mod own_transport;
+mod scenario;
+mod slow_reader;
+mod snapshots;
+mod strategies;
+mod udp;

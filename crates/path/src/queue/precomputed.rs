@@ -1,0 +1,66 @@
+//! A FIFO whose departures are computed on arrival.
+//!
+//! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that instant on arrival and passes the packet
+//! to the channel at once. Only its size and times stay here, to know the queue's length when the next packet arrives.
+
+use super::fifo::Fifo;
+use crate::counters::Tally;
+use acklab_base::units::Limit;
+use acklab_base::{Bytes, Instant};
+
+#[derive(Clone, Debug)]
+pub(crate) struct PrecomputedFifo {
+    fifo: Fifo<Waiting>,
+    /// When the first of them leaves, or [`Instant::FAR_FUTURE`] if the queue is empty.
+    next: Instant,
+}
+
+/// The size and times of a queued packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) arrived: Instant,
+    pub(crate) leaves: Instant,
+    pub(crate) size: Bytes,
+    pub(crate) on_wire: Bytes,
+}
+
+impl PrecomputedFifo {
+    pub(crate) fn new(limit: Option<Limit>, mark_above: Option<Limit>) -> Self {
+        Self { fifo: Fifo::new(limit, mark_above), next: Instant::FAR_FUTURE }
+    }
+
+    /// Removes the packets that leave by `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Instant, tally: &mut Tally) {
+        if self.next <= now {
+            self.leave(now, tally);
+        }
+    }
+
+    fn leave(&mut self, now: Instant, tally: &mut Tally) {
+        let Fifo { waiting, bytes, .. } = &mut self.fifo;
+        while let Some(&Waiting { arrived, leaves, size, on_wire }) = waiting.front()
+            && leaves <= now
+        {
+            waiting.pop_front();
+            *bytes -= size;
+            tally.serves(leaves, on_wire, leaves.since(arrived));
+            tally.records_length(leaves, waiting.len());
+        }
+        self.next = waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
+    }
+
+    pub(crate) fn has_room(&self, size: Bytes) -> bool {
+        self.fifo.has_room(size)
+    }
+
+    pub(crate) fn marks(&self) -> bool {
+        self.fifo.marks()
+    }
+
+    pub(crate) fn join(&mut self, packet: Waiting, tally: &mut Tally) {
+        self.next = self.next.min(packet.leaves);
+        self.fifo.push(packet, packet.size);
+        tally.records_length(packet.arrived, self.fifo.len());
+    }
+}

@@ -1,0 +1,151 @@
+//! The frequency law of TACK.
+//!
+//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, §4.1, eq. (3):
+//! f = min{bw/(L·MSS), β/RTTmin} ACKs a second. It is byte counting while the path holds less than β·L·MSS, and periodic beyond.
+
+use super::super::{Decision, Reason};
+use acklab_base::{Duration, Instant};
+
+/// The longest that anything waits to be acknowledged (RFC 5681, §4.2).
+pub const LONGEST_DELAY: Duration = Duration::from_millis(500);
+
+/// Nanoseconds in a second.
+const SECOND: u128 = 1_000_000_000;
+
+/// The constants of the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Law {
+    /// L: full-sized packets an ACK, where byte counting governs.
+    pub packets: u32,
+    /// β: ACKs in an RTTmin, where time governs.
+    pub beta: u32,
+}
+
+/// What the law depends on, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// MSS, in octets.
+    pub mss: u64,
+    /// bw: the largest delivery rate of late, in octets a second.
+    pub bandwidth: Option<u64>,
+    /// RTTmin.
+    pub rtt_min: Option<Duration>,
+}
+
+impl Default for Law {
+    /// The defaults of the paper, §4.1: L = 2, β = 4.
+    fn default() -> Self {
+        Self { packets: 2, beta: 4 }
+    }
+}
+
+impl Law {
+    /// f, in ACKs a second; infinite as long as nothing is known that bounds it.
+    #[must_use]
+    pub fn frequency(&self, path: &Path) -> f64 {
+        let by_octets =
+            path.bandwidth.map_or(f64::INFINITY, |bandwidth| bandwidth as f64 / self.octets(path.mss).max(1) as f64);
+        let by_time =
+            path.rtt_min.map_or(f64::INFINITY, |rtt| f64::from(self.beta) * 1e9 / rtt.as_nanos().max(1) as f64);
+        by_octets.min(by_time)
+    }
+
+    /// 1/f, or no time as long as nothing is known that bounds f.
+    #[must_use]
+    pub fn interval(&self, path: &Path) -> Duration {
+        self.time_of_octets(path).unwrap_or(Duration::ZERO).max(self.period(path.rtt_min))
+    }
+
+    /// RTTmin/β: no ACK follows another sooner.
+    #[must_use]
+    pub fn period(&self, rtt_min: Option<Duration>) -> Duration {
+        rtt_min.map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta.max(1)))
+    }
+
+    /// L·MSS: so many octets are worth an ACK.
+    #[must_use]
+    pub const fn octets(&self, mss: u64) -> u64 {
+        self.packets as u64 * mss
+    }
+
+    /// L·MSS/bw: how long they take to arrive, if the bandwidth is known.
+    #[must_use]
+    pub fn time_of_octets(&self, path: &Path) -> Option<Duration> {
+        let bandwidth = path.bandwidth.filter(|bandwidth| *bandwidth > 0)?;
+        let nanos = u128::from(self.octets(path.mss)) * SECOND / u128::from(bandwidth);
+        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    }
+
+    /// The law as a rule for one ACK after another, with `arrived` octets unacknowledged since the `last` ACK: not before L·MSS octets
+    /// have arrived, and not before RTTmin/β has passed. What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came;
+    /// without a measurement of bw, and at the most, after [`LONGEST_DELAY`].
+    #[must_use]
+    pub fn decide(&self, now: Instant, last: Option<Instant>, arrived: u64, path: &Path) -> Decision {
+        let due = last.map_or(now, |last| last + self.period(path.rtt_min));
+        if arrived >= self.octets(path.mss) {
+            return if due <= now { Decision::Now(Reason::ByteCount) } else { Decision::At(due, Reason::Periodic) };
+        }
+        let late = now + self.time_of_octets(path).unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY);
+        if late <= due { Decision::At(due, Reason::Periodic) } else { Decision::At(late, Reason::Timer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Li et al., Figure 8(b), to the digit. The goodputs of its tool are 7 and 590 times 1024 kbit/s, and a data packet and an ACK carry
+    /// 1472 and 52 octets, which it adds up for MSS.
+    #[test]
+    fn figure_8b() {
+        let law = Law::default();
+        let row = |mbps: u64| {
+            [10, 80, 200].map(|ms| {
+                let path = Path { mss: 1472 + 52, bandwidth: Some(mbps * 1_024_000 / 8), rtt_min: Some(MS * ms) };
+                let by_octets = law.frequency(&Path { rtt_min: None, ..path });
+                (by_octets.round() as u32, law.frequency(&path).round() as u32)
+            })
+        };
+        assert_eq!(row(7), [(294, 294), (294, 50), (294, 20)], "802.11b");
+        assert_eq!(row(590), [(24_777, 400), (24_777, 50), (24_777, 20)], "802.11ac");
+    }
+
+    #[test]
+    fn the_interval_is_the_inverse_of_the_frequency() {
+        let law = Law::default();
+        for (bandwidth, rtt) in [(1_000_000, 10), (100_000, 10), (1_000_000_000, 200)] {
+            let path = Path { mss: 1000, bandwidth: Some(bandwidth), rtt_min: Some(MS * rtt) };
+            let inverse = 1.0 / law.interval(&path).as_secs_f64();
+            assert!((law.frequency(&path) / inverse - 1.0).abs() < 1e-6);
+        }
+        let unknown = Path { mss: 1000, bandwidth: None, rtt_min: None };
+        assert_eq!((law.interval(&unknown), law.frequency(&unknown)), (Duration::ZERO, f64::INFINITY));
+    }
+
+    #[test]
+    fn the_rule_brings_the_frequency() {
+        let law = Law { packets: 2, beta: 4 };
+        for (gap_us, rtt) in [(1000, 40), (10_000, 40), (12_000, 8)] {
+            let bandwidth = Some(1000 * 1_000_000 / gap_us);
+            let path = Path { mss: 1000, bandwidth, rtt_min: Some(MS * rtt) };
+            let (mut last, mut arrived, mut acks, mut timer) = (None, 0, 0, None);
+            for packet in 0..10_000 {
+                let now = Instant::ZERO + Duration::from_micros(gap_us) * packet;
+                if let Some(at) = timer.take_if(|at| *at <= now) {
+                    (last, arrived, acks) = (Some(at), 0, acks + 1);
+                }
+                arrived += 1000;
+                match law.decide(now, last, arrived, &path) {
+                    Decision::Now(_) => (last, arrived, acks, timer) = (Some(now), 0, acks + 1, None),
+                    Decision::At(at, _) => timer = Some(timer.map_or(at, |running: Instant| running.min(at))),
+                    Decision::Hold => {}
+                }
+            }
+            let measured = f64::from(acks) / (gap_us as f64 / 1e6 * 10_000.0);
+            let ratio = measured / law.frequency(&path);
+            assert!((0.95..=1.05).contains(&ratio), "{gap_us} µs and {rtt} ms: {ratio}");
+        }
+    }
+}

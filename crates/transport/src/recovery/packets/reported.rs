@@ -1,0 +1,109 @@
+//! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own [judgement](super::loss).
+
+use super::{Lost, Packet, Packets, State};
+use crate::recovery::delivery_rate::Stamp;
+use std::ops::Range;
+
+impl<T> Packets<T> {
+    /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns its number.
+    pub fn pass(&mut self) -> u64 {
+        let number = self.next_number();
+        self.push(State::Acknowledged, Stamp::default());
+        if self.settled == number {
+            self.settle();
+        }
+        number
+    }
+
+    /// The numbers of `range` are reported lost: appends what is outstanding among them to `lost`. A packet is lost once, however often
+    /// it is reported.
+    pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
+        for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
+            let index = (number - self.first) as usize;
+            let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
+                continue;
+            };
+            let octets = if is_in_flight { octets } else { 0 };
+            let state = State::Lost { at, octets, is_ack_eliciting };
+            if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
+                self.uncount(&packet);
+                let stamp = self.stamps.get(index).copied().unwrap_or_default();
+                lost.push(Lost { number, packet, stamp });
+            }
+        }
+    }
+
+    /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not yet
+    /// [forgotten](Self::forget_lost).
+    pub fn settle(&mut self) {
+        while self.settled < self.next_number()
+            && !matches!(self.states[(self.settled - self.first) as usize], State::Outstanding(_))
+        {
+            self.settled += 1;
+        }
+        while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
+            self.pop();
+        }
+    }
+
+    /// No number below is outstanding.
+    #[must_use]
+    pub const fn lowest_outstanding(&self) -> u64 {
+        self.settled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::Instant;
+
+    fn board(packets: u64) -> Packets<u64> {
+        let mut board = Packets::default();
+        for content in 0..packets {
+            let at = Instant::from_nanos(content);
+            let packet = Packet { at, octets: 100, is_ack_eliciting: true, is_in_flight: true, content };
+            board.send(packet, Stamp::default());
+        }
+        board
+    }
+
+    fn lose(board: &mut Packets<u64>, range: Range<u64>) -> Vec<u64> {
+        let mut lost = Vec::new();
+        board.lose(range, &mut lost);
+        board.settle();
+        lost.into_iter().map(|lost| lost.packet.content).collect()
+    }
+
+    #[test]
+    fn a_packet_is_lost_once_and_nothing_else_is() {
+        let mut board = board(6);
+        board.acknowledge(Instant::ZERO, std::iter::once(2..3), &mut Vec::new()).unwrap();
+        assert_eq!(lose(&mut board, 0..4), [0, 1, 3]);
+        assert_eq!(lose(&mut board, 0..4), [0; 0]);
+        assert_eq!(lose(&mut board, 3..100), [4, 5], "no number is lost that was never used");
+        assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.lowest_outstanding()), (0, false, 6));
+    }
+
+    #[test]
+    fn what_arrives_after_all_was_lost_needlessly() {
+        let mut board = board(3);
+        lose(&mut board, 0..2);
+        let progress = board.acknowledge(Instant::ZERO, std::iter::once(0..3), &mut Vec::new()).unwrap();
+        assert_eq!((progress.spuriously_lost, progress.packets), (2, 3));
+        board.forget_lost(Instant::from_nanos(10));
+        assert_eq!(lose(&mut board, 0..3), [0; 0]);
+    }
+
+    #[test]
+    fn numbers_that_pass_settle_at_once() {
+        let mut board: Packets<u64> = Packets::default();
+        assert_eq!((board.pass(), board.pass(), board.lowest_outstanding()), (0, 1, 2));
+        let packet = Packet { at: Instant::ZERO, octets: 1, is_ack_eliciting: true, is_in_flight: true, content: 0 };
+        board.send(packet, Stamp::default());
+        assert_eq!((board.pass(), board.lowest_outstanding()), (3, 2));
+        assert!(board.acknowledge(Instant::ZERO, std::iter::once(0..4), &mut Vec::new()).is_ok());
+        board.settle();
+        assert_eq!(board.lowest_outstanding(), 4);
+    }
+}

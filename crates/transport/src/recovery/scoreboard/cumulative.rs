@@ -1,0 +1,114 @@
+//! An acknowledgment number advances snd.una.
+
+use super::Scoreboard;
+use crate::recovery::delivery_rate::Newest;
+use acklab_base::Instant;
+
+/// What a cumulative acknowledgment covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Advance {
+    /// Octets by which snd.una advances.
+    pub bytes: u64,
+    /// Those of them that SACK had not acknowledged before.
+    pub newly_delivered: u64,
+    /// One of the segments had been retransmitted and was not yet selectively acknowledged.
+    pub retransmission_acked: bool,
+    /// When the oldest of the segments left, if it was never retransmitted. The time since then includes the receiver's delay before it
+    /// acknowledged, as does the age of the timestamp that it echoes (RFC 7323, §4.1).
+    pub sent_at: Option<Instant>,
+    /// When the oldest and the newest of the segments left that no SACK had acknowledged, if none of all was ever retransmitted (Linux's
+    /// `first_ackt`, `last_ackt` and `FLAG_RETRANS_DATA_ACKED`).
+    pub unsacked_sent: Option<(Instant, Instant)>,
+}
+
+impl Scoreboard {
+    /// Everything below `ack` is acknowledged.
+    #[inline]
+    pub fn advance(&mut self, ack: u64) -> Advance {
+        let is_plain = self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below;
+        if is_plain && !self.keeps_fates { self.advance_in_order(ack) } else { self.advance_through_holes(ack) }
+    }
+
+    /// `advance` where everything outstanding has left once, in order, and nothing is SACKed or lost.
+    fn advance_in_order(&mut self, ack: u64) -> Advance {
+        let bytes = ack - self.una;
+        let mut advance = Advance { bytes, newly_delivered: bytes, ..Advance::default() };
+        let mut newest = None;
+        let mut segments = 0;
+        while let Some(head) = self.segments.front()
+            && head.end <= ack
+        {
+            if segments == 0 {
+                advance.sent_at = Some(head.at);
+            }
+            segments += 1;
+            newest = Some((head.number, head.at));
+            self.segments.pop_front();
+        }
+        self.una = ack;
+        if let Some((number, at)) = newest {
+            advance.unsacked_sent = advance.sent_at.map(|first| (first, at));
+            let delivery = &mut self.delivery;
+            delivery.original_acked = ack - bytes < delivery.limits.recover;
+            delivery.segments += segments;
+            delivery.newest = Some(Newest { at, number, is_retransmission: false });
+            (delivery.plausible, delivery.last_entered) = (newest, Some(at));
+            if self.keeps_stamps
+                && let Some(stamp) = self.stamps.drain(..segments as usize).next_back()
+            {
+                delivery.stamp = stamp;
+            }
+        }
+        advance
+    }
+
+    fn advance_through_holes(&mut self, ack: u64) -> Advance {
+        let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
+        let (mut retransmitted, mut was_retransmitted) = (0, false);
+        let latest = self.delivery.limits.latest_of_cumulative();
+        if let Some(head) = self.segments.front()
+            && head.end <= ack
+            && !head.ever_retransmitted
+        {
+            advance.sent_at = Some(head.at);
+        }
+        while self.una < ack
+            && let Some(head) = self.segments.front().copied()
+        {
+            let covered = head.end.min(ack) - self.una;
+            self.uncount(&head, covered);
+            self.una += covered;
+            if !head.sacked {
+                advance.newly_delivered += covered;
+            }
+            if head.end > ack {
+                break;
+            }
+            was_retransmitted |= head.ever_retransmitted;
+            if head.sacked {
+                self.sacked_segments -= 1;
+            } else {
+                self.note_delivered(0, &head, latest);
+                let first = advance.unsacked_sent.map_or(head.at, |(first, _)| first);
+                advance.unsacked_sent = Some((first, head.at));
+            }
+            advance.retransmission_acked |= head.retransmitted && !head.sacked;
+            if head.retransmitted {
+                retransmitted += covered;
+            }
+            self.segments.pop_front();
+            if self.keeps_stamps {
+                self.stamps.pop_front();
+            }
+        }
+        if was_retransmitted {
+            advance.unsacked_sent = None;
+        }
+        while self.retransmissions.front().is_some_and(|(_, start)| *start < self.una) {
+            self.retransmissions.pop_front();
+        }
+        // No duplicate ACK stood for a retransmission (RFC 6582, §3.2, step 3: the segment that is added back).
+        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - retransmitted).min(self.flight_size());
+        advance
+    }
+}

@@ -1,0 +1,41 @@
+//! What to retransmit next (RFC 6675, §4: NextSeg).
+
+use super::Scoreboard;
+use std::ops::Range;
+
+impl Scoreboard {
+    /// NextSeg, rule 1: the oldest segment that is lost and has not been retransmitted since.
+    #[inline]
+    pub fn next_lost(&mut self) -> Option<Range<u64>> {
+        if self.lost_unsent == 0 { None } else { self.find_next_lost() }
+    }
+
+    fn find_next_lost(&mut self) -> Option<Range<u64>> {
+        let from = self.next_lost_from.max(self.una);
+        let first = self.index_at(from);
+        let index = (first..self.segments.len()).find(|index| {
+            let segment = &self.segments[*index];
+            segment.lost && !segment.retransmitted
+        })?;
+        self.next_lost_from = self.start_of(index);
+        Some(self.next_lost_from..self.segments[index].end)
+    }
+
+    /// NextSeg, rule 3: the oldest segment below the highest SACK that is neither SACKed nor retransmitted.
+    #[must_use]
+    pub fn next_unsacked(&mut self) -> Option<Range<u64>> {
+        let from = self.next_unsacked_from.max(self.una);
+        if from >= self.highest_sacked {
+            return None;
+        }
+        let first = self.index_at(from);
+        let index = self
+            .segments
+            .range(first..)
+            .take_while(|segment| segment.end <= self.highest_sacked)
+            .position(|segment| !segment.sacked && !segment.retransmitted)
+            .map(|offset| first + offset);
+        self.next_unsacked_from = index.map_or(self.highest_sacked, |index| self.start_of(index));
+        index.map(|index| self.next_unsacked_from..self.segments[index].end)
+    }
+}

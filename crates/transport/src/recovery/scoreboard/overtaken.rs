@@ -1,0 +1,85 @@
+//! What counts as lost by time (RFC 8985): a later transmission has been delivered, and this one has not for too long.
+
+use super::Scoreboard;
+use super::segment::Sent;
+use acklab_base::{Duration, Instant};
+
+/// What a search for losses by time finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detected {
+    /// Octets newly marked lost.
+    pub lost: u64,
+    /// A retransmission is among them.
+    pub retransmissions_lost: bool,
+    /// The time until every other transmission that was overtaken will have been out for too long, if there is one.
+    pub wait: Option<Duration>,
+}
+
+impl Scoreboard {
+    /// Returns `false` if nothing outstanding left before transmission number `newest`; it may return `true` as well.
+    #[inline]
+    #[must_use]
+    pub fn may_have_overtaken(&self, newest: u64) -> bool {
+        !self.retransmissions.is_empty() || self.segments.front().is_some_and(|head| head.number < newest)
+    }
+
+    /// Marks lost every transmission, retransmissions included, that left before transmission number `newest`, which has been delivered,
+    /// and at least `reach` ago (RFC 8985, §6.2, step 5).
+    pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> Detected {
+        let before = self.lost_unsent;
+        let last = self.examine_retransmissions(now, newest, reach);
+        let retransmissions_lost = self.lost_unsent > before;
+        let last = last.max(self.examine_originals(now, newest, reach));
+        let wait = last.map(|at| (at + reach).since(now));
+        Detected { lost: self.lost_unsent - before, retransmissions_lost, wait }
+    }
+
+    /// Marks the retransmissions that are due. Returns when the last one left that left before `newest` and is not due.
+    fn examine_retransmissions(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
+        let mut last = None;
+        let mut entry = 0;
+        while let Some((number, start)) = self.retransmissions.get(entry).copied() {
+            let index = self.index_at(start);
+            let is_out = |segment: &&Sent| segment.number == number && segment.retransmitted && !segment.sacked;
+            match self.segments.get(index).filter(is_out).map(|segment| segment.at) {
+                None if entry == 0 => {
+                    self.retransmissions.pop_front();
+                }
+                Some(_) if number >= newest => break,
+                Some(at) if entry == 0 && at + reach <= now => {
+                    self.retransmissions.pop_front();
+                    self.mark_retransmission_lost(index);
+                }
+                Some(at) => {
+                    last = Some(at);
+                    entry += 1;
+                }
+                None => entry += 1,
+            }
+        }
+        last
+    }
+
+    /// Does the same for segments that were sent only once.
+    fn examine_originals(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
+        let mut last = None;
+        let from = self.examined.max(self.una);
+        for index in self.index_at(from)..self.segments.len() {
+            let segment = self.segments[index];
+            if !(segment.ever_retransmitted || segment.sacked || segment.lost) {
+                if segment.number >= newest {
+                    break;
+                }
+                if last.is_some() || segment.at + reach > now {
+                    last = Some(segment.at);
+                    continue;
+                }
+                self.mark_lost(index);
+            }
+            if last.is_none() {
+                self.examined = segment.end;
+            }
+        }
+        last
+    }
+}

@@ -1,0 +1,56 @@
+//! The TACK transport: Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, and its
+//! extended version, IEEE/ACM ToN 2021, as a protocol of its own over UDP, whose packets stand in [`acklab_wire::tack`].
+//!
+//! A [`Connection`] is either end: it sends and receives any number of streams. What it knows of its peer came in packets.
+//!
+//! | concept | module |
+//! |---|---|
+//! | opening and closing a connection | `handshake`, `close` |
+//! | streams and their flow control | [`streams`] |
+//! | what was sent, and what feedback says of it | `sender`, `feedback` |
+//! | what has arrived, and what is owed for it | `receiver` |
+//! | receiver-based loss detection, and the IACKs that follow | `loss` |
+//! | blocks of acked and unacked lists | [`lists`] |
+//! | round-trip timing by one-way delays | [`timing`] |
+//! | delivery rate and loss rates | [`rate`] |
+//! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
+//! | congestion control and pacing | `congestion` |
+//! | probes where nothing comes back | `probe` |
+//! | what is refused of a peer | [`refusal`] |
+//!
+//! | verb | module |
+//! |---|---|
+//! | a packet arrives | `input` |
+//! | time passes | `timers` |
+//! | a packet leaves | `output` |
+//! | an application writes and reads | `port` |
+//!
+//! The frequency of TACKs is that of [`ack::tack::Law`](crate::ack::tack::Law).
+
+mod clock;
+mod close;
+mod congestion;
+mod connection;
+mod feedback;
+mod handshake;
+mod input;
+pub mod lists;
+mod loss;
+mod output;
+mod port;
+mod probe;
+pub mod rate;
+mod receiver;
+pub mod refusal;
+mod sender;
+pub mod settings;
+pub mod streams;
+mod sync;
+mod tell;
+mod timers;
+pub mod timing;
+
+pub use connection::{Connection, Phase};
+pub use refusal::{Refusal, Refusals};
+pub use settings::Settings;
+pub use streams::{Lifetime, ResetCode, Side};

@@ -1,0 +1,27 @@
+//! The clock by which an end stamps its packets.
+
+use acklab_base::random::Stream;
+use acklab_base::{Duration, Instant};
+use acklab_wire::tack::Timestamp;
+
+/// Microseconds since an instant that no peer knows, so that nothing can rest on synchronised clocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    offset: u32,
+}
+
+impl Clock {
+    pub(super) fn new(random: &mut Stream) -> Self {
+        Self { offset: random.below(1 << 32) as u32 }
+    }
+
+    #[inline]
+    pub(super) const fn stamp(self, now: Instant) -> Timestamp {
+        Timestamp(((now.as_nanos() / 1000) as u32).wrapping_add(self.offset))
+    }
+}
+
+/// A time that a frame carries in microseconds.
+pub(super) const fn of_micros(micros: u32) -> Duration {
+    Duration::from_micros(micros as u64)
+}

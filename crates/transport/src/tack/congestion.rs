@@ -1,0 +1,318 @@
+//! Congestion control by the controllers of the [shelf](crate::cc), told by TACKs and IACKs.
+//!
+//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets that left before a reduction do not
+//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out
+//! to have been none are undone. Sending is always paced (Li et al., SIGCOMM 2020, §5.3).
+
+use super::rate::RateSource;
+use super::settings::Settings;
+use crate::cc::{self, Acked, CongestionControl, Controller, Position, Signal, Window};
+use crate::pacing::{self, Pacer};
+use crate::recovery::CongestionState;
+use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
+use crate::recovery::fate::Fate;
+use crate::recovery::rtt::Estimator;
+use acklab_base::{Duration, Instant, Rate};
+
+/// Counts of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Recoveries that ended.
+    pub(super) recoveries: u64,
+    /// Time spent in those.
+    pub(super) recovery_time: Duration,
+    /// Reductions that were undone.
+    pub(super) undone: u64,
+}
+
+/// What a TACK or an IACK has brought, after the board has drawn its conclusions. Sizes in octets.
+#[derive(Debug)]
+pub(super) struct News<'a> {
+    pub(super) now: Instant,
+    pub(super) delivered: u64,
+    pub(super) total_delivered: u64,
+    pub(super) lost: &'a [cc::Lost],
+    /// Packets that had been taken for lost and were not.
+    pub(super) spuriously_lost: u64,
+    pub(super) in_flight: u64,
+    pub(super) prior_in_flight: u64,
+    pub(super) largest_acknowledged: Option<u64>,
+    pub(super) next_number: u64,
+    pub(super) rtt: Option<Duration>,
+    pub(super) estimator: &'a Estimator,
+    /// RTTmin.
+    pub(super) min_rtt: Option<Duration>,
+    pub(super) newest: Option<(Newest, Stamp)>,
+    /// The rate that the receiver reports.
+    pub(super) reported: Option<(u64, Duration)>,
+    pub(super) fates: &'a [Fate],
+    /// Everything was lost for so long that the window says nothing any more.
+    pub(super) is_persistent: bool,
+}
+
+/// What has happened to congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Entered,
+    Exited,
+    Undone,
+}
+
+/// A reduction that may turn out to have been for nothing.
+#[derive(Clone, Copy, Debug)]
+struct Reduction {
+    cwnd: u64,
+    ssthresh: u64,
+    /// Packets that were taken for lost and have not arrived.
+    lost: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Congestion {
+    pub(super) window: Window,
+    controller: Controller,
+    sampler: Option<Sampler>,
+    source: RateSource,
+    pacer: Pacer,
+    state: CongestionState,
+    /// Packets from this number on left after the last reduction.
+    recover: u64,
+    recovery_began: Instant,
+    reduction: Option<Reduction>,
+    /// Octets acknowledged towards the next full-sized packet.
+    acked_remainder: u64,
+    /// The window has held back sending since the last feedback.
+    pub(super) held_back: bool,
+    pub(super) counters: Counters,
+}
+
+impl Congestion {
+    pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
+        let mss = settings.mss();
+        Self {
+            window: Window { cwnd: u64::from(settings.initial_window.0) * mss, ssthresh: u64::MAX, mss },
+            sampler: controller.wants_delivery_rate().then(Sampler::default),
+            controller,
+            source: settings.rate,
+            pacer: Pacer::default(),
+            state: CongestionState::Open,
+            recover: 0,
+            recovery_began: Instant::ZERO,
+            reduction: None,
+            acked_remainder: 0,
+            held_back: false,
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) const fn wants_stamps(&self) -> bool {
+        self.sampler.is_some()
+    }
+
+    pub(super) fn wants_fates(&self) -> bool {
+        self.controller.wants_fates()
+    }
+
+    pub(super) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
+        self.controller.on_established(now, &mut self.window, rtt);
+    }
+
+    /// When pacing lets the next packet leave, if not now.
+    #[inline]
+    pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
+        self.pacer.holds_until(now)
+    }
+
+    /// May a packet with so many octets follow those in flight?
+    #[inline]
+    pub(super) const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
+        in_flight == 0 || in_flight + octets <= self.window.cwnd
+    }
+
+    /// What a packet remembers that leaves now, with which so much is in flight.
+    #[inline]
+    pub(super) fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
+        let was_idle = in_flight == octets;
+        self.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
+    }
+
+    /// A packet has left.
+    #[inline]
+    pub(super) fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
+        sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
+        self.controller.on_sent(&mut self.window, &sent);
+        if let Some(rate) = self.pacing_rate(srtt) {
+            self.pacer.on_sent(sent.now, sent.bytes, rate);
+        }
+    }
+
+    /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).
+    #[inline]
+    fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
+        let Window { cwnd, ssthresh, .. } = self.window;
+        self.controller.pacing_rate().or_else(|| pacing::rate_of_window(cwnd, ssthresh, srtt?))
+    }
+
+    /// The application has nothing more to send, and the window would let it.
+    pub(super) fn on_app_limited(&mut self, in_flight: u64) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_app_limited(in_flight);
+        }
+    }
+
+    /// Feedback has come. Returns what has changed by it.
+    pub(super) fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
+        let mut changes = [None; 3];
+        let is_past = news.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
+        if self.state != CongestionState::Open && is_past {
+            self.exit(news.now);
+            changes[0] = Some(Change::Exited);
+        }
+        if news.spuriously_lost > 0 && self.refute(news) {
+            changes[1] = Some(Change::Undone);
+        }
+        if let Some(newest) = news.lost.last() {
+            if newest.start.0 >= self.recover {
+                self.enter(news);
+                changes[2] = Some(Change::Entered);
+            }
+            self.tell_losses(news);
+        }
+        if news.is_persistent {
+            self.collapse(news);
+        }
+        self.tell(news);
+        changes.into_iter().flatten()
+    }
+
+    fn enter(&mut self, news: &News<'_>) {
+        let Window { cwnd, ssthresh, .. } = self.window;
+        self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
+        let flight = news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>();
+        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, flight, Signal::Loss);
+        if self.state == CongestionState::Open {
+            self.recovery_began = news.now;
+        }
+        self.set_state(news.now, CongestionState::Recovery);
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+        self.recover = news.next_number;
+    }
+
+    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is.
+    fn collapse(&mut self, news: &News<'_>) {
+        self.reduction = None;
+        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, news.in_flight, Signal::Timeout);
+        self.set_state(news.now, CongestionState::Loss);
+        if !self.controller.governs_window() {
+            // kMinimumWindow (§7.2).
+            self.window.cwnd = 2 * self.window.mss;
+        }
+        self.recover = news.next_number;
+    }
+
+    fn exit(&mut self, now: Instant) {
+        self.set_state(now, CongestionState::Open);
+        self.counters.recoveries += 1;
+        self.counters.recovery_time = self.counters.recovery_time + now.since(self.recovery_began);
+    }
+
+    /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.
+    fn refute(&mut self, news: &News<'_>) -> bool {
+        let Some(reduction) = &mut self.reduction else { return false };
+        reduction.lost = reduction.lost.saturating_sub(news.spuriously_lost);
+        if reduction.lost > 0 {
+            return false;
+        }
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.max(reduction.cwnd);
+        }
+        self.window.ssthresh = self.window.ssthresh.max(reduction.ssthresh);
+        self.reduction = None;
+        self.controller.on_undo(news.now, &mut self.window);
+        self.counters.undone += 1;
+        if self.state != CongestionState::Open {
+            self.exit(news.now);
+        }
+        true
+    }
+
+    fn set_state(&mut self, now: Instant, state: CongestionState) {
+        if self.state != state {
+            self.state = state;
+            self.controller.on_state(now, &mut self.window, state);
+        }
+    }
+
+    fn tell_losses(&mut self, news: &News<'_>) {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.lost += news.lost.len() as u64;
+        }
+        for lost in news.lost {
+            let mut lost = *lost;
+            lost.total_delivered = news.total_delivered;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.on_lost(lost.bytes);
+                lost.total_lost = sampler.lost();
+            }
+            self.controller.on_lost(&self.window, &lost);
+        }
+    }
+
+    fn tell(&mut self, news: &News<'_>) {
+        let grows = self.state == CongestionState::Open;
+        let bytes = if grows { news.delivered } else { 0 };
+        let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
+        self.acked_remainder = total % mss;
+        let held_back = std::mem::take(&mut self.held_back);
+        // In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
+        let is_limited = held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
+        let mut ack = cc::Ack {
+            now: news.now,
+            acked: Acked { bytes, segments: total / mss },
+            delivered: news.delivered,
+            total_delivered: news.total_delivered,
+            lost: news.lost.iter().map(|lost| lost.bytes).sum(),
+            marked: 0,
+            in_flight: news.in_flight,
+            prior_in_flight: news.prior_in_flight,
+            acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),
+            sent_to: Position(news.next_number),
+            rtt: news.rtt,
+            newest_rtt: news.rtt,
+            srtt: news.estimator.srtt(),
+            min_rtt: news.min_rtt,
+            rate: None,
+            state: self.state,
+            has_sack: true,
+            window_limited: held_back,
+            departure: self.pacer.holds_until(news.now).unwrap_or(news.now),
+            may_grow: bytes > 0 && is_limited,
+        };
+        if let Some(sampler) = &mut self.sampler {
+            let newest = news.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
+            let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
+            ack.rate = sample.map(|sample| self.of_source(sample, news));
+        }
+        if !news.fates.is_empty() {
+            self.controller.on_fates(news.fates);
+        }
+        self.controller.on_ack(&mut self.window, &ack);
+        if let Some(sampler) = &mut self.sampler
+            && self.controller.limits_itself()
+        {
+            sampler.on_app_limited(ack.in_flight);
+        }
+    }
+
+    /// The sample, with the rate that the receiver reports, if that is the one to go by.
+    fn of_source(&self, sample: Sample, news: &News<'_>) -> Sample {
+        match news.reported {
+            Some((delivered, interval)) if self.source == RateSource::Receiver => {
+                Sample { delivered, interval, ..sample }
+            }
+            _ => sample,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! One end of a connection.
+
+use super::clock::Clock;
+use super::receiver::Receiver;
+use super::refusal::Refusals;
+use super::sender::Sender;
+use super::settings::Settings;
+use super::streams::{Side, Streams};
+use crate::ack::Policy;
+use crate::ack::tack::Law;
+use crate::cc::Controller;
+use crate::tcp::receiver::Reading;
+use acklab_base::random::Seed;
+use acklab_base::{Event, Instant, Machine};
+use acklab_wire::tack::{ConnectionId, Packet};
+use std::collections::VecDeque;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its application has not opened it yet.
+    Idle,
+    /// It waits for a peer to open it.
+    Listening,
+    /// It has asked its peer to accept it.
+    Opening,
+    /// It has accepted, and the peer may not know.
+    Accepting,
+    /// Both ends know that it is open.
+    Established,
+    /// It is over, for the reason of this code: zero if both ends had said all.
+    Closed {
+        /// The code.
+        code: u32,
+    },
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) side: Side,
+    pub(super) settings: Settings,
+    pub(super) clock: Clock,
+    pub(super) phase: Phase,
+    /// What the peer addresses packets to.
+    pub(super) local: ConnectionId,
+    /// What packets to the peer are addressed to.
+    pub(super) remote: ConnectionId,
+    pub(super) handshake: super::handshake::Handshake,
+    pub(super) close: super::close::Close,
+    pub(super) streams: Streams,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) refusals: Refusals,
+    pub(super) events: VecDeque<Event>,
+    pub(super) output: super::output::Output,
+    pub(super) is_finished: bool,
+}
+
+impl Connection {
+    /// The end that opens the connection. `name` names its random streams.
+    #[must_use]
+    pub fn opener(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Opener, settings, controller, policy, seed, name)
+    }
+
+    /// The end that is opened. `name` names its random streams.
+    #[must_use]
+    pub fn answerer(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Answerer, settings, controller, policy, seed, name)
+    }
+
+    fn new(side: Side, settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        let (end, phase) = match side {
+            Side::Opener => ("opener", Phase::Idle),
+            Side::Answerer => ("answerer", Phase::Listening),
+        };
+        let mut random = seed.stream(&format!("flow/{name}/{end}"));
+        // Zero is no connection yet.
+        let local = ConnectionId(random.below(u64::MAX) + 1);
+        Self {
+            side,
+            settings: *settings,
+            clock: Clock::new(&mut random),
+            phase,
+            local,
+            remote: ConnectionId::default(),
+            handshake: super::handshake::Handshake::default(),
+            close: super::close::Close::default(),
+            streams: Streams::new(side, settings),
+            sender: Sender::new(settings, controller),
+            receiver: Receiver::new(settings, policy),
+            refusals: Refusals::default(),
+            events: VecDeque::new(),
+            output: super::output::Output::default(),
+            is_finished: false,
+        }
+    }
+
+    /// This end, whose application reads so. To be said before the connection opens.
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.streams.set_reading(reading);
+        self
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// What was refused of the peer.
+    #[must_use]
+    pub const fn refusals(&self) -> &Refusals {
+        &self.refusals
+    }
+
+    /// Octets in flight.
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.sender.in_flight()
+    }
+
+    /// Numbers of packets that this end has used.
+    #[must_use]
+    pub fn packets_sent(&self) -> u64 {
+        self.sender.board.next_number()
+    }
+
+    /// From now on, the peer shall send its TACKs by this law. It is told with the next data.
+    pub fn set_law(&mut self, law: Law) {
+        self.sender.synced.set_law(law);
+        self.output.stir();
+    }
+
+    /// All octets and ends of streams of this end are acknowledged.
+    pub(super) fn note_finished(&mut self) {
+        if !self.is_finished && self.streams.main().outgoing.is_closed() && self.streams.all_sent() {
+            self.is_finished = true;
+            self.events.push_back(Event::Finished);
+            self.sender.probe.on_window();
+        }
+        self.close_if_done();
+    }
+}
+
+impl Machine for Connection {
+    type Datagram = Packet;
+
+    #[inline]
+    fn accept(&mut self, now: Instant, packet: Packet) {
+        self.input(now, &packet);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.wake_timers(now);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        self.next_deadline()
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant) -> Option<Packet> {
+        self.next_packet(now)
+    }
+}

@@ -1,0 +1,230 @@
+//! What a TACK or an IACK does to the half that sends.
+//!
+//! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
+//! and no rate is zero, infinite or of more than was sent.
+
+use super::congestion::{Change, News};
+use super::connection::Connection;
+use super::lists;
+use super::rate;
+use super::refusal::Refusal;
+use super::sender::{Content, Control};
+use super::timing::RoundTrips;
+use crate::cc::{self, Position};
+use crate::recovery::fate::{Fate, Outcome};
+use crate::recovery::packets::{NeverSent, Progress, persistent};
+use acklab_base::{Duration, Event, Instant};
+use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
+use std::ops::Range;
+
+/// Losses are remembered for so many probe timeouts, as long as QUIC's endpoints keep what is behind them (RFC 9000, §10.2).
+const KEPT_TIMEOUTS: u64 = 3;
+
+/// What of a TACK has passed the checks.
+#[derive(Clone, Copy, Debug)]
+struct Checked {
+    next: u64,
+    rtt: Duration,
+    rate: Option<(u64, Duration)>,
+}
+
+/// What feedback says besides what has arrived and what is lost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    rtt: Option<Duration>,
+    rate: Option<(u64, Duration)>,
+}
+
+impl Connection {
+    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of this end.
+    pub(super) fn on_tack(
+        &mut self,
+        now: Instant,
+        arrived: Timestamp,
+        number: u64,
+        tack: &Tack,
+    ) -> Result<(), Refusal> {
+        let Checked { next, rtt, rate } = self.check_tack(arrived, tack)?;
+        let sender = &mut self.sender;
+        sender.counters.acks += 1;
+        // What an older TACK says of times and rates has been said better.
+        let is_newest = sender.newest_tack.is_none_or(|newest| number > newest);
+        let mut measured = Measured::default();
+        let prior_in_flight = sender.in_flight();
+        if is_newest {
+            sender.newest_tack = Some(number);
+            measured = Measured { rtt: Some(rtt), rate };
+            sender.sample(now, rtt);
+            if let Some((octets, interval)) = rate {
+                let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
+                sender.reported_rate = Some(u64::try_from(per_second).unwrap_or(u64::MAX));
+            }
+            sender.unlisted = u64::from(tack.unlisted) * sender.settings.mss();
+        }
+        let acked = std::iter::once(0..next).chain(lists::ranges(next, &tack.acked));
+        let Ok(progress) = sender.board.acknowledge(now, acked, &mut sender.acknowledged) else {
+            return Err(Refusal::NeverSent);
+        };
+        for range in lists::ranges(next, &tack.lost) {
+            sender.board.lose(range, &mut sender.lost);
+        }
+        sender.board.settle();
+        sender.owes_forget |= sender.board.lowest_outstanding() > next;
+        self.conclude(now, &progress, prior_in_flight, measured);
+        if is_newest {
+            let rtt_min = self.sender.round_trips.least();
+            self.sender.synced.on_tack(now, rtt_min, self.receiver.expected_and_lost());
+        }
+        Ok(())
+    }
+
+    fn check_tack(&self, arrived: Timestamp, tack: &Tack) -> Result<Checked, Refusal> {
+        let sender = &self.sender;
+        let sent = sender.board.next_number();
+        let next = tack.next.near(sent);
+        let reach = |runs: &[Run]| runs.iter().map(|run| u64::from(run.skip) + u64::from(run.length)).sum::<u64>();
+        if next > sent || next + reach(&tack.acked).max(reach(&tack.lost)) > sent {
+            return Err(Refusal::NeverSent);
+        }
+        let rtt = RoundTrips::sample_of(arrived, tack.echo, tack.delay)?;
+        let rate = rate::check(tack.delivered, tack.interval, sender.counters.bytes)?;
+        Ok(Checked { next, rtt, rate })
+    }
+
+    /// A loss-event-driven IACK has come.
+    pub(super) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<(), Refusal> {
+        let sender = &mut self.sender;
+        let sent = sender.board.next_number();
+        let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
+        if range.start >= range.end || range.end >= sent {
+            return Err(Refusal::NeverSent);
+        }
+        sender.counters.acks += 1;
+        let prior_in_flight = sender.in_flight();
+        sender.board.lose(range, &mut sender.lost);
+        sender.board.settle();
+        self.conclude(now, &Progress::default(), prior_in_flight, Measured::default());
+        Ok(())
+    }
+
+    /// The peer has accepted the connection, or all that opened it is void.
+    pub(super) fn acknowledge_all(&mut self, now: Instant) {
+        let sender = &mut self.sender;
+        let all: Range<u64> = 0..sender.board.next_number();
+        let acknowledged: Result<_, NeverSent> =
+            sender.board.acknowledge(now, std::iter::once(all), &mut sender.acknowledged);
+        debug_assert!(acknowledged.is_ok(), "no number was left out");
+        sender.acknowledged.clear();
+        sender.board.settle();
+        sender.probe.on_progress();
+    }
+
+    /// Streams and congestion control learn what the board has.
+    fn conclude(&mut self, now: Instant, progress: &Progress, prior_in_flight: u64, Measured { rtt, rate }: Measured) {
+        let sender = &mut self.sender;
+        let wants_fates = sender.congestion.wants_fates();
+        let delivered = sender.count_delivered(progress.octets);
+        if progress.packets > 0 || delivered > 0 {
+            sender.probe.on_progress();
+        }
+        for (_, packet) in sender.acknowledged.drain(..) {
+            let Content { piece, control } = packet.content;
+            if let Some(piece) = piece {
+                if let Some(stream) = self.streams.get_mut(piece.id) {
+                    stream.outgoing.on_acked(&piece);
+                }
+                if wants_fates {
+                    let outcome = Outcome::Delivered { was_lost: false };
+                    sender.fates.push(Fate { sent_at: packet.at, outcome });
+                }
+            }
+            if let Some(Control::Reset(id)) = control
+                && let Some(stream) = self.streams.get_mut(id)
+            {
+                stream.outgoing.on_reset_acked();
+            }
+        }
+        for lost in sender.lost.drain(..) {
+            let Content { piece, control } = lost.packet.content;
+            if let Some(piece) = piece
+                && let Some(stream) = self.streams.get_mut(piece.id)
+            {
+                stream.outgoing.on_lost(&piece);
+            }
+            match control {
+                Some(Control::Sync) => sender.synced.on_lost(),
+                Some(Control::Reset(id)) => {
+                    if let Some(stream) = self.streams.get_mut(id) {
+                        stream.outgoing.on_reset_lost();
+                    }
+                }
+                Some(Control::Handshake | Control::Blocked | Control::Ping) | None => {}
+            }
+            if piece.is_some() {
+                sender.told_lost.push(cc::Lost {
+                    now,
+                    sent_at: lost.packet.at,
+                    bytes: lost.packet.octets,
+                    start: Position(lost.number),
+                    end: Position(lost.number + 1),
+                    stamp: lost.stamp,
+                    total_delivered: 0,
+                    total_lost: 0,
+                });
+            }
+        }
+        let is_persistent = !sender.told_lost.is_empty() && self.is_persistent();
+        let sender = &mut self.sender;
+        let in_flight = sender.in_flight();
+        let news = News {
+            now,
+            delivered,
+            total_delivered: sender.counters.delivered,
+            lost: &sender.told_lost,
+            spuriously_lost: progress.spuriously_lost,
+            in_flight,
+            prior_in_flight,
+            largest_acknowledged: sender.board.largest_acknowledged(),
+            next_number: sender.board.next_number(),
+            rtt,
+            estimator: sender.round_trips.estimator(),
+            min_rtt: sender.round_trips.least(),
+            newest: progress.newest.map(|newest| (newest, progress.stamp)),
+            reported: rate,
+            fates: &sender.fates,
+            is_persistent,
+        };
+        for change in sender.congestion.on_feedback(&news) {
+            let event = match change {
+                Change::Entered => Event::RecoveryEntered { until: self.streams.main().outgoing.sent() },
+                Change::Exited => Event::RecoveryExited,
+                Change::Undone => Event::Undone,
+            };
+            self.events.push_back(event);
+        }
+        sender.fates.clear();
+        sender.told_lost.clear();
+        self.forget_old_losses(now, is_persistent);
+        self.sender.refresh_timeout();
+        self.note_finished();
+    }
+
+    /// RFC 9002, §7.6.
+    fn is_persistent(&self) -> bool {
+        let sender = &self.sender;
+        let (Some(since), Some(longest)) =
+            (sender.measured_at, persistent::duration(sender.round_trips.estimator(), sender.tack_delay()))
+        else {
+            return false;
+        };
+        sender.board.longest_loss(since) >= longest
+    }
+
+    /// A loss that could be refuted is remembered for a while.
+    fn forget_old_losses(&mut self, now: Instant, was_persistent: bool) {
+        let sender = &mut self.sender;
+        let kept = if was_persistent { Duration::ZERO } else { sender.probe_timeout().saturating_mul(KEPT_TIMEOUTS) };
+        sender.board.forget_lost(Instant::from_nanos(now.as_nanos().saturating_sub(kept.as_nanos())));
+        sender.board.settle();
+    }
+}

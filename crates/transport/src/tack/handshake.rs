@@ -1,0 +1,155 @@
+//! Opening a connection: Open, Accept, and the first packet that knows the answerer's connection id.
+//!
+//! An Open is addressed to connection 0, for there is none yet, and names the opener's id. The Accept names the answerer's, echoes the
+//! time of departure of the Open and tells how long ago it came, so that the opener has its first round trip (Li et al., SIGCOMM 2020,
+//! Figure 4a) even if either was sent twice. What comes addressed to the answerer's id then shows that the Accept has arrived. Both are
+//! repeated by the probe timeout.
+
+use super::connection::{Connection, Phase};
+use super::refusal::Refusal;
+use super::streams::Side;
+use super::timing::RoundTrips;
+use crate::ack::Reason;
+use acklab_base::{Event, Instant};
+use acklab_wire::tack::{ConnectionId, Frame, Parameters, Timestamp, time::micros};
+
+/// What a connection is to be addressed to before it has an id.
+pub(super) const NO_CONNECTION: ConnectionId = ConnectionId(0);
+
+/// What the handshake has yet to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Handshake {
+    /// An Open or an Accept is to leave.
+    is_due: bool,
+    /// Opens or Accepts that have left, and when the last of them did.
+    sent: u32,
+    sent_at: Instant,
+    /// The Open that came last: its time of departure and when it arrived.
+    opened: Option<(Timestamp, Instant)>,
+}
+
+impl Handshake {
+    /// Nothing has come back.
+    pub(super) const fn repeat(&mut self) {
+        self.is_due = true;
+    }
+}
+
+impl Connection {
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            window: self.settings.receive_buffer.get(),
+            streams: self.settings.streams,
+            packet: u16::try_from(self.settings.packet.get()).unwrap_or(u16::MAX),
+        }
+    }
+
+    /// The application opens the connection.
+    pub(super) fn open_connection(&mut self) {
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Opening;
+            self.handshake.is_due = true;
+            self.output.stir();
+        }
+    }
+
+    /// The frame that is to leave.
+    pub(super) fn handshake_frame(&mut self, now: Instant) -> Option<Frame> {
+        if !std::mem::take(&mut self.handshake.is_due) {
+            return None;
+        }
+        (self.handshake.sent, self.handshake.sent_at) = (self.handshake.sent + 1, now);
+        let (source, parameters) = (self.local, self.parameters());
+        match (self.side, self.handshake.opened) {
+            (Side::Opener, _) => Some(Frame::Open { source, parameters }),
+            (Side::Answerer, Some((echo, at))) => {
+                Some(Frame::Accept { source, parameters, echo, delay: micros(now.since(at)) })
+            }
+            (Side::Answerer, None) => None,
+        }
+    }
+
+    /// An Open has come in a packet that left at `departed`.
+    pub(super) fn on_open(
+        &mut self,
+        now: Instant,
+        departed: Timestamp,
+        source: ConnectionId,
+        parameters: &Parameters,
+    ) -> Result<(), Refusal> {
+        match self.phase {
+            Phase::Listening => {
+                self.phase = Phase::Accepting;
+                self.remote = source;
+                self.agree(parameters);
+            }
+            // The opener has not heard the answer.
+            Phase::Accepting | Phase::Established if self.side == Side::Answerer && source == self.remote => {}
+            _ => return Err(Refusal::Phase),
+        }
+        if self.phase == Phase::Accepting {
+            self.handshake.opened = Some((departed, now));
+            self.handshake.is_due = true;
+        }
+        Ok(())
+    }
+
+    /// An Accept has come, at `arrived` by the clock of this end.
+    pub(super) fn on_accept(
+        &mut self,
+        now: Instant,
+        arrived: Timestamp,
+        source: ConnectionId,
+        parameters: &Parameters,
+        echo: Timestamp,
+        delay: u32,
+    ) -> Result<(), Refusal> {
+        match self.phase {
+            Phase::Opening => {}
+            // The answerer has not heard that this end knows.
+            Phase::Established if self.side == Side::Opener && source == self.remote => {
+                self.receiver.acknowledger.demand(now, Reason::Handshake);
+                return Ok(());
+            }
+            _ => return Err(Refusal::Phase),
+        }
+        let sample = RoundTrips::sample_of(arrived, echo, delay)?;
+        self.remote = source;
+        self.agree(parameters);
+        self.acknowledge_all(now);
+        self.sender.sample(now, sample);
+        self.receiver.on_handshake(now, sample);
+        self.receiver.acknowledger.demand(now, Reason::Handshake);
+        self.establish(now);
+        Ok(())
+    }
+
+    fn agree(&mut self, parameters: &Parameters) {
+        self.streams.on_parameters(parameters.window, parameters.streams);
+        self.output.limit_packets(parameters.packet.into());
+    }
+
+    /// Something has come that is addressed to this end's id: the opener has heard the answer.
+    pub(super) fn confirm(&mut self, now: Instant) {
+        if self.phase != Phase::Accepting {
+            return;
+        }
+        self.handshake.is_due = false;
+        // As with TCP, an answer that was sent twice tells no time (RFC 6298, §3).
+        if self.handshake.sent == 1 {
+            let sample = now.since(self.handshake.sent_at);
+            self.sender.sample(now, sample);
+            self.receiver.on_handshake(now, sample);
+        }
+        self.acknowledge_all(now);
+        self.establish(now);
+    }
+
+    fn establish(&mut self, now: Instant) {
+        self.phase = Phase::Established;
+        self.sender.refresh_timeout();
+        self.sender.congestion.on_established(now, self.sender.round_trips.least());
+        self.events.push_back(Event::Established);
+        self.output.stir();
+    }
+}

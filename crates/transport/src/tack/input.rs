@@ -1,0 +1,154 @@
+//! A packet arrives.
+
+use super::connection::{Connection, Phase};
+use super::handshake::NO_CONNECTION;
+use super::receiver::Arrived;
+use super::refusal::Refusal;
+use super::streams::Side;
+use crate::ack::Reason;
+use acklab_base::{Ecn, Instant};
+use acklab_wire::tack::{Frame, Packet, Timestamp};
+
+/// Where and when a packet arrives.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    now: Instant,
+    /// By the clock of this end.
+    arrived: Timestamp,
+    /// The time of departure of the packet.
+    departed: Timestamp,
+    number: u64,
+}
+
+impl Connection {
+    pub(super) fn input(&mut self, now: Instant, packet: &Packet) {
+        if let Err(refusal) = self.take_packet(now, packet) {
+            self.refusals.count(refusal);
+        }
+        self.close_if_done();
+        self.output.stir();
+    }
+
+    fn take_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
+        let opens = packet.connection == NO_CONNECTION;
+        self.check_phase(packet, opens)?;
+        if let Phase::Closed { .. } = self.phase {
+            if !packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. })) {
+                self.answer_after_end();
+            }
+            return Ok(());
+        }
+        let number = self.receiver.check_number(packet.number)?;
+        packet.frames.iter().try_for_each(|frame| self.check_frame(frame, opens))?;
+        if !opens {
+            self.confirm(now);
+        }
+        let (arrived, departed) = (self.clock.stamp(now), packet.departed);
+        if self.phase == Phase::Established && packet.frames.is_ack_eliciting() {
+            let payload = u64::from(packet.frames.payload());
+            self.receiver.take(now, &Arrived { number, departed, arrived, payload });
+            self.receiver.counters.marked += u64::from(packet.ecn == Ecn::Ce);
+        } else {
+            self.receiver.pass(number);
+        }
+        let arrival = Arrival { now, arrived, departed, number };
+        for frame in packet.frames.iter() {
+            if let Err(refusal) = self.take_frame(&arrival, frame) {
+                self.refusals.count(refusal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Is the packet one of this connection, in this phase?
+    fn check_phase(&self, packet: &Packet, opens: bool) -> Result<(), Refusal> {
+        if opens {
+            // Numbers of an Open count only if it is the peer's.
+            let is_of_peer = |frame: &Frame| matches!(frame, Frame::Open { source, .. } if *source == self.remote);
+            return match self.phase {
+                Phase::Listening => Ok(()),
+                _ if self.side == Side::Answerer && packet.frames.iter().any(is_of_peer) => Ok(()),
+                _ => Err(Refusal::Phase),
+            };
+        }
+        if packet.connection != self.local {
+            return Err(Refusal::Connection);
+        }
+        match self.phase {
+            Phase::Idle | Phase::Listening => Err(Refusal::Phase),
+            // Nothing counts before the Accept, whose numbers others may overtake.
+            Phase::Opening if !packet.frames.iter().any(|frame| matches!(frame, Frame::Accept { .. })) => {
+                Err(Refusal::Phase)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Would this frame be taken? If one is not, nothing of its packet is, so that the packet is not acknowledged.
+    #[inline]
+    fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
+        match frame {
+            Frame::Stream(stream) if !opens => self.streams.check(stream.id, stream.end(), stream.is_end),
+            Frame::Reset { stream, size, .. } if !opens => self.check_reset(*stream, *size),
+            Frame::Blocked { stream } if !opens => self.streams.check_id(*stream).map(|_| ()),
+            Frame::Open { .. } if opens => Ok(()),
+            Frame::Padding(_) => Ok(()),
+            Frame::Open { .. } => Err(Refusal::Phase),
+            _ if opens => Err(Refusal::Phase),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_reset(&self, stream: u32, size: u64) -> Result<(), Refusal> {
+        match self.streams.check_id(stream)? {
+            Some(stream) => stream.incoming.check_reset(size),
+            None => Ok(()),
+        }
+    }
+
+    fn take_frame(&mut self, arrival: &Arrival, frame: &Frame) -> Result<(), Refusal> {
+        let Arrival { now, arrived, departed, number } = *arrival;
+        match frame {
+            Frame::Stream(stream) => {
+                let had_all =
+                    stream.is_end && self.streams.get(stream.id).is_some_and(|known| known.incoming.is_finished());
+                self.streams.insert(stream.id, stream.offset, stream.end(), stream.is_end);
+                if stream.is_end && !had_all {
+                    self.receiver.acknowledger.demand(now, Reason::Fin);
+                }
+                Ok(())
+            }
+            Frame::Tack(tack) => self.on_tack(now, arrived, number, tack),
+            Frame::Loss(loss) => self.on_loss(now, loss),
+            Frame::Window { stream, limit } => {
+                let stream = self.streams.get_mut(*stream).ok_or(Refusal::Stream)?;
+                stream.outgoing.on_window(*limit);
+                Ok(())
+            }
+            Frame::Blocked { stream } => {
+                self.streams.owe_window(*stream);
+                self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
+                Ok(())
+            }
+            Frame::Ping => {
+                self.receiver.acknowledger.demand(now, Reason::Asked);
+                Ok(())
+            }
+            Frame::Sync(sync) => self.receiver.on_sync(sync),
+            Frame::Forget { below } => self.receiver.on_forget(*below, number),
+            Frame::Reset { stream, size, code } => {
+                self.streams.on_reset(*stream, *size, *code);
+                Ok(())
+            }
+            Frame::Close { code } => {
+                self.on_close(*code);
+                Ok(())
+            }
+            Frame::Open { source, parameters } => self.on_open(now, departed, *source, parameters),
+            Frame::Accept { source, parameters, echo, delay } => {
+                self.on_accept(now, arrived, *source, parameters, *echo, *delay)
+            }
+            Frame::Padding(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! How many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
+//!
+//! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
+//! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
+//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest.
+
+use acklab_wire::tack::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// By so much the first skip of a list may grow.
+pub(super) const GROWTH: u64 = 7;
+
+/// How many blocks of each list a TACK holds. None is larger than a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-acklab-shorthand" = "name"))]
+pub enum Lists {
+    /// One: TACK-poor.
+    Poor,
+    /// As many as fit: TACK-rich.
+    Rich,
+    /// Q, and more where losses of data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
+    Adaptive {
+        /// Q.
+        #[schemars(range(min = 1))]
+        q: u32,
+    },
+}
+
+/// What the number of blocks follows from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Losses {
+    /// ρ, the share of data packets that are lost.
+    pub(super) data: f64,
+    /// ρ′, the share of ACKs that are lost.
+    pub(super) acks: f64,
+    /// Packets from one TACK to the next that the law is bound by: bdp/MSS where it is periodic, L where it counts octets.
+    pub(super) packets: f64,
+}
+
+impl Lists {
+    /// Blocks of each list.
+    pub(super) fn blocks(self, losses: &Losses) -> usize {
+        match self {
+            Self::Poor => 1,
+            Self::Rich => usize::MAX,
+            // Q + ΔQ with ΔQ = ρρ′bdp/MSS − Q, or ρρ′L − Q, if that is above zero.
+            Self::Adaptive { q } => {
+                let expected = libm::round(losses.data * losses.acks * losses.packets);
+                (q as usize).max(expected as usize)
+            }
+        }
+    }
+}
+
+/// The ranges of largest numbers that `most` blocks and `room` octets hold, as runs from `next` on, and how many numbers are left out.
+/// The runs take at most [`GROWTH`] octets more, for the first of them skips all that is left out.
+pub(super) fn acked(next: u64, beyond: &[Range<u64>], most: usize, room: u64) -> (Vec<Run>, u64) {
+    let mut first = beyond.len().saturating_sub(most);
+    let mut runs = runs(next, beyond[first..].iter().cloned());
+    let mut size: u64 = runs.iter().map(Run::wire_len).sum();
+    let mut left_out = 0;
+    while size > room && left_out < runs.len() {
+        size -= runs[left_out].wire_len();
+        left_out += 1;
+    }
+    if left_out > 0 {
+        first += left_out;
+        runs = self::runs(next, beyond[first..].iter().cloned());
+    }
+    let unlisted = beyond[..first].iter().map(|range| range.end - range.start).sum();
+    (runs, unlisted)
+}
+
+/// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on.
+pub(super) fn lost(next: u64, lost: impl Iterator<Item = Range<u64>>, most: usize, room: u64) -> Vec<Run> {
+    let mut runs = runs(next, lost.take(most));
+    let mut size = 0;
+    let fitting = runs.iter().take_while(|run| {
+        size += run.wire_len();
+        size <= room
+    });
+    let count = fitting.count();
+    runs.truncate(count);
+    runs
+}
+
+fn runs(next: u64, ranges: impl Iterator<Item = Range<u64>>) -> Vec<Run> {
+    let mut reached = next;
+    let run = |range: Range<u64>| {
+        let run = Run { skip: (range.start - reached) as u32, length: (range.end - range.start) as u32 };
+        reached = range.end;
+        run
+    };
+    ranges.map(run).collect()
+}
+
+/// The ranges that `runs` from `next` on stand for.
+pub(super) fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
+    runs.iter().scan(next, |reached, run| {
+        let start = *reached + u64::from(run.skip);
+        *reached = start + u64::from(run.length);
+        Some(start..*reached)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The example of §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have arrived.
+    #[test]
+    fn the_example_of_the_paper() {
+        let beyond = [4..7, 10..11];
+        let (all, unlisted) = acked(2, &beyond, usize::MAX, 100);
+        assert_eq!((ranges(2, &all).collect::<Vec<_>>(), unlisted), (beyond.to_vec(), 0));
+        let (poor, unlisted) = acked(2, &beyond, 1, 100);
+        assert_eq!((ranges(2, &poor).collect::<Vec<_>>(), unlisted), (vec![10..11], 3));
+        let gaps = [2..4, 7..10];
+        assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), usize::MAX, 100)).collect::<Vec<_>>(), gaps);
+        assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), 1, 100)).collect::<Vec<_>>(), gaps[..1]);
+    }
+
+    /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in both ways.
+    #[test]
+    fn blocks_grow_with_the_losses_of_both_ways() {
+        let losses = |data, acks, packets| Losses { data, acks, packets };
+        let adaptive = Lists::Adaptive { q: 4 };
+        assert_eq!(adaptive.blocks(&losses(0.1, 0.1, 1000.0)), 10);
+        assert_eq!(adaptive.blocks(&losses(0.1, 0.1, 400.0)), 4, "appendix B.2: Q = 4 does up to L = 400");
+        assert_eq!(adaptive.blocks(&losses(0.1, 0.0, 1e6)), 4);
+        assert_eq!(Lists::Poor.blocks(&losses(0.5, 0.5, 1e6)), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn lists_fit_and_say_what_is_so(
+            steps in proptest::collection::vec((1u64..5000, 1u64..5000), 0..200),
+            next in 0u64..1 << 40,
+            most in 1usize..300,
+            room in 0u64..400,
+        ) {
+            let mut reached = next;
+            let beyond: Vec<_> = steps.iter().map(|(skip, length)| {
+                let range = reached + skip..reached + skip + length;
+                reached = range.end;
+                range
+            }).collect();
+            let size = |runs: &[Run]| runs.iter().map(Run::wire_len).sum::<u64>();
+            let (runs, unlisted) = acked(next, &beyond, most, room);
+            prop_assert!(size(&runs) <= room + GROWTH && runs.len() <= most);
+            let listed: Vec<_> = ranges(next, &runs).collect();
+            prop_assert!(beyond.ends_with(&listed));
+            let left_out = &beyond[..beyond.len() - listed.len()];
+            prop_assert_eq!(unlisted, left_out.iter().map(|range| range.end - range.start).sum::<u64>());
+            let runs = lost(next, beyond.iter().cloned(), most, room);
+            prop_assert!(size(&runs) <= room && runs.len() <= most);
+            prop_assert!(beyond.starts_with(&ranges(next, &runs).collect::<Vec<_>>()));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A packet leaves.
+
+use super::connection::{Connection, Phase};
+use super::handshake::NO_CONNECTION;
+use super::sender::{Content, Control};
+use super::streams::{Piece, Side};
+use crate::ack::Reason;
+use crate::cc::{self, Position};
+use crate::recovery::delivery_rate::Stamp;
+use crate::recovery::packets;
+use acklab_base::{Ecn, Event, Instant};
+use acklab_wire::tack::{Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
+
+/// Packets that nobody acknowledges, after which the peer is told not to wait for those that were lost.
+const FORGET_INTERVAL: u64 = 64;
+
+/// What output keeps from one packet to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    /// Nothing leaves until something happens.
+    is_idle: bool,
+    /// The largest packet that the peer takes.
+    most: u64,
+    /// When what the last packet tells came into being.
+    pub(super) told: Instant,
+    /// Packets sent that acknowledge and carry no data.
+    pub(super) acks: u64,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { is_idle: false, most: u64::from(u16::MAX), told: Instant::ZERO, acks: 0 }
+    }
+}
+
+impl Output {
+    /// Something has happened.
+    #[inline]
+    pub(super) const fn stir(&mut self) {
+        self.is_idle = false;
+    }
+
+    #[inline]
+    pub(super) const fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    pub(super) fn limit_packets(&mut self, most: u64) {
+        // Whatever the peer says, a packet that acknowledges must fit.
+        self.most = most.max(OVERHEAD + LEAST_ROOM);
+    }
+}
+
+/// A TACK without blocks, some windows and losses, and a stream frame with an octet find room in this.
+const LEAST_ROOM: u64 = 128;
+
+impl Connection {
+    pub(super) fn next_packet(&mut self, now: Instant) -> Option<Packet> {
+        if self.output.is_idle {
+            return None;
+        }
+        let packet = match self.phase {
+            Phase::Idle | Phase::Listening => None,
+            Phase::Opening | Phase::Accepting => self.handshake_packet(now),
+            Phase::Established => self.acknowledgment(now).or_else(|| self.data(now)),
+            Phase::Closed { .. } => self.close_packet(now),
+        };
+        self.output.is_idle = packet.is_none() || !self.has_more(now);
+        packet
+    }
+
+    /// Will another packet leave now? `true` is always right.
+    #[inline]
+    fn has_more(&self, now: Instant) -> bool {
+        if self.phase != Phase::Established {
+            return true;
+        }
+        let acknowledges = self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported();
+        acknowledges || self.sender.probe.is_due() || self.sender.congestion.holds_until(now).is_none()
+    }
+
+    /// Octets that frames may take.
+    #[inline]
+    fn room(&self) -> u64 {
+        self.settings.packet.get().min(self.output.most) - OVERHEAD
+    }
+
+    fn packet(&self, now: Instant, number: u64, frames: Frames) -> Packet {
+        let connection = if self.phase == Phase::Opening { NO_CONNECTION } else { self.remote };
+        Packet { ecn: Ecn::NotEct, connection, number: PktSeq::of(number), departed: self.clock.stamp(now), frames }
+    }
+
+    /// A packet that need not be acknowledged.
+    fn pass(&mut self, now: Instant, frames: Frames) -> Packet {
+        let number = self.sender.board.pass();
+        self.packet(now, number, frames)
+    }
+
+    fn close_packet(&mut self, now: Instant) -> Option<Packet> {
+        let frame = self.close_frame()?;
+        Some(self.pass(now, std::iter::once(frame).collect()))
+    }
+
+    fn handshake_packet(&mut self, now: Instant) -> Option<Packet> {
+        let frame = self.handshake_frame(now)?;
+        self.output.told = now;
+        self.output.acks += u64::from(self.side == Side::Answerer);
+        self.sender.probe.on_sent();
+        let content = Content { piece: None, control: Some(Control::Handshake) };
+        let packet = packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
+        let number = self.sender.board.send(packet, Stamp::default());
+        if self.side == Side::Answerer {
+            self.receiver.acknowledger.count(Reason::Handshake);
+        }
+        Some(self.packet(now, number, std::iter::once(frame).collect()))
+    }
+
+    /// A TACK, IACKs, or both.
+    fn acknowledgment(&mut self, now: Instant) -> Option<Packet> {
+        let due = self.receiver.acknowledger.due();
+        if due.is_none() && !self.receiver.loss().has_unreported() {
+            return None;
+        }
+        let (mut frames, mut room) = (Frames::default(), self.room());
+        let mut push = |frames: &mut Frames, frame: Frame| {
+            room = room.saturating_sub(frame.wire_len());
+            frames.push(frame);
+            room >= LEAST_ROOM
+        };
+        while let Some(lost) = self.receiver.take_loss() {
+            let after = PktSeq::of(lost.start.wrapping_sub(1));
+            if !push(&mut frames, Frame::Loss(Loss { after, before: PktSeq::of(lost.end) })) {
+                break;
+            }
+        }
+        if let Some(reason) = due {
+            while let Some((stream, limit)) = self.streams.take_window() {
+                if !push(&mut frames, Frame::Window { stream, limit }) {
+                    break;
+                }
+            }
+            let next = self.sender.board.next_number();
+            if next.is_multiple_of(FORGET_INTERVAL) || self.sender.owes_forget {
+                let below = PktSeq::of(self.sender.board.lowest_outstanding());
+                push(&mut frames, Frame::Forget { below });
+                self.sender.owes_forget = false;
+            }
+            let stamp = self.clock.stamp(now);
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
+            self.receiver.acknowledger.sent(now, reason);
+            self.output.told = self.receiver.acknowledger.newest_reported();
+        } else {
+            self.receiver.acknowledger.count(Reason::LossEvent);
+            self.output.told = self.receiver.acknowledger.ledger().newest;
+        }
+        self.output.acks += 1;
+        Some(self.pass(now, frames))
+    }
+
+    /// Octets of a stream, and what has to be said besides; a probe goes past window and pacing.
+    fn data(&mut self, now: Instant) -> Option<Packet> {
+        let is_probe = self.sender.probe.is_due();
+        if !is_probe && self.sender.congestion.holds_until(now).is_some() {
+            return None;
+        }
+        let in_flight = self.sender.in_flight();
+        let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
+        let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
+        self.sender.congestion.held_back |= has_data && !has_room;
+        let sends_data = has_data && has_room;
+        let mut frames = Frames::default();
+        let control = self.control(now, sends_data, is_probe, &mut frames);
+        if !sends_data && control.is_none() {
+            if !has_data {
+                self.sender.congestion.on_app_limited(in_flight);
+                self.await_windows(now);
+            }
+            return None;
+        }
+        let piece = if sends_data { self.piece(&mut frames) } else { None };
+        self.sender.probe.on_sent();
+        self.output.told = now;
+        let number = self.send(now, Content { piece, control });
+        Some(self.packet(now, number, frames))
+    }
+
+    /// Takes what a stream sends next.
+    #[inline]
+    fn piece(&mut self, frames: &mut Frames) -> Option<Piece> {
+        let room = self.room() - frames.wire_len();
+        let stream = self.streams.next_due()?;
+        let piece = stream.take(room.saturating_sub(Frame::stream_header(stream.id())))?;
+        let Piece { id, start, length, is_end, .. } = piece;
+        frames.push(Frame::Stream(Stream { id, offset: start, length, is_end }));
+        Some(piece)
+    }
+
+    /// Enters what leaves into the board, and tells congestion control. Returns its number.
+    #[inline]
+    fn send(&mut self, now: Instant, content: Content) -> u64 {
+        let sender = &mut self.sender;
+        let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
+        let is_again = content.piece.is_some_and(|piece| piece.is_again);
+        let in_flight = sender.in_flight() + octets;
+        let stamp = if octets > 0 { sender.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
+        let packet = packets::Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
+        let number = sender.board.send(packet, stamp);
+        if octets > 0 {
+            sender.counters.packets += 1;
+            sender.counters.bytes += octets;
+            sender.counters.retransmissions += u64::from(is_again);
+            let sent = cc::Sent {
+                now,
+                bytes: octets,
+                in_flight,
+                end: Position(number + 1),
+                is_retransmission: is_again,
+                is_app_limited: false,
+            };
+            let srtt = sender.srtt();
+            sender.congestion.on_sent(sent, srtt);
+        }
+        number
+    }
+
+    /// What has to be said besides data: at most one thing that must arrive.
+    fn control(&mut self, now: Instant, with_data: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
+        if self.sender.owes_forget && with_data {
+            let below = PktSeq::of(self.sender.board.lowest_outstanding());
+            frames.push(Frame::Forget { below });
+            self.sender.owes_forget = false;
+        }
+        if is_probe {
+            frames.push(Frame::Ping);
+            return Some(Control::Ping);
+        }
+        if let Some((stream, size, code)) = self.streams.due_reset() {
+            frames.push(Frame::Reset { stream, size, code: code.code() });
+            if let Some(stream) = self.streams.get_mut(stream) {
+                stream.outgoing.on_reset_sent();
+            }
+            return Some(Control::Reset(stream));
+        }
+        if let Some(stream) = self.streams.take_question() {
+            self.events.push_back(Event::WindowProbe);
+            frames.push(Frame::Blocked { stream });
+            return Some(Control::Blocked);
+        }
+        if with_data && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
+            frames.push(Frame::Sync(sync));
+            return Some(Control::Sync);
+        }
+        None
+    }
+
+    /// Lets the oldest octets that are outstanding leave again. Returns `false` if there are none.
+    fn repeat_oldest(&mut self) -> bool {
+        let oldest = self.sender.board.outstanding().find_map(|(_, packet)| packet.content.piece);
+        let Some(piece) = oldest else { return false };
+        let Some(stream) = self.streams.get_mut(piece.id) else { return false };
+        stream.outgoing.repeat(&piece);
+        stream.outgoing.has_due()
+    }
+
+    /// If only windows hold back sending, they are asked for in time.
+    fn await_windows(&mut self, now: Instant) {
+        if !self.streams.are_blocked() {
+            self.sender.probe.on_window();
+        } else if !self.sender.board.has_ack_eliciting() {
+            let timeout = self.sender.probe_timeout();
+            self.sender.probe.await_window(now, timeout);
+        }
+    }
+}

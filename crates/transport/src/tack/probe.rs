@@ -1,0 +1,152 @@
+//! Timers of the sender, for when nothing comes back.
+//!
+//! The receiver detects losses, so it must hear of something behind them. The tail of a flight, the handshake, and flights of which every
+//! TACK is lost are left to a probe timeout (RFC 9002, §6.2): a probe asks for a TACK at once and exposes what is missing before it. A
+//! window that is shut is asked for by a persist timer (RFC 9293, §3.8.6.1).
+
+use super::settings::Settings;
+use crate::ack::tack::law::{LONGEST_DELAY, Path};
+use crate::recovery::alarm::Alarm;
+use crate::recovery::packets::timeout::probe_timeout;
+use crate::recovery::rtt::Estimator;
+use acklab_base::{Duration, Instant};
+
+use crate::ack::tack::Law;
+
+/// Timeouts are doubled so often at most: a minute and more, as TCP's (RFC 6298, §2.5).
+const MOST_DOUBLINGS: u32 = 6;
+
+/// Counts of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// First probes after feedback.
+    pub(super) probes: u64,
+    /// Probes after probes.
+    pub(super) timeouts: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    /// Timeouts in a row.
+    expiries: u32,
+    /// A probe is to leave, whatever window and pacing say.
+    is_due: bool,
+    /// When to ask for a window that is shut.
+    persist: Alarm,
+    questions: u32,
+    pub(super) counters: Counters,
+}
+
+impl Probe {
+    /// What the sender waits for feedback, after the last packet that asks for it.
+    pub(super) fn timeout(&self, estimator: &Estimator, delay: Duration) -> Duration {
+        probe_timeout(estimator, delay, self.expiries.min(MOST_DOUBLINGS))
+    }
+
+    pub(super) const fn expiries(&self) -> u32 {
+        self.expiries
+    }
+
+    #[inline]
+    pub(super) const fn is_due(&self) -> bool {
+        self.is_due
+    }
+
+    /// The timeout has passed.
+    pub(super) const fn on_timeout(&mut self) {
+        if self.expiries == 0 {
+            self.counters.probes += 1;
+        } else {
+            self.counters.timeouts += 1;
+        }
+        self.expiries += 1;
+        self.is_due = true;
+    }
+
+    pub(super) const fn on_sent(&mut self) {
+        self.is_due = false;
+    }
+
+    /// Something was acknowledged.
+    pub(super) const fn on_progress(&mut self) {
+        (self.expiries, self.is_due) = (0, false);
+    }
+
+    /// Only a window holds back sending, and nothing is in flight whose feedback would tell of it: ask for it after a timeout.
+    pub(super) fn await_window(&mut self, now: Instant, timeout: Duration) {
+        if !self.persist.is_set() {
+            let factor = 1 << self.questions.min(MOST_DOUBLINGS);
+            self.persist.set(Some(now + timeout.saturating_mul(factor)));
+        }
+    }
+
+    /// No window holds back sending any more.
+    pub(super) fn on_window(&mut self) {
+        self.persist.set(None);
+        self.questions = 0;
+    }
+
+    #[inline]
+    pub(super) fn persists_until(&self) -> Option<Instant> {
+        self.persist.at()
+    }
+
+    /// Is it time to ask for a window?
+    pub(super) fn take_question(&mut self, now: Instant) -> bool {
+        let is_due = self.persist.expire(now);
+        self.questions += u32::from(is_due);
+        is_due
+    }
+}
+
+/// The longest that the receiver may wait with a TACK: by the law if it goes by the law, with as much again for a TACK that is lost.
+pub(super) fn tack_delay(settings: &Settings, law: Law, rate: Option<u64>, rtt_min: Option<Duration>) -> Duration {
+    if !matches!(settings.ack, crate::ack::Config::Tack(_)) {
+        return LONGEST_DELAY;
+    }
+    let path = Path { mss: settings.mss(), bandwidth: rate, rtt_min };
+    let by_octets = law.time_of_octets(&path).unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY);
+    by_octets.max(law.period(rtt_min)).saturating_mul(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn timeouts_double_until_something_comes() {
+        let (mut probe, mut estimator) = (Probe::default(), Estimator::default());
+        estimator.sample(MS * 100);
+        let timeouts = [(); 3].map(|()| {
+            let timeout = probe.timeout(&estimator, MS * 50);
+            probe.on_timeout();
+            timeout
+        });
+        assert_eq!(timeouts, [MS * 350, MS * 700, MS * 1400], "100 + 4 · 50 + 50");
+        assert_eq!(probe.counters, Counters { probes: 1, timeouts: 2 });
+        probe.on_progress();
+        assert_eq!((probe.timeout(&estimator, MS * 50), probe.is_due()), (MS * 350, false));
+    }
+
+    #[test]
+    fn a_tack_takes_what_the_law_says() {
+        let (settings, law) = (Settings::default(), Law::default());
+        let delay = |rate, rtt| tack_delay(&settings, law, rate, rtt);
+        assert_eq!(delay(Some(100_000_000), Some(MS * 80)), MS * 40, "twice RTTmin/β");
+        assert_eq!(delay(Some(2 * 1427 * 10), Some(MS * 80)), MS * 200, "twice L·MSS/bw");
+        assert_eq!(delay(None, Some(MS * 80)), LONGEST_DELAY * 2);
+    }
+
+    #[test]
+    fn a_window_is_asked_for_again_and_again() {
+        let (mut probe, at) = (Probe::default(), |ms| Instant::ZERO + MS * ms);
+        probe.await_window(at(0), MS * 100);
+        assert!(!probe.take_question(at(99)) && probe.take_question(at(100)) && !probe.take_question(at(100)));
+        probe.await_window(at(100), MS * 100);
+        assert_eq!(probe.persists_until(), Some(at(300)));
+        probe.on_window();
+        assert_eq!(probe.persists_until(), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! The half that receives: what has arrived, and what is owed for it.
+//!
+//! Packets are acknowledged, streams are not: this half knows PKT.SEQ alone. TACKs follow an [ACK policy](crate::ack), which is told of
+//! every new packet as if it were in order, for gaps are the affair of IACKs.
+
+use super::lists::{self, Losses};
+use super::loss::LossDetector;
+use super::rate::{LossRate, RateMeter};
+use super::refusal::Refusal;
+use super::settings::Settings;
+use super::timing::DelayFilter;
+use crate::ack::tack::Law;
+use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges};
+use acklab_base::{Duration, Instant};
+use acklab_wire::tack::{PktSeq, Sync, Tack, Timestamp};
+use std::ops::Range;
+
+/// No more packets can be in flight than this: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead is no number
+/// of this connection.
+const MOST_AHEAD: u64 = 1 << 20;
+/// ρ′ is a share of so many.
+const SHARES: f64 = 65_536.0;
+
+/// A packet as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub(super) number: u64,
+    /// Its time of departure, and that of its arrival, each by the clock of its end.
+    pub(super) departed: Timestamp,
+    pub(super) arrived: Timestamp,
+    /// Octets of streams in it.
+    pub(super) payload: u64,
+}
+
+/// Counts of one receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Packets that arrived for the first time and have to be acknowledged.
+    pub(super) packets: u64,
+    /// Of those, packets that arrived after one that had left later.
+    pub(super) reordered: u64,
+    /// Packets that arrived marked.
+    pub(super) marked: u64,
+    /// TACKs sent.
+    pub(super) tacks: u64,
+    /// Loss-event-driven IACKs sent.
+    pub(super) loss_iacks: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Receiver {
+    settings: Settings,
+    numbers: Ranges,
+    pub(super) acknowledger: Acknowledger,
+    loss: LossDetector,
+    delays: DelayFilter,
+    rate: RateMeter,
+    loss_rate: LossRate,
+    /// RTTmin, as the sender of data tells it.
+    rtt_min: Option<Duration>,
+    /// ρ′, as the sender tells it.
+    ack_loss: f64,
+    law: Law,
+    pub(super) counters: Counters,
+}
+
+impl Receiver {
+    pub(super) fn new(settings: &Settings, policy: Policy) -> Self {
+        Self {
+            settings: *settings,
+            numbers: Ranges::default(),
+            acknowledger: Acknowledger::new(policy),
+            loss: LossDetector::new(settings.settling, settings.adaptive_settling),
+            delays: DelayFilter::new(settings.timing),
+            rate: RateMeter::default(),
+            loss_rate: LossRate::default(),
+            rtt_min: None,
+            ack_loss: 0.0,
+            law: settings.law(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) const fn loss(&self) -> &LossDetector {
+        &self.loss
+    }
+
+    /// The full number of a packet, if it has not come before.
+    #[inline]
+    pub(super) fn check_number(&self, number: PktSeq) -> Result<u64, Refusal> {
+        let end = self.numbers.end();
+        let number = number.near(end);
+        if number >= end {
+            return if number > end + MOST_AHEAD { Err(Refusal::Ahead) } else { Ok(number) };
+        }
+        let is_new = self.numbers.first_duplicate(number..number + 1).is_none();
+        if is_new { Ok(number) } else { Err(Refusal::Replayed) }
+    }
+
+    /// A packet has arrived that need not be acknowledged.
+    pub(super) fn pass(&mut self, number: u64) {
+        let _ = self.numbers.insert(number..number + 1);
+    }
+
+    /// A packet has arrived that has to be acknowledged.
+    #[inline]
+    pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
+        let Arrived { number, departed, arrived, payload } = *packet;
+        self.counters.packets += 1;
+        self.counters.reordered += u64::from(number < self.numbers.end());
+        let before = self.numbers.next();
+        let _ = self.numbers.insert(number..number + 1);
+        self.loss.on_arrival(now, number, &self.numbers, self.rtt_min);
+        self.delays.on_arrival(departed, arrived);
+        let packet = Packet::numbered(number, payload, self.numbers.next() - before);
+        self.acknowledger.enter(now, packet);
+        self.acknowledger.measure_delivery(now);
+        self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
+    }
+
+    /// The handshake has taken so long, from this end to the peer and back.
+    pub(super) fn on_handshake(&mut self, now: Instant, sample: Duration) {
+        self.rtt_min.get_or_insert(sample);
+        if let Some(round_trip) = self.acknowledger.round_trip() {
+            round_trip.on_handshake(now, sample);
+        }
+    }
+
+    /// The sender of data tells what it goes by.
+    pub(super) fn on_sync(&mut self, sync: &Sync) -> Result<(), Refusal> {
+        if sync.rtt_min == 0 || sync.packets == 0 || sync.beta == 0 {
+            return Err(Refusal::Time);
+        }
+        let rtt_min = super::clock::of_micros(sync.rtt_min);
+        (self.rtt_min, self.ack_loss) = (Some(rtt_min), f64::from(sync.ack_loss) / SHARES);
+        self.law = Law { packets: sync.packets, beta: sync.beta };
+        if let Some(round_trip) = self.acknowledger.round_trip() {
+            round_trip.on_told(rtt_min);
+        }
+        self.acknowledger.policy().on_frequency(self.law);
+        Ok(())
+    }
+
+    /// The sender waits for nothing below `below` any more; its packet has this `number`.
+    pub(super) fn on_forget(&mut self, below: PktSeq, number: u64) -> Result<(), Refusal> {
+        let below = below.near(number);
+        if below > number {
+            return Err(Refusal::NeverSent);
+        }
+        self.numbers.abandon_below(below);
+        self.loss.forget_below(below);
+        Ok(())
+    }
+
+    /// Packets of the peer that were expected and lost, as far as numbers tell: the sender of data counts TACKs by it.
+    pub(super) fn expected_and_lost(&self) -> (u64, u64) {
+        let (expected, received) = (self.numbers.end(), self.numbers.received());
+        (expected, expected.saturating_sub(received))
+    }
+
+    /// When to be woken.
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Instant::earliest(self.acknowledger.deadline(), self.loss.deadline())
+    }
+
+    /// Time has passed.
+    pub(super) fn wake(&mut self, now: Instant) {
+        self.acknowledger.wake(now);
+        self.loss.wake(now, &self.numbers);
+    }
+
+    /// The next loss that an IACK reports.
+    pub(super) fn take_loss(&mut self) -> Option<Range<u64>> {
+        let range = self.loss.take_unreported();
+        self.counters.loss_iacks += u64::from(range.is_some());
+        range
+    }
+
+    /// A TACK that leaves now; its lists may take so many octets.
+    pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
+        self.counters.tacks += 1;
+        let next = self.numbers.next();
+        let least = self.law.period(self.rtt_min);
+        let ledger = self.acknowledger.ledger();
+        let (delivered, interval) = self.rate.on_tack(ledger.newest, ledger.total.octets, least);
+        self.loss_rate.on_interval(self.numbers.end(), self.loss.counters().lost);
+        let (echo, delay) = self.delays.on_tack(stamp);
+        let mut tack = Tack { next: PktSeq::of(next), echo, delay, delivered, interval, ..Tack::default() };
+        if !self.numbers.beyond().is_empty() {
+            self.list(next, room, &mut tack);
+        }
+        tack
+    }
+
+    /// What lies beyond the first number that is missing.
+    #[inline(never)]
+    fn list(&self, next: u64, room: u64, tack: &mut Tack) {
+        let most = self.settings.lists.blocks(&self.losses(tack));
+        // Both lists, and what a first skip may grow by.
+        let room = room.saturating_sub(lists::GROWTH) / 2;
+        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);
+        tack.unlisted = u32::try_from(unlisted).unwrap_or(u32::MAX);
+        tack.lost = lists::lost(next, self.loss.lost(&self.numbers), most, room);
+        tack.acked = acked;
+    }
+
+    /// ρ, ρ′ and what comes between two TACKs.
+    fn losses(&self, tack: &Tack) -> Losses {
+        let seconds = f64::from(tack.interval) / 1e6;
+        let rate = if tack.interval > 0 { f64::from(tack.delivered) / seconds } else { 0.0 };
+        let bdp = self.rtt_min.map_or(0.0, |rtt| rate * rtt.as_secs_f64() / self.settings.mss() as f64);
+        let packets = f64::from(self.law.packets);
+        let periodic = packets * f64::from(self.law.beta);
+        Losses {
+            data: self.loss_rate.share(),
+            acks: self.ack_loss,
+            packets: if bdp >= periodic { bdp } else { packets },
+        }
+    }
+}
+
+/// ρ′ as a Sync frame carries it.
+pub(super) fn share_of(loss: f64) -> u16 {
+    (loss * SHARES).min(f64::from(u16::MAX)) as u16
+}

@@ -1,0 +1,152 @@
+//! The half that sends: what is outstanding, and all that decides when more may leave.
+
+use super::congestion::Congestion;
+use super::probe::{Probe, tack_delay};
+use super::settings::Settings;
+use super::streams::Piece;
+use super::sync::Synced;
+use super::timing::RoundTrips;
+use crate::cc::{self, Controller};
+use crate::recovery::fate::Fate;
+use crate::recovery::packets::{Lost, Packet, Packets};
+use acklab_base::{Duration, Instant};
+
+/// What a packet held that must arrive, or be sent again under a new number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) piece: Option<Piece>,
+    pub(super) control: Option<Control>,
+}
+
+/// What a packet held besides octets of a stream. At most one of these leaves with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    /// It belonged to the handshake, which its timer repeats.
+    Handshake,
+    Sync,
+    /// The reset of a stream.
+    Reset(u32),
+    /// It asked for the window of a stream, which its timer repeats.
+    Blocked,
+    /// It asked for a TACK.
+    Ping,
+}
+
+/// Counts of one sender; octets are of streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Packets with octets of streams.
+    pub(super) packets: u64,
+    /// Octets of those.
+    pub(super) bytes: u64,
+    /// Packets whose octets had left before.
+    pub(super) retransmissions: u64,
+    /// TACKs and IACKs that arrived.
+    pub(super) acks: u64,
+    /// Octets in packets that were acknowledged, each packet counted once, whether or not they were listed.
+    pub(super) delivered: u64,
+    /// Of those, octets in packets that were listed.
+    listed: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) settings: Settings,
+    pub(super) board: Packets<Content>,
+    pub(super) congestion: Congestion,
+    pub(super) round_trips: RoundTrips,
+    pub(super) synced: Synced,
+    pub(super) probe: Probe,
+    /// Octets of packets that have arrived and that the last TACK had no room to list.
+    pub(super) unlisted: u64,
+    /// The number of the newest packet whose TACK was taken.
+    pub(super) newest_tack: Option<u64>,
+    /// The receiver waits for numbers that nothing is expected of any more.
+    pub(super) owes_forget: bool,
+    /// The delivery rate that the receiver has reported last, in octets a second.
+    pub(super) reported_rate: Option<u64>,
+    /// How long feedback may take.
+    timeout: Duration,
+    /// When the round-trip time was first measured.
+    pub(super) measured_at: Option<Instant>,
+    pub(super) counters: Counters,
+    /// Memory that each feedback uses again.
+    pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
+    pub(super) lost: Vec<Lost<Content>>,
+    pub(super) told_lost: Vec<cc::Lost>,
+    pub(super) fates: Vec<Fate>,
+}
+
+impl Sender {
+    pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
+        let congestion = Congestion::new(settings, controller);
+        let mut sender = Self {
+            settings: *settings,
+            board: Packets::default().keeping_stamps(congestion.wants_stamps()),
+            congestion,
+            round_trips: RoundTrips::new(settings.rtt_window),
+            synced: Synced::new(settings.law()),
+            probe: Probe::default(),
+            unlisted: 0,
+            newest_tack: None,
+            owes_forget: false,
+            reported_rate: None,
+            timeout: Duration::ZERO,
+            measured_at: None,
+            counters: Counters::default(),
+            acknowledged: Vec::new(),
+            lost: Vec::new(),
+            told_lost: Vec::new(),
+            fates: Vec::new(),
+        };
+        sender.refresh_timeout();
+        sender
+    }
+
+    /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and are not listed.
+    #[inline]
+    pub(super) const fn in_flight(&self) -> u64 {
+        self.board.in_flight().saturating_sub(self.unlisted)
+    }
+
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        self.round_trips.estimator().srtt()
+    }
+
+    /// A round trip was measured.
+    pub(super) fn sample(&mut self, now: Instant, sample: Duration) {
+        self.round_trips.take(now, sample);
+        self.measured_at.get_or_insert(now);
+    }
+
+    /// The longest that the receiver may wait with a TACK.
+    pub(super) fn tack_delay(&self) -> Duration {
+        tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.round_trips.least())
+    }
+
+    /// So many octets of packets are newly listed. Returns how many were not known to have arrived.
+    pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
+        self.counters.listed += listed;
+        let delivered = (self.counters.listed + self.unlisted).saturating_sub(self.counters.delivered);
+        self.counters.delivered += delivered;
+        delivered
+    }
+
+    /// How long feedback may take.
+    pub(super) const fn probe_timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What the timeout follows from has changed.
+    pub(super) fn refresh_timeout(&mut self) {
+        // Before the round trip is known, no TACK is waited for (RFC 9002, §6.2.1).
+        let delay = if self.srtt().is_some() { self.tack_delay() } else { Duration::ZERO };
+        self.timeout = self.probe.timeout(self.round_trips.estimator(), delay);
+    }
+
+    /// When to probe.
+    #[inline]
+    pub(super) fn probe_at(&self) -> Option<Instant> {
+        self.board.probe_at(self.timeout)
+    }
+}

@@ -1,0 +1,175 @@
+//! The settings of a connection, as a scenario says them and the connection holds them.
+
+use super::lists::Lists;
+use super::rate::RateSource;
+use super::timing::Timing;
+use crate::ack::tack::Law;
+use crate::fault::{Fault, above_zero};
+use crate::tcp::Preset;
+use crate::{ack, cc};
+use acklab_base::random::Seed;
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
+use acklab_wire::tack::{Frame, OVERHEAD};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The least IPv4 packet that must get through without being cut up, after RFC 9000, §14, whose datagrams of 1200 octets lie in it.
+const LEAST_PACKET: u64 = 1228;
+/// The largest receive window, as for TCP (RFC 7323, §2.2).
+const LARGEST_BUFFER: u64 = 1 << 30;
+
+/// One end's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Congestion controller.
+    pub congestion: cc::Config,
+    /// When TACKs are sent. The policy decides on TACKs alone; IACKs are the transport's.
+    pub ack: ack::Config,
+    /// The largest IPv4 packet, headers included.
+    #[schemars(example = "1500B")]
+    pub packet: Bytes,
+    /// Initial window (RFC 6928).
+    pub initial_window: Segments,
+    /// What the application may write to a stream ahead of acknowledgement.
+    #[schemars(example = "4MiB")]
+    pub send_buffer: Bytes,
+    /// What a stream may send ahead of its reader, at most 1 GiB.
+    #[schemars(example = "4MiB")]
+    pub receive_buffer: Bytes,
+    /// How many streams the peer may open.
+    #[schemars(range(min = 1))]
+    pub streams: u32,
+    /// How many blocks a TACK lists.
+    pub lists: Lists,
+    /// Which packet a TACK times.
+    pub timing: Timing,
+    /// Who measures the delivery rate that controllers go by.
+    pub rate: RateSource,
+    /// The settling time before a gap counts as a loss, as a share of RTTmin: a quarter (Li et al., SIGCOMM 2020, §7; RFC 8985, §6.2).
+    #[schemars(range(min = 0.0, max = 8.0))]
+    pub settling: f64,
+    /// Widen the settling time when a packet arrives after all that was reported lost.
+    pub adaptive_settling: bool,
+    /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
+    #[schemars(example = "10s")]
+    pub rtt_window: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            congestion: cc::Config::Bbr(cc::bbr::Config::PUBLISHED),
+            // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
+            ack: ack::Config::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
+            packet: Bytes(1500),
+            initial_window: Segments(10),
+            send_buffer: Bytes(4 << 20),
+            receive_buffer: Bytes(4 << 20),
+            streams: 100,
+            lists: Lists::Rich,
+            timing: Timing::MinimumDelay,
+            rate: RateSource::Receiver,
+            settling: 0.25,
+            adaptive_settling: true,
+            rtt_window: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Settings {
+    /// Octets of a stream in a full-sized packet.
+    #[must_use]
+    pub const fn mss(&self) -> u64 {
+        self.packet.get() - self.headers()
+    }
+
+    /// Octets of a full-sized packet that are none of a stream, those of IPv4 and UDP among them.
+    #[must_use]
+    pub const fn headers(&self) -> u64 {
+        OVERHEAD + Frame::stream_header(0)
+    }
+
+    /// L and β.
+    #[must_use]
+    pub fn law(&self) -> Law {
+        match self.ack {
+            ack::Config::Tack(tack) => tack.law(),
+            _ => Law::default(),
+        }
+    }
+
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If a setting makes no sense: the first one.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.congestion.check().map_err(|fault| fault.within("congestion"))?;
+        self.ack.check().map_err(|fault| fault.within("ack"))?;
+        above_zero("rtt_window", self.rtt_window)?;
+        if !(LEAST_PACKET..=u64::from(u16::MAX)).contains(&self.packet.get()) {
+            return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {}B", u16::MAX)));
+        }
+        if self.initial_window.0 == 0 {
+            return Err(Fault::expected("initial_window", "one packet at least"));
+        }
+        for (key, buffer) in [("send_buffer", self.send_buffer), ("receive_buffer", self.receive_buffer)] {
+            if !(self.mss()..=LARGEST_BUFFER).contains(&buffer.get()) {
+                return Err(Fault::expected(key, format!("{}B, which a packet carries, to 1GiB", self.mss())));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the controller of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
+        cc::Start {
+            mss: self.mss(),
+            initial_window: u64::from(self.initial_window.0) * self.mss(),
+            // A TACK acknowledges many packets, and pacing spreads what it lets go.
+            growth: cc::Growth::PerSegment,
+            slow_start: Preset::Rfc.slow_start(&self.congestion),
+            dialect: cc::Dialect::Reference,
+            paced: true,
+            random: seed.stream(&format!("flow/{flow}/congestion")),
+        }
+    }
+
+    /// What the ACK policy of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
+        ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_make_sense() {
+        assert_eq!(Settings::default().check(), Ok(()));
+        assert_eq!(Settings::default().law(), Law { packets: 2, beta: 4 });
+        assert_eq!(
+            Settings::default().mss(),
+            1427,
+            "1500 less 20, 8, 17 and 16 of headers and tag, and 12 of the frame"
+        );
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused() {
+        let refused = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings.check().map_err(|fault| fault.path).unwrap_err()
+        };
+        assert_eq!(refused(|settings| settings.packet = Bytes(1227)), "packet");
+        assert_eq!(refused(|settings| settings.packet = Bytes(65_536)), "packet");
+        assert_eq!(refused(|settings| settings.receive_buffer = Bytes(1426)), "receive_buffer");
+        assert_eq!(refused(|settings| settings.initial_window = Segments(0)), "initial_window");
+        assert_eq!(refused(|settings| settings.rtt_window = Duration::ZERO), "rtt_window");
+    }
+}

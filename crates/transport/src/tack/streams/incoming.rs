@@ -1,0 +1,196 @@
+//! The half of a stream that this end receives, and its flow control.
+//!
+//! The window moves as the application reads. TACKs tell it of every stream of which something arrived; an IACK tells it at once when
+//! reading has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK, whose "large volume" is taken here, as in TCP,
+//! for a window that doubles; Linux's `__tcp_cleanup_rbuf`).
+
+use super::super::refusal::Refusal;
+use crate::ack::Ranges;
+use crate::tcp::receiver::Reading;
+
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    arrived: Ranges,
+    /// Where the stream ends, once that is known.
+    end: Option<u64>,
+    reading: Reading,
+    /// Octets that the application may leave unread.
+    buffer: u64,
+    /// `OnDemand`: octets that it has read.
+    read: u64,
+    /// Offsets below it were offered to the peer.
+    offered: u64,
+    /// The next TACK tells the window.
+    owes_window: bool,
+    /// The code with which the peer has reset it.
+    reset: Option<u32>,
+}
+
+impl Incoming {
+    pub(crate) fn new(reading: Reading, buffer: u64) -> Self {
+        Self {
+            arrived: Ranges::default(),
+            end: None,
+            reading,
+            buffer,
+            read: 0,
+            offered: buffer,
+            owes_window: false,
+            reset: None,
+        }
+    }
+
+    /// Would it take `start..end`, where `is_end` says that the stream ends there?
+    pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Refusal> {
+        if end > self.offered {
+            return Err(Refusal::Window);
+        }
+        let highest = self.end.unwrap_or(self.arrived.end());
+        let contradicts = match self.end {
+            Some(known) => end > known || (is_end && end != known),
+            None => is_end && end < highest,
+        };
+        if contradicts { Err(Refusal::End) } else { Ok(()) }
+    }
+
+    /// Would it take a reset after `size` octets?
+    pub(crate) fn check_reset(&self, size: u64) -> Result<(), Refusal> {
+        let highest = self.arrived.end().min(self.end.unwrap_or(u64::MAX));
+        let contradicts = self.end.is_some_and(|end| end != size) || size < highest;
+        if contradicts { Err(Refusal::End) } else { Ok(()) }
+    }
+
+    /// Octets have arrived. Returns how many of them are new.
+    #[inline]
+    pub(crate) fn insert(&mut self, start: u64, end: u64, is_end: bool) -> u64 {
+        if is_end {
+            self.end = Some(end);
+        }
+        let before = self.received();
+        self.arrived.insert(start..end + u64::from(is_end));
+        self.owes_window |= end > start;
+        self.received() - before
+    }
+
+    /// The peer sends no more of it than `size` octets, and not all of them.
+    pub(crate) fn on_reset(&mut self, size: u64, code: u32) {
+        self.end = Some(size);
+        self.reset.get_or_insert(code);
+    }
+
+    /// The code with which the peer has reset it.
+    pub(crate) const fn reset_code(&self) -> Option<u32> {
+        self.reset
+    }
+
+    /// Octets that have arrived, each counted once.
+    #[inline]
+    pub(crate) fn received(&self) -> u64 {
+        // The end of the stream counts as a number, and is no octet.
+        let has_end = self.end.is_some_and(|end| self.arrived.end() > end);
+        self.arrived.received() - u64::from(has_end)
+    }
+
+    /// Octets that have arrived in order.
+    #[inline]
+    fn in_order(&self) -> u64 {
+        self.end.map_or(self.arrived.next(), |end| self.arrived.next().min(end))
+    }
+
+    /// Octets handed to the application.
+    #[inline]
+    pub(crate) fn delivered(&self) -> u64 {
+        match self.reading {
+            Reading::AtOnce => self.in_order(),
+            Reading::OnDemand => self.read,
+        }
+    }
+
+    pub(crate) fn readable(&self) -> u64 {
+        self.in_order() - self.delivered()
+    }
+
+    /// Is everything read that will ever arrive?
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end && self.delivered() == end)
+    }
+
+    /// Has everything arrived that ever will?
+    pub(crate) fn is_finished(&self) -> bool {
+        self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end)
+    }
+
+    /// The application reads. Returns how much it was.
+    pub(crate) fn read(&mut self, most: u64) -> u64 {
+        let octets = most.min(self.readable());
+        if self.reading == Reading::OnDemand {
+            self.read += octets;
+        }
+        octets
+    }
+
+    /// The offset up to which it may be sent.
+    fn window(&self) -> u64 {
+        self.delivered() + self.buffer
+    }
+
+    /// Has reading released so much that the peer should know at once?
+    pub(crate) fn has_released(&self, mss: u64) -> bool {
+        let left = self.offered.saturating_sub(self.in_order());
+        let released = self.window().saturating_sub(self.offered);
+        self.end.is_none() && released >= left.max(mss.min(self.buffer / 2)).max(1)
+    }
+
+    /// The peer asks for the window.
+    pub(crate) const fn owe_window(&mut self) {
+        self.owes_window = true;
+    }
+
+    /// The window, if it is to be told.
+    pub(crate) fn take_window(&mut self) -> Option<u64> {
+        if !std::mem::take(&mut self.owes_window) || self.end.is_some() {
+            return None;
+        }
+        self.offered = self.offered.max(self.window());
+        Some(self.offered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_follows_the_reader() {
+        let mut stream = Incoming::new(Reading::OnDemand, 1000);
+        assert_eq!((stream.check(1001, false), stream.check(1000, false)), (Err(Refusal::Window), Ok(())));
+        assert_eq!(stream.insert(0, 1000, false), 1000);
+        assert_eq!((stream.take_window(), stream.take_window()), (Some(1000), None), "shut, and told once");
+        assert_eq!((stream.read(100), stream.has_released(400)), (100, false));
+        assert_eq!((stream.read(400), stream.has_released(400)), (400, true));
+        stream.owe_window();
+        assert_eq!(stream.take_window(), Some(1500));
+        assert!(!stream.has_released(400));
+    }
+
+    #[test]
+    fn a_stream_ends_once() {
+        let mut stream = Incoming::new(Reading::AtOnce, 1000);
+        stream.insert(500, 600, false);
+        assert_eq!(stream.check(550, true), Err(Refusal::End), "more has arrived");
+        assert_eq!(stream.insert(600, 600, true), 0);
+        assert_eq!((stream.check(601, false), stream.check(500, true)), (Err(Refusal::End), Err(Refusal::End)));
+        assert_eq!(stream.check(600, true), Ok(()));
+        assert_eq!((stream.insert(0, 500, false), stream.delivered(), stream.received()), (500, 600, 600));
+        assert!(stream.is_at_end() && stream.is_finished());
+    }
+
+    #[test]
+    fn a_reset_ends_it_short() {
+        let mut stream = Incoming::new(Reading::AtOnce, 1000);
+        stream.insert(100, 200, false);
+        stream.on_reset(700, 9);
+        assert!(stream.is_at_end());
+        assert_eq!((stream.reset_code(), stream.received(), stream.delivered()), (Some(9), 100, 0));
+    }
+}

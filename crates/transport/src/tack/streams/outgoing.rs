@@ -1,0 +1,385 @@
+//! The half of a stream that this end sends.
+//!
+//! Octets are numbered by their offset; the end of the stream takes the number behind the last octet, as the FIN of TCP does, and is
+//! acknowledged like one.
+
+use super::Piece;
+use crate::ack::Ranges;
+use crate::send_buffer::SendBuffer;
+use acklab_base::Instant;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// How long this end cares for what it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// What has not been acknowledged by then is given up, and the stream is reset.
+    pub until: Option<Instant>,
+    /// Is what was lost sent again?
+    pub retransmits: bool,
+}
+
+impl Lifetime {
+    /// Everything arrives in the end.
+    pub const RELIABLE: Self = Self { until: None, retransmits: true };
+}
+
+/// Why a stream was reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetCode {
+    /// Its application has asked for it.
+    Application(u32),
+    /// Its [`Lifetime`] is over.
+    Expired,
+}
+
+impl ResetCode {
+    /// The code of streams whose lifetime is over; an application's codes lie above.
+    const EXPIRED: u32 = 0;
+
+    /// As a frame carries it.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Expired => Self::EXPIRED,
+            Self::Application(code) => code.saturating_add(1),
+        }
+    }
+
+    /// The code of a frame.
+    #[must_use]
+    pub const fn of(code: u32) -> Self {
+        match code {
+            Self::EXPIRED => Self::Expired,
+            code => Self::Application(code - 1),
+        }
+    }
+}
+
+/// What is known of a reset of this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reset {
+    /// It is to be sent, for the first time or again.
+    Due(ResetCode),
+    Sent(ResetCode),
+    Acknowledged,
+}
+
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    id: u32,
+    buffer: SendBuffer,
+    /// Below it everything was sent.
+    next: u64,
+    /// The end was sent.
+    has_sent_end: bool,
+    acked: Ranges,
+    /// What is to be sent again, unless it was acknowledged meanwhile.
+    lost: VecDeque<Range<u64>>,
+    /// Offsets below it may be sent: the peer's window.
+    limit: u64,
+    /// The peer is to be asked for a window.
+    asks_for_window: bool,
+    lifetime: Lifetime,
+    reset: Option<Reset>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(id: u32, buffer: u64, limit: u64) -> Self {
+        Self {
+            id,
+            buffer: SendBuffer::new(buffer),
+            next: 0,
+            has_sent_end: false,
+            acked: Ranges::default(),
+            lost: VecDeque::new(),
+            limit,
+            asks_for_window: false,
+            lifetime: Lifetime::RELIABLE,
+            reset: None,
+        }
+    }
+
+    /// Octets acknowledged up to the first that is not.
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.buffer.end().map_or(self.acked.next(), |end| self.acked.next().min(end))
+    }
+
+    pub(crate) const fn written(&self) -> u64 {
+        self.buffer.written()
+    }
+
+    /// Octets sent so far, each counted once.
+    pub(crate) const fn sent(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn room(&self) -> u64 {
+        if self.reset.is_some() { 0 } else { self.buffer.room(self.una()) }
+    }
+
+    pub(crate) fn write(&mut self, octets: u64) -> u64 {
+        if self.reset.is_some() { 0 } else { self.buffer.write(octets, self.una()) }
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.buffer.close();
+    }
+
+    pub(crate) fn truncate(&mut self) {
+        self.buffer.truncate(self.next);
+    }
+
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.buffer.end().is_some() || self.reset.is_some()
+    }
+
+    /// Has the peer everything that it will ever get, and knows so?
+    pub(crate) fn is_finished(&self) -> bool {
+        match self.reset {
+            Some(reset) => reset == Reset::Acknowledged,
+            None => self.buffer.end().is_some_and(|end| self.acked.next() > end),
+        }
+    }
+
+    /// The peer's window, as it says. It never shrinks.
+    pub(crate) fn on_window(&mut self, limit: u64) {
+        self.limit = self.limit.max(limit);
+    }
+
+    /// Is more written than the window lets through, and everything else sent?
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
+    }
+
+    pub(crate) const fn ask_for_window(&mut self) {
+        self.asks_for_window = true;
+    }
+
+    /// Is the peer to be asked for a window? It is asked once.
+    pub(crate) fn take_question(&mut self) -> bool {
+        std::mem::take(&mut self.asks_for_window) && self.is_blocked()
+    }
+
+    /// Is the peer to be asked for a window?
+    pub(crate) fn has_question(&self) -> bool {
+        self.asks_for_window && self.is_blocked()
+    }
+
+    pub(crate) const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Has it anything that may be sent?
+    #[inline]
+    pub(crate) fn has_due(&self) -> bool {
+        if self.reset.is_some() {
+            return false;
+        }
+        let sendable = self.buffer.sendable();
+        !self.lost.is_empty() || sendable.min(self.limit) > self.next || self.owes_end(self.next)
+    }
+
+    /// Does the stream end at `offset`, and was that not sent yet?
+    #[inline]
+    fn owes_end(&self, offset: u64) -> bool {
+        !self.has_sent_end && self.buffer.end() == Some(offset)
+    }
+
+    /// What is sent next, with at most so many octets.
+    #[inline]
+    pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
+        if self.reset.is_some() || most == 0 {
+            return None;
+        }
+        if !self.lost.is_empty()
+            && let Some(piece) = self.take_lost(most)
+        {
+            return Some(piece);
+        }
+        let start = self.next;
+        let length = self.buffer.sendable().min(self.limit).saturating_sub(start).min(most);
+        let is_end = self.owes_end(start + length);
+        if length == 0 && !is_end {
+            return None;
+        }
+        self.next += length;
+        self.has_sent_end |= is_end;
+        Some(Piece { id: self.id, start, length: length as u16, is_end, is_again: false })
+    }
+
+    fn take_lost(&mut self, most: u64) -> Option<Piece> {
+        while let Some(range) = self.lost.front_mut() {
+            let start = self.acked.held(true).first_missing_from(range.start);
+            if start >= range.end {
+                self.lost.pop_front();
+                continue;
+            }
+            let missing = self.acked.first_duplicate(start..range.end).map_or(range.end, |held| held.start);
+            let last = self.buffer.end();
+            let mut end = missing.min(start + most);
+            // The end of the stream takes a number and no room.
+            let is_end = last.is_some_and(|last| missing > last && last <= start + most);
+            if is_end {
+                end = missing;
+            }
+            range.start = end;
+            if range.is_empty() {
+                self.lost.pop_front();
+            }
+            let length = end - start - u64::from(is_end);
+            return Some(Piece { id: self.id, start, length: length as u16, is_end, is_again: true });
+        }
+        None
+    }
+
+    /// A piece has arrived. Returns how many of its octets were not known to have.
+    #[inline]
+    pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
+        let before = self.acked.received();
+        self.acked.insert(piece.numbers());
+        self.acked.received() - before
+    }
+
+    /// A piece was lost.
+    pub(crate) fn on_lost(&mut self, piece: &Piece) {
+        if self.reset.is_some() {
+            return;
+        }
+        if self.lifetime.retransmits {
+            self.lost.push_back(piece.numbers());
+        } else {
+            // Nobody waits for it any more; once nothing else is out, the receiver is told.
+            self.acked.insert(piece.numbers());
+            if self.buffer.end().is_some_and(|end| self.acked.next() > end) {
+                self.reset(ResetCode::Expired);
+            }
+        }
+    }
+
+    /// The oldest octets that are outstanding, to be sent again as a probe.
+    pub(crate) fn repeat(&mut self, piece: &Piece) {
+        if self.reset.is_none() && self.lifetime.retransmits {
+            self.lost.push_front(piece.numbers());
+        }
+    }
+
+    pub(crate) const fn set_lifetime(&mut self, lifetime: Lifetime) {
+        self.lifetime = lifetime;
+    }
+
+    /// When the lifetime ends, if it does and matters still.
+    #[inline]
+    pub(crate) fn expires_at(&self) -> Option<Instant> {
+        self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
+    }
+
+    /// Send no more of it.
+    pub(crate) fn reset(&mut self, code: ResetCode) {
+        if self.reset.is_none() {
+            self.reset = Some(Reset::Due(code));
+            self.lost.clear();
+        }
+    }
+
+    /// The reset that is to be sent, if there is one: its code.
+    pub(crate) const fn due_reset(&self) -> Option<ResetCode> {
+        match self.reset {
+            Some(Reset::Due(code)) => Some(code),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn on_reset_sent(&mut self) {
+        if let Some(Reset::Due(code)) = self.reset {
+            self.reset = Some(Reset::Sent(code));
+        }
+    }
+
+    pub(crate) const fn on_reset_acked(&mut self) {
+        self.reset = Some(Reset::Acknowledged);
+    }
+
+    pub(crate) const fn on_reset_lost(&mut self) {
+        if let Some(Reset::Sent(code)) = self.reset {
+            self.reset = Some(Reset::Due(code));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(octets: u64, closes: bool) -> Outgoing {
+        let mut stream = Outgoing::new(4, 10_000, 5000);
+        assert_eq!(stream.write(octets), octets);
+        if closes {
+            stream.close();
+        }
+        stream
+    }
+
+    fn take_all(stream: &mut Outgoing) -> Vec<(Range<u64>, bool)> {
+        std::iter::from_fn(|| stream.take(1000)).map(|piece| (piece.start..piece.end(), piece.is_end)).collect()
+    }
+
+    fn piece(start: u64, length: u16, is_end: bool) -> Piece {
+        Piece { id: 4, start, length, is_end, is_again: false }
+    }
+
+    #[test]
+    fn a_stream_ends_with_its_last_octet_or_behind_it() {
+        assert_eq!(take_all(&mut stream(1500, true)), [(0..1000, false), (1000..1500, true)]);
+        let mut late = stream(1000, false);
+        assert_eq!(take_all(&mut late), [(0..1000, false)]);
+        late.close();
+        assert_eq!(take_all(&mut late), [(1000..1000, true)]);
+        late.on_acked(&piece(0, 1000, false));
+        assert!(!late.is_finished() && late.una() == 1000);
+        late.on_acked(&piece(1000, 0, true));
+        assert!(late.is_finished() && late.una() == 1000);
+    }
+
+    #[test]
+    fn the_window_holds_back_octets_and_not_the_end() {
+        let mut blocked = stream(5500, true);
+        assert_eq!(take_all(&mut blocked).len(), 5);
+        assert!(blocked.is_blocked() && !blocked.has_due());
+        blocked.on_window(5500);
+        blocked.on_window(100);
+        assert_eq!(take_all(&mut blocked), [(5000..5500, true)]);
+        assert!(!blocked.is_blocked());
+    }
+
+    #[test]
+    fn only_what_is_missing_is_sent_again() {
+        let mut stream = stream(3000, true);
+        take_all(&mut stream);
+        for start in [0, 1000, 2000] {
+            stream.on_lost(&piece(start, 1000, start == 2000));
+        }
+        stream.on_acked(&piece(500, 1000, false));
+        assert_eq!(take_all(&mut stream), [(0..500, false), (1500..2000, false), (2000..3000, true)]);
+        stream.on_lost(&piece(2000, 1000, true));
+        stream.on_acked(&piece(2000, 1000, false));
+        assert_eq!(take_all(&mut stream), [(3000..3000, true)], "the end alone");
+    }
+
+    #[test]
+    fn a_stream_that_does_not_retransmit_ends_with_a_reset_if_anything_was_lost() {
+        let mut stream = stream(2000, true);
+        stream.set_lifetime(Lifetime { until: None, retransmits: false });
+        take_all(&mut stream);
+        stream.on_lost(&piece(0, 1000, false));
+        assert_eq!((stream.due_reset(), take_all(&mut stream).len()), (None, 0));
+        stream.on_lost(&piece(1000, 1000, true));
+        assert_eq!(stream.due_reset(), Some(ResetCode::Expired));
+        stream.on_reset_sent();
+        stream.on_reset_lost();
+        stream.on_reset_sent();
+        stream.on_reset_acked();
+        assert!(stream.is_finished());
+    }
+}

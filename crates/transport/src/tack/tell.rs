@@ -1,0 +1,109 @@
+//! What a connection tells of itself.
+
+use super::connection::Connection;
+use crate::ack::Reason;
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_wire::tack::{Frame, Packet};
+
+impl Endpoint for Connection {
+    #[inline]
+    fn accept_borrowed(&mut self, now: Instant, packet: &Packet) {
+        self.input(now, packet);
+    }
+
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        let (estimator, window) = (self.sender.round_trips.estimator(), &self.sender.congestion.window);
+        let main = self.streams.main();
+        Vitals {
+            window: Some(window.cwnd),
+            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            in_flight: Some(self.sender.in_flight()),
+            rtt_samples: estimator.samples(),
+            latest_rtt: estimator.latest(),
+            smoothed_rtt: estimator.srtt(),
+            written: main.outgoing.written(),
+            acknowledged: main.outgoing.una(),
+            received: self.streams.received(),
+            read: Some(main.incoming.delivered()),
+        }
+    }
+
+    #[inline]
+    fn content(&self, packet: &Packet) -> Content {
+        let payload = packet.frames.payload();
+        Content { payload, acknowledges: payload == 0 && packet.acknowledges() }
+    }
+
+    #[inline]
+    fn offset(&self, packet: &Packet) -> u64 {
+        let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
+        packet.frames.iter().find_map(offset).unwrap_or_else(|| self.streams.main().outgoing.una())
+    }
+
+    #[inline]
+    fn content_origin(&self, _now: Instant) -> Instant {
+        self.output.told
+    }
+
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        !self.output.is_idle()
+    }
+
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        let (sent, congestion) = (&self.sender.counters, &self.sender.congestion.counters);
+        let (probe, arrived) = (&self.sender.probe.counters, &self.receiver.counters);
+        let late = self.receiver.loss().counters();
+        for (name, unit, count) in [
+            (counter::DATA_PACKETS, "packets", sent.packets),
+            (counter::DATA_BYTES, "B", sent.bytes),
+            (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
+            (counter::TIMEOUTS, "", probe.timeouts),
+            (counter::TAIL_LOSS_PROBES, "", probe.probes),
+            (counter::UNDONE_REDUCTIONS, "", congestion.undone),
+            (counter::ACKS_RECEIVED, "packets", sent.acks),
+            (counter::ACKNOWLEDGED_BYTES, "B", sent.delivered),
+            (counter::RECOVERIES, "", congestion.recoveries),
+            (counter::RECOVERY_TIME, "ns", congestion.recovery_time.as_nanos()),
+            (counter::ARRIVED_PACKETS, "packets", arrived.packets),
+            (counter::MARKED_PACKETS, "packets", arrived.marked),
+            (counter::ACKS_SENT, "packets", self.output.acks),
+            (counter::DELIVERED_BYTES, "B", self.streams.main().incoming.delivered()),
+            ("tacks", "packets", arrived.tacks),
+            ("loss_iacks", "", arrived.loss_iacks),
+            ("packets_declared_lost", "packets", late.lost),
+            ("packets_lost_needlessly", "packets", late.late),
+        ] {
+            to(name, unit, CounterValue::Count(count));
+        }
+        for (name, count) in self.refusals.iter() {
+            to(name, "", CounterValue::Count(count));
+        }
+        let rtt_min = self.sender.round_trips.least().map(|rtt| rtt.as_nanos() as f64);
+        to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
+        to("ack_loss", "", CounterValue::Gauge(Some(self.sender.synced.ack_loss())));
+    }
+
+    fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
+        let acknowledger = &self.receiver.acknowledger;
+        for (index, count) in acknowledger.counts().iter().enumerate() {
+            to(acknowledger.reason_name(Reason::of_index(index)), *count);
+        }
+    }
+
+    #[inline]
+    fn take_event(&mut self) -> Option<Event> {
+        let decided = self.receiver.acknowledger.take_decision().map(|decided| decided.event());
+        decided.or_else(|| self.events.pop_front())
+    }
+
+    fn record_decisions(&mut self) {
+        self.receiver.acknowledger.keep_decisions(true);
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Stream(self)
+    }
+}

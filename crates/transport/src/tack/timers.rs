@@ -1,0 +1,62 @@
+//! Time passes.
+
+use super::connection::{Connection, Phase};
+use acklab_base::{Event, Instant};
+
+impl Connection {
+    pub(super) fn wake_timers(&mut self, now: Instant) {
+        if matches!(self.phase, Phase::Idle | Phase::Listening | Phase::Closed { .. }) {
+            return;
+        }
+        self.receiver.wake(now);
+        if self.sender.probe_at().is_some_and(|at| at <= now) {
+            self.on_probe_timeout();
+        }
+        if self.sender.probe.take_question(now) {
+            self.streams.ask_for_windows();
+        }
+        if self.streams.expires_at().is_some_and(|at| at <= now) {
+            self.streams.expire(now);
+        }
+        self.output.stir();
+    }
+
+    fn on_probe_timeout(&mut self) {
+        self.sender.probe.on_timeout();
+        self.sender.refresh_timeout();
+        if self.phase != Phase::Established {
+            self.handshake.repeat();
+            self.events.push_back(Event::SynTimeout);
+            return;
+        }
+        self.events.push_back(match self.sender.probe.expiries() {
+            1 => Event::TailLossProbe { is_retransmission: !self.streams.have_due() },
+            backoff => Event::RetransmissionTimeout { backoff: backoff - 1 },
+        });
+    }
+
+    #[inline]
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Idle | Phase::Listening | Phase::Closed { .. } => None,
+            Phase::Opening | Phase::Accepting => self.sender.probe_at(),
+            Phase::Established => {
+                let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
+                let awaited = Instant::earliest(self.sender.probe.persists_until(), self.streams.expires_at());
+                Instant::earliest(Instant::earliest(owed, awaited), self.departs_at())
+            }
+        }
+    }
+
+    /// When pacing lets the next packet leave, if there is one and the window lets it.
+    #[inline]
+    fn departs_at(&self) -> Option<Instant> {
+        let sender = &self.sender;
+        let has_data = self.streams.have_due() && sender.congestion.has_room(sender.in_flight(), self.settings.mss());
+        if has_data || self.streams.due_reset().is_some() || self.streams.have_questions() {
+            sender.congestion.holds_until(Instant::ZERO)
+        } else {
+            None
+        }
+    }
+}

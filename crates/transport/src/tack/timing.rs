@@ -1,0 +1,170 @@
+//! Round-trip timing (Li et al., SIGCOMM 2020, §5.2; ToN 2021, §VI).
+//!
+//! A TACK acknowledges many packets and can time one. The receiver times each of them one way, by two clocks that need not agree, and
+//! chooses the one that was under way for the least time since the last TACK: the TACK echoes its time of departure t0* and tells Δt*, how
+//! long ago it arrived. The sender's sample is t1 − t0* − Δt*, and RTTmin the least sample of τ.
+//!
+//! Beside it stands the estimator that takes the newest packet, as a timestamp echo or an ACK frame does: then what a round trip was
+//! before the TACK is not seen, and the least sample is larger (Figure 6).
+
+use super::refusal::Refusal;
+use crate::recovery::rtt::Estimator;
+use crate::windowed_max::WindowedMax;
+use acklab_base::{Duration, Instant};
+use acklab_wire::tack::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+
+/// Clocks are read in whole microseconds, and so are the three times of which a sample is made: it may fall below zero by so much.
+const ROUNDING: i64 = 3;
+
+/// Which packet a TACK times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// The one with the least one-way delay since the last TACK.
+    MinimumDelay,
+    /// The newest.
+    Newest,
+}
+
+/// A packet and when it arrived.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    departed: Timestamp,
+    arrived: Timestamp,
+}
+
+impl Timed {
+    /// Microseconds under way, give or take the difference of two clocks.
+    const fn delay(&self) -> i32 {
+        self.arrived.micros_since(self.departed)
+    }
+}
+
+/// The receiver's part: the packet that the next TACK times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DelayFilter {
+    timing: Timing,
+    /// The best since the last TACK.
+    chosen: Option<Timed>,
+    /// What the last TACK timed.
+    timed: Timed,
+}
+
+impl DelayFilter {
+    pub(super) const fn new(timing: Timing) -> Self {
+        let timed = Timed { departed: Timestamp(0), arrived: Timestamp(0) };
+        Self { timing, chosen: None, timed }
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, departed: Timestamp, arrived: Timestamp) {
+        let timed = Timed { departed, arrived };
+        let is_better = self.timing == Timing::Newest
+            || self.chosen.is_none_or(|chosen| timed.delay().wrapping_sub(chosen.delay()) <= 0);
+        if is_better {
+            self.chosen = Some(timed);
+        }
+    }
+
+    /// A TACK leaves: t0* and Δt*. Without an arrival since the last, the packet that the last one timed is timed again.
+    pub(super) fn on_tack(&mut self, now: Timestamp) -> (Timestamp, u32) {
+        self.timed = self.chosen.take().unwrap_or(self.timed);
+        let Timed { departed, arrived } = self.timed;
+        (departed, u32::try_from(now.micros_since(arrived)).unwrap_or(0))
+    }
+}
+
+/// The sender's part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrips {
+    window: Duration,
+    estimator: Estimator,
+    least: WindowedMax<Reverse<Duration>>,
+}
+
+impl RoundTrips {
+    /// RTTmin is the least of the last `window`: τ.
+    pub(super) fn new(window: Duration) -> Self {
+        Self { window, estimator: Estimator::default(), least: WindowedMax::default() }
+    }
+
+    pub(super) const fn estimator(&self) -> &Estimator {
+        &self.estimator
+    }
+
+    /// RTTmin.
+    #[inline]
+    pub(super) fn least(&self) -> Option<Duration> {
+        self.least.get().map(|Reverse(least)| least)
+    }
+
+    /// The sample of a packet that left at `echo` and whose arrival was `delay` microseconds before the answer left.
+    pub(super) fn sample_of(now: Timestamp, echo: Timestamp, delay: u32) -> Result<Duration, Refusal> {
+        let elapsed = i64::from(now.micros_since(echo));
+        let sample = elapsed - i64::from(delay);
+        if elapsed < 0 || sample < -ROUNDING {
+            return Err(Refusal::Time);
+        }
+        Ok(Duration::from_micros(sample.max(1).unsigned_abs()))
+    }
+
+    pub(super) fn take(&mut self, now: Instant, sample: Duration) {
+        self.estimator.sample(sample);
+        self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets that left 10 ms apart by a clock that is about to wrap, and were under way for 40, 30 and 35 ms.
+    fn filter(timing: Timing) -> (Timestamp, u32) {
+        let mut filter = DelayFilter::new(timing);
+        for (index, under_way) in [40_000u32, 30_000, 35_000].into_iter().enumerate() {
+            let left = 10_000 * index as u32;
+            // The clocks differ by u32::MAX − 15 ms.
+            filter.on_arrival(Timestamp(left.wrapping_sub(15_000)), Timestamp(left + under_way));
+        }
+        filter.on_tack(Timestamp(60_000))
+    }
+
+    #[test]
+    fn the_packet_of_least_delay_is_timed_or_the_newest() {
+        assert_eq!(filter(Timing::MinimumDelay), (Timestamp(10_000u32.wrapping_sub(15_000)), 20_000));
+        assert_eq!(filter(Timing::Newest), (Timestamp(5_000), 5_000));
+    }
+
+    #[test]
+    fn a_tack_without_arrivals_times_the_same_packet() {
+        let mut filter = DelayFilter::new(Timing::MinimumDelay);
+        filter.on_arrival(Timestamp(7), Timestamp(100));
+        assert_eq!(filter.on_tack(Timestamp(150)), (Timestamp(7), 50));
+        assert_eq!(filter.on_tack(Timestamp(250)), (Timestamp(7), 150));
+    }
+
+    #[test]
+    fn time_does_not_run_backwards() {
+        let sample = |now, echo, delay| RoundTrips::sample_of(Timestamp(now), Timestamp(echo), delay);
+        assert_eq!(sample(1000, 100, 300), Ok(Duration::from_micros(600)));
+        assert_eq!(sample(1000, 100, 902), Ok(Duration::from_micros(1)), "three times were rounded");
+        assert_eq!(sample(1000, 100, 904), Err(Refusal::Time), "answered before it left");
+        assert_eq!(sample(1000, 1001, 0), Err(Refusal::Time), "it has not left yet");
+        assert_eq!(sample(1000, 100, u32::MAX), Err(Refusal::Time));
+    }
+
+    #[test]
+    fn the_least_sample_is_forgotten_with_its_window() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut trips = RoundTrips::new(Duration::from_secs(1));
+        for (ms, sample) in [(0, 20), (500, 30), (900, 40), (1400, 50)] {
+            trips.take(at(ms), Duration::from_millis(sample));
+        }
+        assert_eq!(trips.least(), Some(Duration::from_millis(30)));
+        assert_eq!(trips.estimator().samples(), 4);
+    }
+}

@@ -1,0 +1,54 @@
+//! Congestion window reduced (CWR) without a loss to repair: an echoed mark, or a loss that a probe has repaired.
+
+use super::Sender;
+use super::summary::AckSummary;
+use crate::cc::Signal;
+use crate::recovery::CongestionState;
+use acklab_base::{Event, Instant};
+
+impl Sender {
+    /// The window begins to be reduced as in a fast recovery.
+    pub(super) fn enter_reduced(&mut self, now: Instant, summary: &AckSummary, signal: Signal) {
+        self.remember_window();
+        self.begin_reduction(now, summary, signal);
+        self.congestion.enter(now, CongestionState::Reduced);
+        self.congestion.recover = self.board.nxt();
+        self.reduce(summary);
+        self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
+    }
+
+    pub(super) fn continue_reduced(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
+        self.detect_losses(now, summary);
+        if summary.is_duplicate {
+            self.loss.duplicates += 1;
+        } else if summary.advance.bytes > 0 {
+            self.loss.duplicates = 0;
+        }
+        if self.shows_loss() {
+            self.enter_recovery(now, summary);
+        } else if passes_recover {
+            self.congestion.deflate();
+            self.congestion.enter(now, CongestionState::Open);
+        } else if summary.delivered > 0 {
+            self.reduce(summary);
+        }
+        if summary.advance.bytes > 0 {
+            self.timing.restart(now);
+        }
+        0
+    }
+
+    /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the window is reduced at once.
+    pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
+        let congestion = &mut self.congestion;
+        if congestion.state.reduces() {
+            return;
+        }
+        let flight = congestion.flight_to_reduce(&self.config, &self.board, 0);
+        congestion.lower_threshold(now, flight, Signal::Loss);
+        congestion.enter(now, CongestionState::Reduced);
+        congestion.deflate_above_threshold();
+        congestion.enter(now, CongestionState::Open);
+        self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
+    }
+}

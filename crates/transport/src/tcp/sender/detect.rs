@@ -1,0 +1,71 @@
+//! Loss detection on an ACK and by the reordering timer.
+
+use super::super::rules::RackScan;
+use super::Sender;
+use super::summary::AckSummary;
+use crate::recovery::scoreboard::Detected;
+use crate::recovery::{CongestionState, Detection};
+use acklab_base::Instant;
+
+impl Sender {
+    /// Returns `true` if loss is detected by time (RFC 8985), which takes SACK.
+    #[inline]
+    pub(super) const fn detects_by_time(&self) -> bool {
+        matches!(self.config.detection, Detection::Rack) && self.connection.has_sack
+    }
+
+    /// Marks what the scoreboard now shows to be lost.
+    #[inline]
+    pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
+        if self.detects_by_time() {
+            let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
+            if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
+                self.detect_by_time(now, summary);
+            }
+        } else if summary.newly_sacked > 0 {
+            summary.lost += self.board.detect_losses();
+        }
+    }
+
+    #[inline]
+    pub(super) fn detect_by_time(&mut self, now: Instant, summary: &mut AckSummary) {
+        let rack = &mut self.loss.rack;
+        let Some(newest) = rack.newest() else { return };
+        if !self.board.may_have_overtaken(newest) {
+            rack.reordering_timer.set(None);
+            return;
+        }
+        let in_recovery = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss);
+        let rtt = &self.timing.rtt;
+        let window = rack.window(rtt.min(), rtt.srtt(), in_recovery, self.board.sacked_segments());
+        let Detected { lost, retransmissions_lost, wait } =
+            self.board.detect_by_time(now, newest, rack.rtt() + window);
+        rack.wait(now, wait, self.config.timer_slack);
+        if wait.is_some() {
+            // Only one of the two timers runs at a time (RFC 8985, §7.2).
+            self.loss.probe.timeout.set(None);
+        }
+        summary.lost += lost;
+        summary.retransmissions_lost |= retransmissions_lost;
+    }
+
+    /// The reordering timer expired.
+    pub(super) fn reordering_timeout(&mut self, now: Instant) {
+        let mut summary = AckSummary { prior_flight: self.board.pipe(), ..AckSummary::default() };
+        self.detect_by_time(now, &mut summary);
+        let begins_recovery = match self.congestion.state {
+            CongestionState::Recovery => false,
+            CongestionState::Loss => summary.retransmissions_lost,
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => summary.lost > 0,
+        };
+        if begins_recovery {
+            self.enter_recovery(now, &summary);
+        }
+        self.report_losses(now);
+    }
+
+    /// Returns `true` if there is reason to enter a fast recovery.
+    pub(super) fn shows_loss(&self) -> bool {
+        self.board.lost() > 0 || (!self.detects_by_time() && self.loss.has_enough_duplicates())
+    }
+}

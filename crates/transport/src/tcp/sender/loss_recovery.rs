@@ -1,0 +1,91 @@
+//! Recovery after a retransmission timeout (RFC 5681, §3.1; RFC 6675, §5.1; RFC 6298, §5).
+
+use super::super::rules::{ExitGrowth, RemainingLoss, TimeoutThreshold};
+use super::Sender;
+use super::summary::AckSummary;
+use crate::cc::{FlightMeasure, Signal};
+use crate::recovery::CongestionState;
+use crate::recovery::rack::TailLossProbe;
+use acklab_base::{Event, Instant};
+
+impl Sender {
+    /// The retransmission timer expired for the `expiries`th time since an ACK advanced.
+    pub(super) fn retransmission_timeout(&mut self, now: Instant, expiries: u32) {
+        if self.board.is_empty() {
+            self.transmission.window_probe_due = self.is_shut_out();
+            return;
+        }
+        let flight = match self.config.halves {
+            // What SACK has acknowledged is no longer in flight, however long the timer took.
+            FlightMeasure::FlightSize => self.board.flight_size() - self.board.sacked(),
+            FlightMeasure::Pipe => self.board.pipe(),
+            FlightMeasure::Window => self.congestion.window.cwnd,
+        };
+        let begins_loss_window = match self.congestion.state {
+            CongestionState::Open | CongestionState::Disorder => true,
+            // Linux's tcp_enter_loss: the window has been reduced for this flight already, unless all of that is acknowledged.
+            CongestionState::Reduced | CongestionState::Recovery => self.board.una() >= self.congestion.recover,
+            CongestionState::Loss => expiries == 1,
+        };
+        if begins_loss_window {
+            self.remember_window();
+        }
+        if begins_loss_window || self.rules.timeout_threshold == TimeoutThreshold::Each {
+            self.congestion.lower_threshold(now, flight, Signal::Timeout);
+        }
+        if !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss) {
+            self.congestion.recovery_began = now;
+        }
+        if self.board.clear_reneged_sacks() || !self.detects_by_time() {
+            self.board.mark_all_lost();
+        } else {
+            self.board.mark_timed_out(now, self.loss.rack.rtt());
+        }
+        self.report_losses(now);
+        self.congestion.recover = self.board.nxt();
+        self.marks.on_reduction(self.board.nxt());
+        // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still in flight is added to it.
+        self.congestion.window.cwnd = self.board.pipe() + self.congestion.window.mss;
+        self.congestion.enter(now, CongestionState::Loss);
+        self.loss.duplicates = 0;
+        // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs its window leaves no room for it.
+        self.transmission.forced = true;
+        self.loss.probe = TailLossProbe::default();
+        self.counters.timeouts += 1;
+        self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
+    }
+
+    pub(super) fn continue_loss(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
+        let advances = summary.advance.bytes > 0;
+        if advances {
+            self.transmission.forced = false;
+            self.timing.restart(now);
+        }
+        if advances && self.config.undo && self.congestion.is_refuted(summary.echo) {
+            self.board.unmark_lost();
+            self.undo_reduction(now);
+            self.end_recovery(now);
+            return self.resume(now, summary);
+        }
+        if passes_recover && self.rules.remaining_loss == RemainingLoss::SameAck {
+            self.loss.rack.on_recovered();
+            self.end_recovery(now);
+            return self.resume(now, summary);
+        }
+        self.detect_losses(now, summary);
+        let mut bytes = summary.advance.bytes;
+        if passes_recover {
+            if self.rules.exit_growth == ExitGrowth::GrowsBeyondRecovery {
+                bytes = self.board.una() - self.congestion.recover;
+            }
+            self.loss.rack.on_recovered();
+            self.end_recovery(now);
+        } else if summary.retransmissions_lost {
+            // The loss of a retransmission is another indication of congestion (RFC 5681, §4.3), so the window is reduced as for the
+            // first (Linux's tcp_fastretrans_alert).
+            self.enter_recovery(now, summary);
+            bytes = 0;
+        }
+        bytes
+    }
+}

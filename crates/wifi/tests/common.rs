@@ -1,0 +1,15 @@
+//! What several test files need.
+
+pub(crate) mod disciplines;
+pub(crate) mod duplex;
+pub(crate) mod durations;
+pub(crate) mod exchange;
+pub(crate) mod fixed_point;
+pub(crate) mod form;
+pub(crate) mod nodes;
+pub(crate) mod packet;
+pub(crate) mod saturated;
+pub(crate) mod slots;
+pub(crate) mod tcp;
+pub(crate) mod timeline;
+pub(crate) mod zones;

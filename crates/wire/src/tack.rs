@@ -1,0 +1,132 @@
+//! Packets of the TACK transport as values, and their octets over UDP and IPv4.
+//!
+//! The protocol is that of Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, and of its
+//! extended version, IEEE/ACM ToN 2021. Both put it into TCP options; the format here is a packet format of its own, after RFC 9000,
+//! which authenticated encryption can wrap.
+//!
+//! ```text
+//!  octets  field
+//!  1       version (4 bits), reserved (4 bits, zero)
+//!  8       connection id: the receiver's name of the connection
+//!  4       PKT.SEQ: the number of this transmission, modulo 2³²     masked when protected
+//!  4       time of departure, in microseconds of the sender's clock  ┐
+//!  …       frames                                                    │ enciphered when protected
+//!  16      authentication tag                                        ┘
+//! ```
+//!
+//! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection. Every packet that an endpoint sends has a
+//! PKT.SEQ of its own, one more than the packet before, whatever it carries.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`number`] | [`PktSeq`], a PKT.SEQ as a header has it |
+//! | [`time`] | [`Timestamp`], a time of departure |
+//! | [`frame`] | what a packet carries |
+//! | [`frames`] | [`Frames`]: those of one packet |
+//! | [`varint`] | integers of variable length (RFC 9000, §16) |
+//! | [`encode`] and [`decode`] | octets |
+
+pub mod decode;
+pub mod encode;
+pub mod frame;
+pub mod frames;
+pub mod number;
+pub mod time;
+pub mod varint;
+
+pub use decode::{DecodeError, decode};
+pub use frame::{Frame, Loss, Parameters, Run, Stream, Sync, Tack};
+pub use frames::Frames;
+pub use number::PktSeq;
+pub use time::Timestamp;
+
+use crate::Endpoints;
+use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::pdu::{self, Pdu};
+use crate::udp::UDP_HEADER;
+use acklab_base::{Bytes, Ecn};
+use etherparse::IpNumber;
+
+/// The version of the format.
+pub const VERSION: u8 = 1;
+/// Octets of the header, the time of departure included.
+pub const HEADER: u64 = 1 + 8 + 4 + 4;
+/// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC 8439, §2.8).
+pub const TAG: u64 = 16;
+/// Octets of a packet without frames, the headers of IPv4 and UDP included.
+pub const OVERHEAD: u64 = IPV4_HEADER + UDP_HEADER + HEADER + TAG;
+
+/// A connection, as the end that is addressed calls it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u64);
+
+/// A packet over UDP and IPv4. The octets of streams are lengths.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The ECN field of the IP header that it travels in.
+    pub ecn: Ecn,
+    /// Whose it is, by the name that its receiver gave.
+    pub connection: ConnectionId,
+    /// Which transmission it is.
+    pub number: PktSeq,
+    /// When it left, by the clock of its sender.
+    pub departed: Timestamp,
+    /// What it carries.
+    pub frames: Frames,
+}
+
+impl Clone for Packet {
+    fn clone(&self) -> Self {
+        Self { frames: self.frames.clone(), ..*self }
+    }
+
+    /// Uses the memory of `self` again.
+    fn clone_from(&mut self, source: &Self) {
+        self.frames.clone_from(&source.frames);
+        (self.ecn, self.connection) = (source.ecn, source.connection);
+        (self.number, self.departed) = (source.number, source.departed);
+    }
+}
+
+impl Packet {
+    /// Does it acknowledge: does it carry a TACK or an IACK?
+    #[must_use]
+    #[inline]
+    pub fn acknowledges(&self) -> bool {
+        self.frames.iter().any(Frame::acknowledges)
+    }
+}
+
+impl Pdu for Packet {
+    fn protocol(&self) -> u8 {
+        IpNumber::UDP.0
+    }
+
+    #[inline]
+    fn wire_len(&self) -> Bytes {
+        Bytes(OVERHEAD + self.frames.wire_len())
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
+    #[inline]
+    fn payload(&self) -> u32 {
+        self.frames.payload()
+    }
+
+    fn encode(
+        &self,
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        extent: Extent,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), pdu::EncodeError> {
+        Ok(encode::encode(self, endpoints, fields, extent, octets)?)
+    }
+}

@@ -1,0 +1,220 @@
+//! Octets to packets.
+//!
+//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but for the octets of streams.
+
+use super::frame::kind;
+use super::{
+    ConnectionId, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack, Timestamp,
+    VERSION, varint,
+};
+use crate::Endpoints;
+use crate::ipv4::Checksums;
+use crate::udp::header::{self, HeaderError, Received};
+use acklab_base::Ecn;
+
+/// The largest offset of a stream (RFC 9000, §4.5).
+pub const LARGEST_OFFSET: u64 = (1 << 62) - 1;
+
+/// Why octets are no packet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// They are no UDP datagram in IPv4.
+    #[error(transparent)]
+    Udp(#[from] HeaderError),
+    /// Octets are missing.
+    #[error("the datagram has {length} octets, of which {present} are there: its frames cannot be read")]
+    Cut {
+        /// Octets of the datagram.
+        length: usize,
+        /// Octets that are there.
+        present: usize,
+    },
+    /// Header and tag have no room.
+    #[error("the datagram has {present} octets, where header and tag take 33")]
+    TooShort {
+        /// Octets of the datagram.
+        present: usize,
+    },
+    /// Another version, or reserved bits that are set.
+    #[error("the first octet is {0:#04x}, expected version 1 and no reserved bit: 0x10")]
+    Version(u8),
+    /// The tag of an unprotected packet is zero.
+    #[error("the packet is protected")]
+    Protected,
+    /// A packet has at least one frame.
+    #[error("the packet has no frame")]
+    Empty,
+    /// There is no such frame.
+    #[error("there is no frame of type {0:#04x}")]
+    Type(u8),
+    /// A frame is not what its type says.
+    #[error("a frame of type {kind:#04x} is cut short or holds an impossible value")]
+    Malformed {
+        /// The type of the frame.
+        kind: u8,
+    },
+}
+
+/// The unprotected packet in the IPv4 packet that `octets` starts with, and between whom it runs.
+///
+/// # Errors
+/// If the octets are not a whole, well-formed packet.
+pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet), DecodeError> {
+    let Received { endpoints, ecn, payload, length } = header::read(octets, checksums)?;
+    if payload.len() < length {
+        return Err(DecodeError::Cut { length, present: payload.len() });
+    }
+    Ok((endpoints, decode_datagram(payload, ecn, |_, _| ())?))
+}
+
+/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given each stream frame and its octets.
+///
+/// # Errors
+/// If it is not a well-formed packet; `take` may have been called before.
+pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Stream, &[u8])) -> Result<Packet, DecodeError> {
+    let too_short = DecodeError::TooShort { present: datagram.len() };
+    let Some((rest, tag)) = datagram.split_last_chunk::<{ TAG as usize }>() else { return Err(too_short) };
+    let Some((head, frames)) = rest.split_first_chunk::<{ HEADER as usize }>() else { return Err(too_short) };
+    if head[0] != VERSION << 4 {
+        return Err(DecodeError::Version(head[0]));
+    }
+    if *tag != [0; TAG as usize] {
+        return Err(DecodeError::Protected);
+    }
+    let mut fields = Octets(&head[1..]);
+    let malformed = DecodeError::Malformed { kind: head[0] };
+    let (Some(connection), Some(number), Some(departed)) = (fields.word(), fields.half(), fields.half()) else {
+        return Err(malformed);
+    };
+    let frames = decode_frames(frames, take)?;
+    let (connection, number, departed) = (ConnectionId(connection), PktSeq(number), Timestamp(departed));
+    Ok(Packet { ecn, connection, number, departed, frames })
+}
+
+/// The frames that `octets` hold.
+///
+/// # Errors
+/// If they are anything else.
+pub fn decode_frames(octets: &[u8], mut take: impl FnMut(&Stream, &[u8])) -> Result<Frames, DecodeError> {
+    let (mut octets, mut frames) = (Octets(octets), Frames::default());
+    while let Some(kind) = octets.octet() {
+        let frame = octets.frame(kind, &mut take).ok_or(match kind {
+            ..=kind::ACCEPT => DecodeError::Malformed { kind },
+            _ => DecodeError::Type(kind),
+        })?;
+        frames.push(frame);
+    }
+    if frames.is_empty() { Err(DecodeError::Empty) } else { Ok(frames) }
+}
+
+/// What is left to be read.
+struct Octets<'a>(&'a [u8]);
+
+impl<'a> Octets<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn octet(&mut self) -> Option<u8> {
+        self.chunk().map(u8::from_be_bytes)
+    }
+
+    fn quarter(&mut self) -> Option<u16> {
+        self.chunk().map(u16::from_be_bytes)
+    }
+
+    fn half(&mut self) -> Option<u32> {
+        self.chunk().map(u32::from_be_bytes)
+    }
+
+    fn word(&mut self) -> Option<u64> {
+        self.chunk().map(u64::from_be_bytes)
+    }
+
+    fn offset(&mut self) -> Option<u64> {
+        self.word().filter(|offset| *offset <= LARGEST_OFFSET)
+    }
+
+    fn varint(&mut self) -> Option<u32> {
+        varint::take(&mut self.0)
+    }
+
+    fn frame(&mut self, kind: u8, take: &mut impl FnMut(&Stream, &[u8])) -> Option<Frame> {
+        Some(match kind {
+            kind::PADDING => self.padding()?,
+            kind::PING => Frame::Ping,
+            kind::STREAM | kind::STREAM_END => self.stream(kind == kind::STREAM_END, take)?,
+            kind::TACK => Frame::Tack(Box::new(self.tack()?)),
+            kind::LOSS => Frame::Loss(Loss { after: PktSeq(self.half()?), before: PktSeq(self.half()?) }),
+            kind::WINDOW => Frame::Window { stream: self.varint()?, limit: self.offset()? },
+            kind::BLOCKED => Frame::Blocked { stream: self.varint()? },
+            kind::SYNC => {
+                let (rtt_min, ack_loss) = (self.varint()?, self.quarter()?);
+                Frame::Sync(Sync { rtt_min, ack_loss, packets: self.varint()?, beta: self.varint()? })
+            }
+            kind::FORGET => Frame::Forget { below: PktSeq(self.half()?) },
+            kind::RESET => Frame::Reset { stream: self.varint()?, size: self.offset()?, code: self.varint()? },
+            kind::CLOSE => Frame::Close { code: self.varint()? },
+            kind::OPEN => Frame::Open { source: ConnectionId(self.word()?), parameters: self.parameters()? },
+            kind::ACCEPT => {
+                let (source, parameters) = (ConnectionId(self.word()?), self.parameters()?);
+                Frame::Accept { source, parameters, echo: Timestamp(self.half()?), delay: self.varint()? }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The run of padding whose first octet was taken.
+    fn padding(&mut self) -> Option<Frame> {
+        let more = self.0.iter().take_while(|octet| **octet == kind::PADDING).count();
+        self.take(more)?;
+        Some(Frame::Padding(u16::try_from(more + 1).ok()?))
+    }
+
+    /// An empty frame says nothing unless the stream ends with it.
+    fn stream(&mut self, is_end: bool, take: &mut impl FnMut(&Stream, &[u8])) -> Option<Frame> {
+        let stream = Stream { id: self.varint()?, offset: self.word()?, length: self.quarter()?, is_end };
+        if stream.end() > LARGEST_OFFSET || (stream.length == 0 && !is_end) {
+            return None;
+        }
+        take(&stream, self.take(stream.length.into())?);
+        Some(Frame::Stream(stream))
+    }
+
+    fn tack(&mut self) -> Option<Tack> {
+        let next = PktSeq(self.half()?);
+        let (acked, lost) = (self.list(1)?, self.list(0)?);
+        let (unlisted, echo) = (self.varint()?, Timestamp(self.half()?));
+        let (delay, delivered, interval) = (self.varint()?, self.varint()?, self.varint()?);
+        Some(Tack { next, acked, lost, unlisted, echo, delay, delivered, interval })
+    }
+
+    /// Runs, of which the first skips at least `least` numbers and the others one. All lie within half the space of numbers.
+    fn list(&mut self, least: u32) -> Option<Vec<Run>> {
+        let count = self.varint()? as usize;
+        // A run takes two octets at least, so that a large count alone takes no memory.
+        let mut list = Vec::with_capacity(count.min(self.0.len() / 2));
+        let mut reach = 0u32;
+        for index in 0..count {
+            let run = Run { skip: self.varint()?, length: self.varint()? };
+            reach = reach.checked_add(run.skip)?.checked_add(run.length)?;
+            if run.length == 0 || (run.skip < least.max(u32::from(index > 0))) || reach > i32::MAX as u32 {
+                return None;
+            }
+            list.push(run);
+        }
+        Some(list)
+    }
+
+    fn parameters(&mut self) -> Option<Parameters> {
+        Some(Parameters { window: self.offset()?, streams: self.varint()?, packet: self.quarter()? })
+    }
+}

@@ -1,0 +1,135 @@
+//! Packets to octets.
+
+use super::frame::kind;
+use super::{Frame, HEADER, Packet, Parameters, Run, Stream, TAG, Tack, VERSION, varint};
+use crate::Endpoints;
+use crate::ipv4::{self, Carried, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
+use crate::pdu::Pdu as _;
+use crate::udp::{self, UDP_HEADER};
+use etherparse::IpNumber;
+
+/// Put the octets of `packet`, unprotected and with zeros for the octets of streams, in place of those in `octets`, whose memory is used
+/// again. [`Extent::Headers`] leaves out the octets of the last stream frame and what is behind them, if nothing but the tag is.
+pub(super) fn encode(
+    packet: &Packet,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    extent: Extent,
+    octets: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    octets.clear();
+    let wire_len = packet.wire_len().get();
+    let length = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })? - IPV4_HEADER as u16;
+    let mut carried = vec![0; UDP_HEADER as usize];
+    append_header(packet, &mut carried);
+    let mut zeros = 0;
+    for frame in packet.frames.iter() {
+        carried.resize(carried.len() + zeros, 0);
+        append_frame(frame, &mut carried);
+        zeros = if let Frame::Stream(stream) = frame { usize::from(stream.length) } else { 0 };
+    }
+    let (udp, datagram) = carried.split_at_mut(UDP_HEADER as usize);
+    udp.copy_from_slice(&udp::header::header(endpoints, datagram, length));
+    let payload = (zeros + TAG as usize) as u32;
+    let carried = Carried { protocol: IpNumber::UDP.0, ecn: packet.ecn, header: &carried, payload };
+    ipv4::encode(&carried, endpoints, fields, extent, octets)
+}
+
+/// Append the header of `packet`, up to its frames. What a protection leaves readable are its first nine octets.
+pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
+    octets.reserve(HEADER as usize);
+    octets.push(VERSION << 4);
+    octets.extend_from_slice(&packet.connection.0.to_be_bytes());
+    octets.extend_from_slice(&packet.number.0.to_be_bytes());
+    octets.extend_from_slice(&packet.departed.0.to_be_bytes());
+}
+
+/// Append the octets of `frame`, without those of a stream, which follow it.
+pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
+    match frame {
+        Frame::Padding(count) => octets.resize(octets.len() + usize::from(*count), kind::PADDING),
+        Frame::Ping => octets.push(kind::PING),
+        Frame::Stream(stream) => append_stream(stream, octets),
+        Frame::Tack(tack) => append_tack(tack, octets),
+        Frame::Loss(loss) => {
+            octets.push(kind::LOSS);
+            octets.extend_from_slice(&loss.after.0.to_be_bytes());
+            octets.extend_from_slice(&loss.before.0.to_be_bytes());
+        }
+        Frame::Window { stream, limit } => {
+            octets.push(kind::WINDOW);
+            varint::append(*stream, octets);
+            octets.extend_from_slice(&limit.to_be_bytes());
+        }
+        Frame::Blocked { stream } => {
+            octets.push(kind::BLOCKED);
+            varint::append(*stream, octets);
+        }
+        Frame::Sync(sync) => {
+            octets.push(kind::SYNC);
+            varint::append(sync.rtt_min, octets);
+            octets.extend_from_slice(&sync.ack_loss.to_be_bytes());
+            varint::append(sync.packets, octets);
+            varint::append(sync.beta, octets);
+        }
+        Frame::Forget { below } => {
+            octets.push(kind::FORGET);
+            octets.extend_from_slice(&below.0.to_be_bytes());
+        }
+        Frame::Reset { stream, size, code } => {
+            octets.push(kind::RESET);
+            varint::append(*stream, octets);
+            octets.extend_from_slice(&size.to_be_bytes());
+            varint::append(*code, octets);
+        }
+        Frame::Close { code } => {
+            octets.push(kind::CLOSE);
+            varint::append(*code, octets);
+        }
+        Frame::Open { source, parameters } => {
+            octets.push(kind::OPEN);
+            octets.extend_from_slice(&source.0.to_be_bytes());
+            append_parameters(parameters, octets);
+        }
+        Frame::Accept { source, parameters, echo, delay } => {
+            octets.push(kind::ACCEPT);
+            octets.extend_from_slice(&source.0.to_be_bytes());
+            append_parameters(parameters, octets);
+            octets.extend_from_slice(&echo.0.to_be_bytes());
+            varint::append(*delay, octets);
+        }
+    }
+}
+
+fn append_stream(stream: &Stream, octets: &mut Vec<u8>) {
+    octets.push(if stream.is_end { kind::STREAM_END } else { kind::STREAM });
+    varint::append(stream.id, octets);
+    octets.extend_from_slice(&stream.offset.to_be_bytes());
+    octets.extend_from_slice(&stream.length.to_be_bytes());
+}
+
+fn append_tack(tack: &Tack, octets: &mut Vec<u8>) {
+    octets.push(kind::TACK);
+    octets.extend_from_slice(&tack.next.0.to_be_bytes());
+    append_list(&tack.acked, octets);
+    append_list(&tack.lost, octets);
+    varint::append(tack.unlisted, octets);
+    octets.extend_from_slice(&tack.echo.0.to_be_bytes());
+    varint::append(tack.delay, octets);
+    varint::append(tack.delivered, octets);
+    varint::append(tack.interval, octets);
+}
+
+fn append_list(list: &[Run], octets: &mut Vec<u8>) {
+    varint::append(list.len() as u32, octets);
+    for run in list {
+        varint::append(run.skip, octets);
+        varint::append(run.length, octets);
+    }
+}
+
+fn append_parameters(parameters: &Parameters, octets: &mut Vec<u8>) {
+    octets.extend_from_slice(&parameters.window.to_be_bytes());
+    varint::append(parameters.streams, octets);
+    octets.extend_from_slice(&parameters.packet.to_be_bytes());
+}

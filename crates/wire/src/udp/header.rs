@@ -1,0 +1,85 @@
+//! The UDP header (RFC 768) around whatever a datagram carries.
+
+use super::UDP_HEADER;
+use crate::Endpoints;
+use crate::ipv4::{self, Checksums};
+use acklab_base::Ecn;
+use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
+use std::net::SocketAddrV4;
+
+/// Why octets are no UDP datagram in IPv4.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// They are no IPv4 packet that carries UDP.
+    #[error(transparent)]
+    Ipv4(#[from] ipv4::DecodeError),
+    /// The UDP header is not all there.
+    #[error("the packet carries {present} octets, where the UDP header takes 8")]
+    TooShort {
+        /// Octets after the IPv4 header.
+        present: usize,
+    },
+    /// The length that UDP says is not that which IPv4 says.
+    #[error("UDP says {udp} octets, IPv4 {ip}")]
+    Length {
+        /// The length field of UDP.
+        udp: usize,
+        /// What IPv4 leaves for it.
+        ip: usize,
+    },
+    /// The checksum of the datagram is wrong.
+    #[error("the UDP checksum is wrong")]
+    Checksum,
+}
+
+/// A datagram as it came.
+pub(crate) struct Received<'a> {
+    pub(crate) endpoints: Endpoints,
+    pub(crate) ecn: Ecn,
+    /// What is there of its payload.
+    pub(crate) payload: &'a [u8],
+    /// Octets of the payload, whether or not all are there.
+    pub(crate) length: usize,
+}
+
+/// The header of a datagram of `length` octets in all, whose payload is `payload` with zeros behind it.
+pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; UDP_HEADER as usize] {
+    let mut header = UdpHeader {
+        source_port: endpoints.source.port(),
+        destination_port: endpoints.destination.port(),
+        length,
+        checksum: 0,
+    };
+    // The header takes whole words of the sum, so that both parts may be summed apart.
+    let sum = ipv4::sum(&header.to_bytes()) + ipv4::sum(payload);
+    // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
+    header.checksum = match ipv4::checksum_of(IpNumber::UDP, endpoints, sum, length) {
+        0 => u16::MAX,
+        sum => sum,
+    };
+    header.to_bytes()
+}
+
+/// The datagram in the IPv4 packet that `octets` starts with.
+pub(crate) fn read(octets: &[u8], checksums: Checksums) -> Result<Received<'_>, HeaderError> {
+    let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
+    let (Ok(udp), Some(payload)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
+        return Err(HeaderError::TooShort { present: carried.len() });
+    };
+    if usize::from(udp.length()) != length {
+        return Err(HeaderError::Length { udp: usize::from(udp.length()), ip: length });
+    }
+    let endpoints = Endpoints {
+        source: SocketAddrV4::new(ip.source_addr(), udp.source_port()),
+        destination: SocketAddrV4::new(ip.destination_addr(), udp.destination_port()),
+    };
+    if checksums == Checksums::Verify {
+        ipv4::check_complete(&ip, carried, length)?;
+        // RFC 768: zero says that the sender took none.
+        if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
+            return Err(HeaderError::Checksum);
+        }
+    }
+    let ecn = Ecn::from_bits(ip.ecn().value());
+    Ok(Received { endpoints, ecn, payload, length: length - UDP_HEADER as usize })
+}

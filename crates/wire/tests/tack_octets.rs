@@ -1,0 +1,235 @@
+//! Packets of the TACK transport to octets and back.
+
+#[path = "properties/tack_decode.rs"]
+mod tack_decode;
+
+use acklab_base::Ecn;
+use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields, TooLong};
+use acklab_wire::tack::decode::{DecodeError, LARGEST_OFFSET, decode_frames};
+use acklab_wire::tack::{
+    ConnectionId, Frame, Frames, Loss, OVERHEAD, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack, Timestamp,
+    decode,
+};
+use acklab_wire::udp::HeaderError;
+use acklab_wire::{Endpoints, Pdu, pdu};
+use etherparse::UdpSlice;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tack_decode::what_decodes_survives_the_round_trip;
+
+const FLOW: Endpoints = Endpoints::of_connection(3);
+
+fn packet(frames: impl IntoIterator<Item = Frame>) -> Packet {
+    Packet {
+        ecn: Ecn::NotEct,
+        connection: ConnectionId(0x0102_0304_0506_0708),
+        number: PktSeq(0xa0b0_c0d0),
+        departed: Timestamp(0x1122_3344),
+        frames: frames.into_iter().collect(),
+    }
+}
+
+fn stream(length: u16) -> Frame {
+    Frame::Stream(Stream { id: 0, offset: 77, length, is_end: false })
+}
+
+fn octets_of(packet: &Packet, extent: Extent) -> Vec<u8> {
+    let mut octets = Vec::new();
+    packet.encode(FLOW, Ipv4Fields::default(), extent, &mut octets).expect("this packet fits");
+    octets
+}
+
+/// The example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have arrived.
+fn example() -> Tack {
+    Tack {
+        next: PktSeq(2),
+        acked: vec![Run { skip: 2, length: 3 }, Run { skip: 3, length: 1 }],
+        lost: vec![Run { skip: 0, length: 2 }, Run { skip: 3, length: 3 }],
+        unlisted: 0,
+        echo: Timestamp(9),
+        delay: 1000,
+        delivered: 3000,
+        interval: 20_000,
+    }
+}
+
+fn runs(least: u32) -> impl Strategy<Value = Vec<Run>> {
+    vec((0u32..70_000, 1u32..70_000), 0..20).prop_map(move |runs| {
+        let run = |(index, (skip, length))| Run { skip: least.max(u32::from(index > 0)).max(skip), length };
+        runs.into_iter().enumerate().map(run).collect()
+    })
+}
+
+fn parameters() -> impl Strategy<Value = Parameters> {
+    (0..=LARGEST_OFFSET, any::<u32>(), any::<u16>()).prop_map(|(window, streams, packet)| Parameters {
+        window,
+        streams,
+        packet,
+    })
+}
+
+fn frame() -> impl Strategy<Value = Frame> {
+    let tack = (any::<[u32; 6]>(), runs(1), runs(0)).prop_map(|(words, acked, lost)| {
+        let [next, unlisted, echo, delay, delivered, interval] = words;
+        let (next, echo) = (PktSeq(next), Timestamp(echo));
+        Frame::Tack(Box::new(Tack { next, acked, lost, unlisted, echo, delay, delivered, interval }))
+    });
+    prop_oneof![
+        Just(Frame::Ping),
+        (any::<u32>(), 0..=LARGEST_OFFSET - 2000, 1u16..2000, any::<bool>())
+            .prop_map(|(id, offset, length, is_end)| Frame::Stream(Stream { id, offset, length, is_end })),
+        tack,
+        any::<[u32; 2]>()
+            .prop_map(|[after, before]| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
+        (any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, limit)| Frame::Window { stream, limit }),
+        any::<u32>().prop_map(|stream| Frame::Blocked { stream }),
+        (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| Frame::Sync(Sync {
+            rtt_min,
+            ack_loss,
+            packets,
+            beta
+        })),
+        any::<u32>().prop_map(|below| Frame::Forget { below: PktSeq(below) }),
+        (any::<[u32; 2]>(), 0..=LARGEST_OFFSET).prop_map(|([stream, code], size)| Frame::Reset { stream, size, code }),
+        any::<u32>().prop_map(|code| Frame::Close { code }),
+        (any::<u64>(), parameters())
+            .prop_map(|(source, parameters)| Frame::Open { source: ConnectionId(source), parameters }),
+        (any::<u64>(), parameters(), any::<[u32; 2]>()).prop_map(|(source, parameters, [echo, delay])| {
+            Frame::Accept { source: ConnectionId(source), parameters, echo: Timestamp(echo), delay }
+        }),
+    ]
+}
+
+#[test]
+fn another_implementation_reads_the_headers() {
+    let octets = octets_of(&packet([stream(1000)]), Extent::Whole);
+    let udp = UdpSlice::from_slice(&octets[20..]).unwrap();
+    assert_eq!((udp.source_port(), udp.destination_port(), udp.length()), (49152, 9, octets.len() as u16 - 20));
+    let ip = etherparse::Ipv4HeaderSlice::from_slice(&octets).unwrap().to_header();
+    assert_eq!(udp.checksum(), udp.to_header().calc_checksum_ipv4(&ip, udp.payload()).unwrap());
+}
+
+#[test]
+fn the_octets_of_the_header_are_where_they_should_be() {
+    let octets = octets_of(&packet([Frame::Ping]), Extent::Whole);
+    let expected =
+        [&[0x10, 1, 2, 3, 4, 5, 6, 7, 8, 0xa0, 0xb0, 0xc0, 0xd0, 0x11, 0x22, 0x33, 0x44, 1][..], &[0; TAG as usize]];
+    assert_eq!(octets[28..], expected.concat());
+}
+
+#[test]
+fn the_example_of_the_paper_takes_two_octets_a_block() {
+    let tack = example();
+    assert_eq!(tack.wire_len(), 1 + 4 + (1 + 2 * 2) + (1 + 2 * 2) + 1 + 4 + 2 + 2 + 4);
+    let sent = packet([Frame::Tack(Box::new(tack))]);
+    assert_eq!(decode(&octets_of(&sent, Extent::Whole), Checksums::Verify), Ok((FLOW, sent)));
+}
+
+#[test]
+fn headers_alone_end_with_that_of_the_last_stream_frame() {
+    let sent = packet([Frame::Ping, stream(400), stream(600)]);
+    let (headers, whole) = (octets_of(&sent, Extent::Headers), octets_of(&sent, Extent::Whole));
+    assert_eq!(headers.len() as u64, whole.len() as u64 - 600 - TAG);
+    assert_eq!(headers, whole[..headers.len()]);
+    assert_eq!(whole.len() as u64, OVERHEAD + 1 + 2 * Frame::stream_header(0) + 1000);
+    let cut = DecodeError::Cut { length: whole.len() - 28, present: headers.len() - 28 };
+    assert_eq!(decode(&headers, Checksums::Ignore), Err(cut));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let refused = |change: fn(&mut Vec<u8>)| {
+        let mut octets = octets_of(&packet([stream(9)]), Extent::Whole);
+        change(&mut octets);
+        decode(&octets, Checksums::Ignore).unwrap_err()
+    };
+    assert_eq!(refused(|octets| octets[28] = 0x20), DecodeError::Version(0x20));
+    assert_eq!(refused(|octets| octets[28] = 0x11), DecodeError::Version(0x11));
+    assert_eq!(refused(|octets| *octets.last_mut().unwrap() = 1), DecodeError::Protected);
+    assert_eq!(refused(|octets| octets[45] = 0x0e), DecodeError::Type(0x0e));
+    assert_eq!(refused(|octets| octets[46] = 0x40), DecodeError::Malformed { kind: 2 }, "the id in two octets");
+    assert_eq!(refused(|octets| octets[47] = 0x40), DecodeError::Malformed { kind: 2 }, "beyond the largest offset");
+    assert_eq!(refused(|octets| octets[56] = 10), DecodeError::Malformed { kind: 2 }, "longer than the packet");
+    assert_eq!(refused(|octets| octets[24] = 1), HeaderError::Length { udp: 256 + 62, ip: 62 }.into());
+    let mut octets = octets_of(&packet([stream(9)]), Extent::Whole);
+    octets[50] ^= 1;
+    assert_eq!(decode(&octets, Checksums::Verify), Err(HeaderError::Checksum.into()));
+}
+
+#[test]
+fn lists_are_those_of_a_receiver_that_counts() {
+    let list = |acked: &[u8]| {
+        let octets = [&[4, 0, 0, 0, 0][..], acked, &[0, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+        decode_frames(&octets, |_, _| ()).is_ok()
+    };
+    assert!(list(&[0]) && list(&[1, 1, 1]) && list(&[2, 1, 1, 1, 1]));
+    assert!(!list(&[1, 0, 1]), "what is at `next` has not arrived");
+    assert!(!list(&[1, 1, 0]), "an empty run");
+    assert!(!list(&[2, 1, 1, 0, 1]), "two runs that are one");
+    assert!(!list(&[1, 1, 0xc0, 0, 0, 0, 0x80, 0, 0, 0]), "beyond half the space");
+    assert!(!list(&[0xbf, 0xff, 0xff, 0xff]), "more runs than octets");
+}
+
+#[test]
+fn what_does_not_fit_a_packet_has_no_octets() {
+    let sent = packet([stream(u16::MAX), Frame::Ping]);
+    let mut octets = vec![1];
+    let refused = sent.encode(FLOW, Ipv4Fields::default(), Extent::Headers, &mut octets);
+    let expected = TooLong { octets: OVERHEAD + Frame::stream_header(0) + 65_535 + 1 };
+    assert_eq!((refused, octets.len()), (Err(pdu::EncodeError::TooLong(expected)), 0));
+}
+
+#[test]
+fn an_empty_packet_is_none() {
+    assert_eq!(decode(&octets_of(&packet([]), Extent::Whole), Checksums::Verify), Err(DecodeError::Empty));
+}
+
+#[test]
+fn memory_is_used_again() {
+    let full: Frames = [stream(1), Frame::Ping, Frame::Ping].into_iter().collect();
+    let mut place = Packet { frames: full, ..packet([]) };
+    let source = packet([Frame::Ping, stream(3)]);
+    place.clone_from(&source);
+    assert_eq!(place, source);
+}
+
+proptest! {
+    #[test]
+    fn packets_survive_the_round_trip(frames in vec(frame(), 1..8), words in any::<(u64, u32, u32, u8)>()) {
+        let (connection, number, departed, ecn) = words;
+        let sent = Packet {
+            ecn: Ecn::from_bits(ecn),
+            connection: ConnectionId(connection),
+            number: PktSeq(number),
+            departed: Timestamp(departed),
+            frames: frames.into_iter().collect(),
+        };
+        let octets = octets_of(&sent, Extent::Whole);
+        prop_assert_eq!(octets.len() as u64, sent.wire_len().get());
+        prop_assert_eq!(decode(&octets, Checksums::Verify), Ok((FLOW, sent)));
+    }
+
+    #[test]
+    fn octets_that_decode_survive_the_round_trip(octets in vec(any::<u8>(), 0..200)) {
+        what_decodes_survives_the_round_trip(&octets);
+    }
+
+    #[test]
+    fn octets_close_to_a_packet_survive_the_round_trip(
+        frames in vec(frame(), 1..4),
+        changes in vec((any::<Index>(), any::<u8>()), 0..4),
+        end in any::<Index>(),
+    ) {
+        let mut octets = octets_of(&packet(frames), Extent::Whole).split_off(28);
+        for (index, octet) in changes {
+            let place = index.index(octets.len());
+            octets[place] = octet;
+        }
+        what_decodes_survives_the_round_trip(&octets);
+        if octets.len() > 33 {
+            what_decodes_survives_the_round_trip(&octets[17..octets.len() - 16]);
+        }
+        what_decodes_survives_the_round_trip(&octets[..end.index(octets.len())]);
+    }
+}

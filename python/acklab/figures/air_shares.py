@@ -1,0 +1,34 @@
+"""What the time on the air of cells goes into."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from acklab.figures.theme import COLOURS, MUTED, finish
+
+# Uses of the air in the order of a bar, with what a reader calls them.
+_USES = (
+    ("data", "data", COLOURS[0]),
+    ("transport_ack", "TCP ACKs", COLOURS[1]),
+    ("link_ack", "link-layer ACKs", COLOURS[2]),
+    ("compressed_ack", "compressed ACKs on them", COLOURS[4]),
+    ("interframe_space", "interframe spaces", COLOURS[5]),
+    ("backoff", "backoff", "#B4BAC4"),
+    ("collision", "collisions", COLOURS[3]),
+    ("lost", "frames lost otherwise", COLOURS[6]),
+    ("idle", "idle", MUTED),
+)
+
+
+def air_shares(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
+    """A bar for each name: shares of the time on the air by use, as the table `airtime` calls uses."""
+    names = list(shares)[::-1]
+    figure = go.Figure()
+    for use, title, ink in _USES:
+        parts = [100 * shares[name].get(use, 0.0) for name in names]
+        if any(parts):
+            figure.add_bar(y=names, x=parts, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.2f} %")
+    figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"})
+    figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
+    figure.update_yaxes(showgrid=False)
+    return finish(figure, 150 + 44 * len(names))

@@ -1,0 +1,108 @@
+"""What a run contributes to a sample: one number.
+
+Flows of one run share a network, so they are no independent samples of anything: only runs with different seeds are. Where a run has several
+rows, they become one number first, in a way that the caller chooses.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+
+from acklab.errors import UsageError
+
+Within = Literal["sum", "mean"]
+"""How the rows of one run become one number."""
+
+_DESCRIBE = ("src", "dst", "transport_protocol", "preset", "cca", "cc_recovery_alg", "ack_policy", "traffic_model")
+"""Columns of the table of flows that say what a flow is; nodes of one station entry differ in the number at the end of their name."""
+
+
+def per_run(frame: pl.DataFrame, by: Sequence[str], value: str, within: Within | None, seed: str = "seed") -> pl.DataFrame:
+    """One row for each combination of the columns `by` and each seed, in order of first appearance: the columns `by`, `seed`, `value`.
+
+    Several rows of one run are added or averaged as `within` says; a run in which one of them is missing has no value. Raises
+    UsageError if a run has several rows and `within` is None, if rows that are averaged are those of unlike flows, or if the rows are of
+    several points of a sweep. A frame without the columns `seed` and `flow` is taken to have a row for each run.
+    """
+    if seed not in frame.columns and "flow" not in frame.columns:
+        frame = frame.with_row_index(seed)
+    runs = [*by, seed]
+    require_runs(frame, by, seed)
+    numbers = frame.with_columns(pl.col(value).cast(pl.Float64).fill_nan(None))
+    if within is None:
+        refuse_several_rows(frame, runs)
+        return numbers.select(*runs, value)
+    if within == "mean":
+        refuse_unlike_flows(frame, runs)
+    folded = pl.col(value).mean() if within == "mean" else pl.col(value).sum()
+    known = pl.when(pl.col(value).null_count() == 0).then(folded)
+    return numbers.group_by(runs, maintain_order=True).agg(known.alias(value))
+
+
+def require_runs(frame: pl.DataFrame, by: Sequence[str], seed: str) -> None:
+    """Raises UsageError unless each combination of `by` and a seed is a single point of a sweep."""
+    if seed not in frame.columns:
+        raise UsageError(f"found no column {seed!r}, expected the seed of each row: the seeds are the sample")
+    if "point" in frame.columns and "point" not in by:
+        most = _most(frame, [*by, seed], pl.col("point").n_unique())
+        if most > 1:
+            raise UsageError(
+                f"found {most} points of the sweep for one seed by {_listed(by)}, expected all axes of the grid, or a filter"
+            )
+
+
+def refuse_several_rows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
+    """Raises UsageError if a run has several rows, naming the ways out."""
+    most = _most(frame, runs, pl.len())
+    if most > 1:
+        raise UsageError(
+            f"found {most} rows for one seed by {_listed(runs[:-1])}: flows of one run are not independent samples; expected "
+            'within="sum" or within="mean", or the name of the flow among the columns that results go by'
+        )
+
+
+def refuse_unlike_flows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
+    """Raises UsageError if the flows of a run are of different kinds, naming what differs."""
+    if differing := _differing(frame, runs):
+        raise UsageError(
+            f"found flows of one run that differ in {_listed(differing)}, expected flows of one kind: unlike flows have no mean; filter them, "
+            "or put the name of the flow among the columns that results go by"
+        )
+
+
+def kinds_of_flow(frame: pl.DataFrame, runs: Sequence[str]) -> pl.Series:
+    """The kind of the flow in each row, in words: what differs between flows of one run, such as `ap → sta`. Empty if all are alike."""
+    differing = _differing(frame, runs)
+    if not differing:
+        return pl.Series("kind", [""] * frame.height, dtype=pl.String)
+    ends = [name for name in ("src", "dst") if name in differing]
+    if ends:
+        # Both ends tell the direction, also where they differ in one of them alone.
+        differing = ["src", "dst", *(name for name in differing if name not in ends)]
+    stems = _with_stems(frame)
+    arrow = [pl.concat_str("src", "dst", separator=" → ")] if ends else []
+    others = [pl.col(name).cast(pl.String) for name in differing if name not in ("src", "dst")]
+    return stems.select(pl.concat_str([*arrow, *others], separator=", ", ignore_nulls=True).alias("kind"))["kind"]
+
+
+def _differing(frame: pl.DataFrame, runs: Sequence[str]) -> list[str]:
+    """The describing columns that have several values in one run."""
+    described = [name for name in _DESCRIBE if name in frame.columns and name not in runs]
+    if not described or frame.is_empty():
+        return []
+    counted = _with_stems(frame).group_by(list(runs)).agg(pl.col(name).n_unique() for name in described)
+    return [name for name in described if (counted[name] > 1).any()]
+
+
+def _with_stems(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with names of nodes without the number that tells the nodes of one entry apart."""
+    return frame.with_columns(pl.col(name).str.replace(r"_\d+$", "") for name in ("src", "dst") if name in frame.columns)
+
+
+def _most(frame: pl.DataFrame, groups: Sequence[str], count: pl.Expr) -> int:
+    return 0 if frame.is_empty() else int(frame.group_by(list(groups)).agg(count.alias("_count"))["_count"].max())  # type: ignore[arg-type]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "nothing"

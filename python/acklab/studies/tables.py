@@ -1,0 +1,70 @@
+"""Claims of one shape, written as a table: a row for each scenario, a column for each metric, a published number in each cell.
+
+An entry of claims.toml that has `rows` stands for many claims:
+
+    [[claim]]
+    source = "ns-3 3.37"                     # fields that all of them share
+    scenario = "{row}.toml"                  # {row} and {column} stand for the names
+    [claim.columns]                          # fields by column
+    goodput = { title = "goodput", unit = "Mbps", tolerance = "3%", metric = "flows.mean_throughput_l7" }
+    drops = { title = "drops", unit = "packets", tolerance = "20%", metric = "links[btl].total_drops_l2" }
+    [claim.rows]                             # fields by row, and a published number for each column that the row has
+    newreno = { group = "NewReno", goodput = 15.35, drops = 68 }
+    cubic = { group = "CUBIC", goodput = 15.39 }
+    [claim.cells."cubic.goodput"]            # fields of a single claim
+    note = "Here it differs."
+
+A field of a cell replaces that of its row, which replaces that of its column, which replaces the shared one. The id is "{row}.{column}"
+unless `id` says otherwise. Without `columns` each row is one claim, and its id is "{row}".
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Fields = Mapping[str, Any]
+_PARTS = ("rows", "columns", "cells")
+
+
+def expand(entries: Iterable[Fields]) -> Iterator[dict[str, Any]]:
+    """The claims that the entries of claims.toml stand for, in order. Raises ValueError for a table that makes no sense."""
+    for entry in entries:
+        if "rows" in entry:
+            yield from _claims(entry)
+        else:
+            yield dict(entry)
+
+
+def _claims(entry: Fields) -> Iterator[dict[str, Any]]:
+    rows, columns, cells = (_fields_by_name(entry, part) for part in _PARTS)
+    shared = {name: value for name, value in entry.items() if name not in _PARTS}
+    unused = set(cells)
+    for row, values in rows.items():
+        own = {name: value for name, value in values.items() if name not in columns}
+        for column in columns or [""]:
+            if columns and column not in values:
+                continue
+            cell = f"{row}.{column}" if column else row
+            unused.discard(cell)
+            published = {"published": values[column]} if column else {}
+            fields = {"id": cell, **shared, **columns.get(column, {}), **own, **published, **cells.get(cell, {})}
+            yield {name: _filled(value, row, column) for name, value in fields.items()}
+    if unused:
+        raise ValueError(f"claim.cells: found {', '.join(sorted(unused))}, expected cells that the rows of the table have")
+
+
+def _fields_by_name(entry: Fields, part: str) -> dict[str, Fields]:
+    found = entry.get(part, {})
+    if not isinstance(found, Mapping) or not all(isinstance(fields, Mapping) for fields in found.values()):
+        raise ValueError(f"claim.{part}: expected fields by name")
+    return dict(found)
+
+
+def _filled(value: Any, row: str, column: str) -> Any:
+    """The value with the names of its row and column in the place of {row} and {column}."""
+    if isinstance(value, str):
+        return value.replace("{row}", row).replace("{column}", column)
+    if isinstance(value, Mapping):
+        return {name: _filled(item, row, column) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, row, column) for item in value]
+    return value

@@ -1,0 +1,111 @@
+"""Refuses crates that import upwards and pure crates that depend on more than they may: `python scripts/layers.py`."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PREFIX = "acklab-"
+
+
+@dataclass(frozen=True)
+class Crate:
+    """What a crate of the workspace may import."""
+
+    imports: frozenset[str]
+    """Crates of the workspace, without the prefix."""
+    tests: frozenset[str] = frozenset()
+    """What its tests may import as well."""
+    pure: bool = True
+    """Whether it is a machine without clock, file, thread or hash order, bound by `crates/clippy.toml`."""
+
+
+LAYERS: Mapping[str, Crate] = {
+    "base": Crate(frozenset()),
+    "wire": Crate(frozenset({"base"})),
+    "transport": Crate(frozenset({"base", "wire"}), tests=frozenset({"app"})),
+    "app": Crate(frozenset({"base"})),
+    "path": Crate(frozenset({"base"})),
+    "wifi": Crate(frozenset({"base", "path", "wire"})),
+    "net": Crate(frozenset({"base", "path", "wifi"}), tests=frozenset({"drive", "wire"})),
+    "drive": Crate(frozenset({"base"})),
+    "lab": Crate(frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive"}), pure=False),
+    "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
+}
+"""From the lowest to the highest: nothing imports what stands below it in this table."""
+
+PURE_DEPENDENCIES = frozenset(
+    {"arrayvec", "crc32fast", "etherparse", "libm", "md-5", "rand_core", "rand_xoshiro", "schemars", "serde", "thiserror"}
+)
+"""What pure crates may take from others: none of these reads a clock, opens a file or starts a thread."""
+
+
+def faults(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] = LAYERS) -> list[str]:
+    """What is wrong with the dependencies of `packages`, which are those of `cargo metadata`."""
+    return [fault for package in packages for fault in _faults_of(package, layers)]
+
+
+def _faults_of(package: Mapping[str, Any], layers: Mapping[str, Crate]) -> Iterable[str]:
+    name: str = package["name"]
+    crate = layers.get(name.removeprefix(PREFIX))
+    if crate is None:
+        yield f"{name}: found no such crate in LAYERS of scripts/layers.py, expected what it may import"
+        return
+    for dependency in package["dependencies"]:
+        wanted: str = dependency["name"]
+        tested = dependency["kind"] == "dev"
+        if wanted.startswith(PREFIX):
+            allowed = crate.imports | crate.tests if tested else crate.imports
+            if wanted.removeprefix(PREFIX) not in allowed:
+                expected = ", ".join(PREFIX + other for other in layers if other in allowed) or "none of acklab's"
+                yield f"{name}: found the import {wanted}{' (tests)' if tested else ''}, expected {expected}"
+        elif crate.pure and not tested and wanted not in PURE_DEPENDENCIES:
+            yield f"{name}: found the dependency {wanted} of a pure crate, expected one of {', '.join(sorted(PURE_DEPENDENCIES))}"
+
+
+def upward(layers: Mapping[str, Crate] = LAYERS) -> list[str]:
+    """Imports that the table itself allows although they lead to a crate above or beside the importer."""
+    order = list(layers)
+    return [
+        f"{PREFIX}{name}: LAYERS lets it import {PREFIX}{other}, which stands above it"
+        for name, crate in layers.items()
+        for other in sorted(crate.imports)
+        if other not in order[: order.index(name)]
+    ]
+
+
+def unbound(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] = LAYERS) -> list[str]:
+    """Pure crates that escape the lints: by a clippy.toml of their own, or by not taking the lints of the workspace."""
+    found = []
+    for package in packages:
+        crate = layers.get(package["name"].removeprefix(PREFIX))
+        if crate is None or not crate.pure:
+            continue
+        manifest = Path(package["manifest_path"])
+        found += [
+            f"{package['name']}: found {name}, expected none beside crates/clippy.toml"
+            for name in ("clippy.toml", ".clippy.toml")
+            if (manifest.parent / name).exists()
+        ]
+        if not tomllib.loads(manifest.read_text(encoding="utf-8")).get("lints", {}).get("workspace"):
+            found.append(f"{package['name']}: found no `lints.workspace = true` in its Cargo.toml")
+    return found
+
+
+def main() -> int:
+    """Prints what is wrong with the workspace; returns 1 if anything is."""
+    command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
+    packages = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["packages"]
+    found = [*upward(), *faults(packages), *unbound(packages)]
+    for fault in found:
+        print(f"error: {fault}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

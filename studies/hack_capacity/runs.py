@@ -1,0 +1,226 @@
+"""What is simulated: each rate where nothing collides, each in the cell of Figure 12, that cell with other settings and with other queues."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from acklab.scenario import overrides
+from acklab.statistics import Interval, mean_interval
+from acklab.studies import Bench, closed_form
+from acklab.sweeps import SweepResult, load_sweep
+
+from .rates import N, Rate, named, rates
+
+STOCK, HACK = "stock", "TCP/HACK"
+PROTOCOLS: Mapping[str, Mapping[str, object]] = {STOCK: {}, HACK: {"wifi.0.hack": {"variant": "more-data"}}}
+
+FREE, DOWNLOAD = "free.toml", "../wifi_parity/download.toml"
+FIGURE_12, STEADY, IN_TURN = "figure_12", "steady", "in_turn"
+CHANGES = ("ns3", "longer", "newreno", "timestamps", "txop")
+AT_150, AT_600 = named(N, 150), named(N, 600)
+
+QUEUE = 126
+WAITING, IN_ALL = "126 waiting", "126 in all"
+"""The paper's queue: as ns-3 counted then, without what is on the air, and as ns-3 3.37 and this simulator count."""
+QUEUES = (84, 126, 168, 210, 336)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell, simulated over the seeds."""
+
+    goodput: Sequence[float]
+    """In Mbps, seed by seed."""
+    unanswered: float
+    """Share of PPDUs with data, plain ACKs included, on average."""
+    collisions: int
+    """Frames that collided, in all seeds together."""
+    frames: float
+    """MPDUs of a PPDU of the access point, on average."""
+    timeouts: int
+    """Of TCP, in all seeds together."""
+    plain: float
+    """Share of ACKs that the station sent as they are, on average."""
+    command: str
+    """Repeats the first seed."""
+
+    @property
+    def interval(self) -> Interval:
+        """Mean of the goodput with its interval of 95 %."""
+        return mean_interval(self.goodput)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same cell with and without TCP/HACK."""
+
+    cells: Mapping[str, Cell]
+
+    def __getitem__(self, protocol: str) -> Cell:
+        return self.cells[protocol]
+
+    @property
+    def gains(self) -> list[float]:
+        """By how much TCP/HACK is faster, in per cent, seed by seed."""
+        return [100 * (hack / stock - 1) for stock, hack in zip(self[STOCK].goodput, self[HACK].goodput, strict=True)]
+
+    @property
+    def gain(self) -> Interval:
+        """Mean of the gains with its interval of 95 %."""
+        return mean_interval(self.gains)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All that is simulated."""
+
+    free: Mapping[Rate, Pair]
+    """Where nothing collides."""
+    figure_12: Mapping[str, Mapping[Rate, Pair]]
+    """By how the queue is counted, at the rates of one stream."""
+    steps: Mapping[str, Pair]
+    """At 150 Mbps, by title: from the first to that of Figure 12."""
+    changes: Mapping[str, Pair]
+    """At 150 Mbps, by title: that of Figure 12 with one thing changed."""
+    queues: Mapping[Rate, Mapping[int, Pair]]
+    """By the limit of the queue in packets, with what is on the air."""
+    commands: Mapping[str, str]
+    """Repeat a group of cells each."""
+
+
+def run(bench: Bench) -> None:
+    """Simulates all of it."""
+    for group, (scenario, cells) in _groups(bench).items():
+        bench.sweep(scenario, group, {"cell": {_name(*place): sets for place, sets in cells.items()}})
+
+
+def measured(bench: Bench) -> Measured:
+    """What `run` has simulated."""
+    swept = {group: load_sweep(bench.folder / group) for group in _groups(bench)}
+    cells = {group: _cells(result) for group, result in swept.items()}
+
+    def pair(group: str, *place: object) -> Pair:
+        return Pair({protocol: cells[group][_name(*place, protocol)] for protocol in PROTOCOLS})
+
+    chosen, titles = rates(bench.quick), {name: of.title for name, of in bench.variants("cells.toml").chosen.items()}
+    figure_12 = {
+        queue: {rate: pair(FIGURE_12, rate.name, queue) for rate in _of_one_stream(chosen)} for queue in (WAITING, IN_ALL)
+    }
+    return Measured(
+        free={rate: pair("free", rate.name) for rate in chosen},
+        figure_12=figure_12,
+        steps={
+            "nothing collides, nothing is dropped": pair("free", AT_150.name),
+            "a queue that overflows": pair("changes", IN_TURN),
+            "collisions": pair("collisions"),
+            "both": pair("changes", STEADY),
+            titles[FIGURE_12]: figure_12[WAITING][AT_150],
+        },
+        changes={
+            "a queue of 126 packets with those on the air": figure_12[IN_ALL][AT_150],
+            **{titles[name]: pair("changes", name) for name in CHANGES},
+        },
+        queues={rate: {limit: pair("queues", rate.name, limit) for limit in QUEUES} for rate in (AT_150, AT_600)},
+        commands={group: result.rerun for group, result in swept.items()},
+    )
+
+
+def analytic(bench: Bench, rate: Rate) -> closed_form.Cell:
+    """The model's cell at a rate, by the standard's rules of access."""
+    return closed_form.of_scenario(bench.source(FREE).load(overrides(rate.set)))
+
+
+def ordered(bench: Bench, rate: Rate) -> closed_form.Download:
+    """The model of the stock cell as it is simulated without collisions."""
+    scenario = bench.source(FREE).load([*overrides(rate.set), *bench.variants("access.toml").chosen[rate.standard].set])
+    return closed_form.stock(closed_form.of_scenario(scenario), closed_form.of_scenario(scenario, "station"))
+
+
+_Sets = list[str]
+
+
+def _groups(bench: Bench) -> Mapping[str, tuple[str, Mapping[tuple[object, ...], _Sets]]]:
+    """The scenario of each group, and the overrides that make a cell of it, by place and protocol."""
+    access, settings = bench.variants("access.toml").chosen, bench.variants("cells.toml").chosen
+    chosen, protocols = rates(bench.quick), {protocol: overrides(of) for protocol, of in PROTOCOLS.items()}
+
+    def both(places: Mapping[tuple[object, ...], _Sets], of_stock: Sequence[str] = ()) -> Mapping[tuple[object, ...], _Sets]:
+        return {
+            (*place, protocol): [*sets, *of, *(of_stock if protocol == STOCK else ())]
+            for place, sets in places.items()
+            for protocol, of in protocols.items()
+        }
+
+    def download(rate: Rate, limit: int, *names: str) -> _Sets:
+        laid = [change for name in (FIGURE_12, *names) for change in settings[name].set]
+        return [*overrides(rate.set), f"wifi.0.ap.queue.limit={limit}packets", *laid]
+
+    on_air = {rate: closed_form.stock(analytic(bench, rate)).frames for rate in chosen}
+    limits = {(rate, queue): QUEUE + (on_air[rate] if queue == WAITING else 0) for rate in chosen for queue in (WAITING, IN_ALL)}
+    return {
+        "free": (
+            FREE,
+            {
+                place: sets
+                for rate in chosen
+                for place, sets in both({(rate.name,): overrides(rate.set)}, access[rate.standard].set).items()
+            },
+        ),
+        "collisions": (FREE, both({(): overrides(AT_150.set)})),
+        FIGURE_12: (
+            DOWNLOAD,
+            both({
+                (rate.name, queue): download(rate, limit) for (rate, queue), limit in limits.items() if rate in _of_one_stream(chosen)
+            }),
+        ),
+        "changes": (
+            DOWNLOAD,
+            {
+                **both({(name,): download(AT_150, limits[AT_150, WAITING], name) for name in (STEADY, *CHANGES)}),
+                **both({(IN_TURN,): download(AT_150, limits[AT_150, WAITING], STEADY)}, access[N].set),
+            },
+        ),
+        "queues": (
+            DOWNLOAD,
+            both({(rate.name, limit): download(rate, limit, STEADY) for rate in (AT_150, AT_600) for limit in QUEUES}),
+        ),
+    }  # fmt: skip
+
+
+def _of_one_stream(chosen: Iterable[Rate]) -> list[Rate]:
+    return [rate for rate in chosen if rate.standard == N and rate.mbps <= AT_150.mbps]
+
+
+def _name(*place: object) -> str:
+    return " ".join(map(str, place))
+
+
+def _cells(result: SweepResult) -> dict[str, Cell]:
+    """The cells of a group by name."""
+    column = result.columns["cell"]
+    stations = result.table("stations").group_by("point").agg(
+        unanswered=pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),
+        collisions=pl.col("total_collisions_l1").sum(),
+        frames=pl.col("mean_mpdus_per_ppdu_l2").filter(pl.col("node") == "ap").first(),
+    )  # fmt: skip
+    carried = (
+        result.table("hack").filter(pl.col("node") == "sta").select("point", "total_plain_acks_l2", "total_compressed_acks_l2")
+    )
+    joined = result.flows.join(stations, on="point", maintain_order="left").join(
+        carried, on="point", how="left", maintain_order="left"
+    )
+    flows = joined.group_by(column, maintain_order=True)
+    cells = flows.agg(
+        goodput="mean_throughput_l7",
+        unanswered=pl.col("unanswered").mean(),
+        collisions=pl.col("collisions").sum(),
+        frames=pl.col("frames").mean(),
+        timeouts=pl.col("total_rtos_l4").sum(),
+        # A stock cell has no row of TCP/HACK, and all its ACKs are plain.
+        plain=(pl.col("total_plain_acks_l2") / (pl.col("total_plain_acks_l2") + pl.col("total_compressed_acks_l2")))
+        .fill_null(1)
+        .mean(),
+        command=pl.col("point").first(),
+    )
+    return {row.pop(column): Cell(**{**row, "command": result.commands[row["command"]]}) for row in cells.to_dicts()}

@@ -1,0 +1,173 @@
+"""What the study runs, and what it reads from the runs."""
+
+import math
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab.result import Result
+from acklab.scenario import overrides
+from acklab.statistics import Interval, mean_interval
+from acklab.studies import Bench, Runs
+from acklab.studies.runs import goodput
+from acklab.sweeps import SweepResult, Variants
+from acklab.sweeps.grid import Axes
+
+COMMAND = "acklab study hack_clients"
+SCENARIO, DATAGRAMS = "../wifi_parity/download.toml", "../wifi_parity/datagrams.toml"
+CLIENTS = ("1", "2", "4", "10")
+STOCK, OPPORTUNISTIC, MORE_DATA, UDP = "stock", "opportunistic", "MORE DATA", "UDP"
+SCHEMES = (STOCK, OPPORTUNISTIC, MORE_DATA)
+OF = {"1": "1 client", "2": "2 clients", "4": "4 clients", "10": "10 clients"}
+
+SEEDS = 60
+"""For the gain with one client, which has two modes."""
+
+# The counts of clients that gains were published for.
+ENDS = ("1", "10")
+LIMITS = ("1ms", "3ms", "10ms", "30ms", "100ms", "300ms")
+
+# Packets of the access point's queue for each client, and the settings in which they are not the paper's 126.
+PACKETS = (63, 84, 126, 168, 252)
+QUEUES = {
+    "half the queue": 63,
+    "half the queue and linux": 63,
+    "a batch more": 168,
+    "in turn and a batch more": 168,
+    "in turn and every segment": 168,
+}
+AMONG_QUEUES = ("half the queue", "a batch more", "in turn and a batch more")
+"""Settings that are among the lengths of the queue as well."""
+SHARED, TURNS = "one queue", "clients in turn"
+LINES = (("1", SHARED), ("10", SHARED), ("10", TURNS))
+
+# Ten clients cost more, and have ten flows to average over.
+DURATIONS = {"1": {"duration": "12s"}, "10": {"duration": "9s"}}
+
+
+def by_clients(bench: Bench) -> dict[tuple[str, str], Runs]:
+    """UDP and all schemes by the number of clients."""
+    wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    for count in CLIENTS:
+        of = f"clients.toml:{count}"
+        wanted[count, UDP] = (DATAGRAMS, [of, f"offers.toml:{count}"])
+        wanted |= {(count, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"]) for scheme in SCHEMES}
+    return bench.runs(wanted)
+
+
+def turns(bench: Bench) -> dict[tuple[str, str], Runs]:
+    """All schemes in the settings of turns.toml."""
+    wanted = {
+        (count, scheme): (SCENARIO, [f"turns.toml:{count}", f"schemes.toml:{scheme}"]) for count in ENDS for scheme in SCHEMES
+    }
+    return bench.runs(wanted)
+
+
+def settings(bench: Bench, count: str) -> SweepResult:
+    """Each setting with stock TCP and MORE DATA."""
+    laid = {}
+    for name, variant in bench.variants("settings.toml").chosen.items():
+        apart = "wifi.0.ap.queues=per-station" in variant.set
+        laid[name] = [*bench.sets([f"clients.toml:{count}"]), *variant.set, limit(QUEUES.get(name, 126), count, apart)]
+    return bench.sweep(SCENARIO, f"settings_{count}", {"setting": laid, "scheme": _ends(bench)}, set=DURATIONS[count])
+
+
+def queues(bench: Bench, count: str, place: str) -> SweepResult:
+    """Each length of the access point's queue with stock TCP and MORE DATA."""
+    apart = place == TURNS
+    laid = {str(packets): [limit(packets, count, apart)] for packets in PACKETS}
+    sets = [*bench.sets([f"clients.toml:{count}"]), f"wifi.0.ap.queues={'per-station' if apart else 'shared'}"]
+    grid: Axes = {"packets": laid, "scheme": _ends(bench)}
+    return bench.sweep(SCENARIO, folder(count, place), grid, set=[*sets, *overrides(DURATIONS[count])])
+
+
+def folder(count: str, place: str) -> str:
+    """Where the sweep over lengths of the queue is kept."""
+    return f"queues_{count}_{'apart' if place == TURNS else 'shared'}"
+
+
+def limit(packets: int, count: str, apart: bool) -> str:
+    """The limit of the access point's queue: of each station if they have queues apart, else of all."""
+    return f"wifi.0.ap.queue.limit={packets * (1 if apart else int(count))}packets"
+
+
+def _ends(bench: Bench) -> Variants:
+    return bench.variants(f"schemes.toml:{STOCK},{MORE_DATA}")
+
+
+def timer(bench: Bench, count: str) -> SweepResult:
+    """The variant with an explicit timer, by how long it holds ACKs."""
+    sets = [*bench.sets([f"clients.toml:{count}"]), "wifi.0.hack.variant=timer"]
+    return bench.sweep(SCENARIO, f"timer_{count}", {"wifi.0.hack.hold_limit": LIMITS}, set=sets)
+
+
+def options(bench: Bench, count: str) -> SweepResult:
+    """MORE DATA with each of options.toml."""
+    sets = bench.sets([f"clients.toml:{count}", f"schemes.toml:{MORE_DATA}"])
+    return bench.sweep(SCENARIO, f"options_{count}", {"option": bench.variants("options.toml")}, set=sets)
+
+
+def within_aifs(result: Result) -> float:
+    """Of response frames with compressed ACKs, those of all clients together."""
+    own = result.table("hack").filter(pl.col("total_augmented_answers_l2") > 0)
+    responses = own["total_augmented_answers_l2"]
+    return ratio(float((own["share_within_aifs_l2"] * responses).sum()), float(responses.sum()))
+
+
+def within_aifs_of_many(bench: Bench) -> dict[str, Runs]:
+    """MORE DATA with one and with ten clients over many seeds."""
+    return bench.runs(
+        {count: (SCENARIO, [f"clients.toml:{count}", f"schemes.toml:{MORE_DATA}"]) for count in ENDS}, at_least=SEEDS
+    )
+
+
+def ratio(part: float, whole: float) -> float:
+    """Not a number if there is nothing to divide by."""
+    return part / whole if whole else math.nan
+
+
+def total(result: Result, column: str) -> float:
+    """A column of the table `hack`, all clients together."""
+    return float(result.table("hack")[column].sum())
+
+
+def beyond_stock(sweep: SweepResult, axis: str) -> int:
+    """Timeouts with MORE DATA beyond those of stock, setting by setting, all seeds together."""
+    network = sweep.network.filter(~pl.col(axis).is_in(AMONG_QUEUES))
+    counted = network.group_by(axis, "scheme").agg(pl.col("agg_rtos_l4").sum().cast(pl.Int64))
+    beside = counted.pivot("scheme", index=axis, values="agg_rtos_l4")
+    return int((beside[MORE_DATA] - beside[STOCK]).clip(0).sum())
+
+
+def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
+    """Stock TCP and MORE DATA with one client over many seeds, with 126 packets in all and with 126 beside a batch on the air."""
+    wanted = {
+        (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
+        for of in ("clients.toml:1", "turns.toml:1")
+        for scheme in (STOCK, MORE_DATA)
+    }
+    drawn = bench.runs(wanted, at_least=SEEDS)
+    titles = {"clients.toml:1": "126 packets in all", "turns.toml:1": "126 beside a batch on the air"}
+    return {title: {scheme: drawn[of, scheme] for scheme in (STOCK, MORE_DATA)} for of, title in titles.items()}
+
+
+def gains(runs: Mapping[str, Runs], scheme: str = MORE_DATA) -> list[float]:
+    """Goodput over that of stock TCP, seed by seed."""
+    pairs = zip(runs[scheme].values(goodput), runs[STOCK].values(goodput), strict=True)
+    return [ours / theirs for ours, theirs in pairs]
+
+
+def gain(drawn: Mapping[tuple[str, str], Runs], count: str, scheme: str) -> Interval:
+    """Mean of the gains of a scheme with so many clients."""
+    return mean_interval(gains({name: drawn[count, name] for name in (scheme, STOCK)}, scheme))
+
+
+def published(bench: Bench) -> dict[str, float]:
+    """Gains by the number of clients."""
+    known = {claim.id: claim.published for claim in bench.study.file.claim}
+    return {count: known[f"gain_{count}"] for count in ENDS}
+
+
+def over(bench: Bench) -> str:
+    """How a caption names what is shown."""
+    return f"mean over {bench.seeds} seeds with its interval of 95 %"
