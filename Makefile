@@ -87,6 +87,7 @@ validate:
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
+	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test tack --quiet -- --nocapture
 	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test rohc --quiet -- --nocapture
 	@command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
 	mkdir -p fuzz/corpus/dot11_decode fuzz/corpus/ip_packet fuzz/corpus/rohc_decompress fuzz/corpus/tack_decode fuzz/corpus/tcp_decode fuzz/corpus/tcp_endpoints fuzz/corpus/udp_decode

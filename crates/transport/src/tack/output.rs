@@ -257,7 +257,7 @@ impl Connection {
             frames.push(Frame::Blocked { stream });
             return Some(Control::Blocked);
         }
-        if with_data && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
+        if with_new && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
             frames.push(Frame::Sync(sync));
             return Some(Control::Sync);
         }
