@@ -1,6 +1,7 @@
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,17 @@ if not BUILT:
     sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
+from acklab.studies import find  # noqa: E402
+from acklab.studies.modules import load_module  # noqa: E402
 from fake_core import FakeCore  # noqa: E402
+
+
+def study_code(name: str) -> Any:
+    """The `study.py` of one of our studies."""
+    module = load_module(find(name))
+    assert module is not None, name
+    return module
+
 
 SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nstart = "0s"\n'
 

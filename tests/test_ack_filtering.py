@@ -8,10 +8,9 @@ import pytest
 from acklab.report import Figure, Table
 from acklab.scenario import overrides
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("ack_filtering"))
+STUDY = study_code("ack_filtering")
 arms, claimed, runs = STUDY.arms, STUDY.claimed, STUDY.runs
 
 
@@ -88,7 +87,7 @@ def test_every_setting_is_a_scenario():
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
-    module = load_module(find("ack_filtering"))
+    module = study_code("ack_filtering")
     for part in (module.runs, module.contention):
         monkeypatch.setattr(part, "counts", lambda _: [2, 10, 30])
     monkeypatch.setattr(module.settings, "QUICK", "settings.toml:window 20")

@@ -4,15 +4,14 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 @pytest.fixture
 def module(monkeypatch):
-    module = load_module(find("ack_policies"))
+    module = study_code("ack_policies")
     for name in ("QUICK_PATHS", "SENDERS_ON"):
         monkeypatch.setattr(module, name, "paths.toml:default,nepal")
     for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):

@@ -6,16 +6,15 @@ import pytest
 import acklab
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
 from acklab.sweeps import Grid
-from conftest import BUILT
+from conftest import BUILT, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 @pytest.fixture
 def module():
-    return load_module(find("ack_relief"))
+    return study_code("ack_relief")
 
 
 @pytest.mark.parametrize("cell", ["n1", "a1", "b5up"])
@@ -28,16 +27,16 @@ def test_what_acks_cost_is_what_the_log_of_the_air_says(module, tmp_path, cell):
     sweep = acklab.sweep(source, grid=Grid.of({"set_cell": {cell: sets}}), out=tmp_path / "sweep", quiet=True)
     costs = module.air.costs(sweep, ["point"], {cell: direction}, "set_cell").row(0, named=True)
     log = sweep.table("air")
-    window = sweep.table("airtime")["time"].sum() / 1000
+    window = float(sweep.table("airtime")["time"].sum()) / 1000
 
     received = log.filter(pl.col("fate") == "received")
     is_acknowledging = (pl.col("node") == "ap") == direction.is_upload
-    frames = received.filter(pl.col("kind") == "tcp_ack")["duration"].sum()
-    answers = received.filter(pl.col("kind").is_in(["ack", "block_ack"]) & ~is_acknowledging)
-    requests = received.filter((pl.col("kind") == "block_ack_request") & is_acknowledging)["duration"].sum()
-    answered = answers["duration"].sum() + answers.height * direction.sifs / 1000 + requests
+    frames = float(received.filter(pl.col("kind") == "tcp_ack")["duration"].sum())
+    responses = received.filter(pl.col("kind").is_in(["ack", "block_ack"]) & ~is_acknowledging)
+    requests = float(received.filter((pl.col("kind") == "block_ack_request") & is_acknowledging)["duration"].sum())
+    answered = float(responses["duration"].sum()) + responses.height * direction.sifs / 1000 + requests
     assert costs["frames"] == pytest.approx(100 * frames / window, rel=0.02)
-    assert costs["answers"] == pytest.approx(100 * answered / window, rel=0.02)
+    assert costs["responses"] == pytest.approx(100 * answered / window, rel=0.02)
     assert 0 < costs["access"] < 20
     assert costs["air"] == pytest.approx(sum(costs[part] for part in module.air.PARTS))
 

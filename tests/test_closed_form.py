@@ -98,14 +98,14 @@ def test_limits_of_an_aggregate():
 
 def test_the_answer_is_chosen_by_the_reference_rate():
     cell = closed_form.of_scenario(scenario("802.11n", rate={"mcs": 1}))
-    assert cell.answer_to(cell.mode).mbps == 12
+    assert cell.response_to(cell.mode).mbps == 12
     cell = closed_form.of_scenario(scenario("802.11a", basic_rates=["24Mbps", "54Mbps"], rate={"rate": "6Mbps"}))
-    assert cell.answer_to(cell.mode).mbps == 24
+    assert cell.response_to(cell.mode).mbps == 24
 
 
 def test_the_parts_of_a_cycle_are_all_of_it():
     cycle = of("802.11g", protection="cts-to-self")
-    parts = (cycle.aifs, cycle.backoff, cycle.control, cycle.preamble, cycle.payload, cycle.headers, cycle.sifs, cycle.answer)
+    parts = (cycle.aifs, cycle.backoff, cycle.control, cycle.preamble, cycle.payload, cycle.headers, cycle.sifs, cycle.response)
     assert sum(parts) == cycle.total
     assert cycle.control == 258_000
     assert cycle.payload == round(1472 * 8 / 54 * 1000)
@@ -125,7 +125,7 @@ def cell_of(standard, **wifi):
         (cell_of("802.11a"), 2 * (101.5 + 248 + 16 + 28) + 101.5 + 32 + 16 + 28, 2 * (101.5 + 248 + 16 + 28)),
         # 42 segments, then 21 ACKs: 1762 octets in 14 symbols of 1080; a Block ACK of 32 and of 116 octets.
         (cell_of("802.11n", streams=2), 2 * (110.5 + 1772 + 16 + 32 + 110.5 + 92 + 16 + 32), 2 * (110.5 + 1772 + 16 + 60)),
-        # Nine segments of 1544 octets in symbols of 108; 4 ACKs (334 octets), then 5 (418); answers at 12 Mbps.
+        # Nine segments of 1544 octets in symbols of 108; 4 ACKs (334 octets), then 5 (418); response frames at 12 Mbps.
         (
             cell_of("802.11n", rate={"mcs": 1}),
             2 * (110.5 + 3744 + 16 + 44) + (110.5 + 128 + 16 + 44) + (110.5 + 152 + 16 + 44),
@@ -147,4 +147,4 @@ def test_the_same_octets_over_udp():
 
 def test_a_single_ack_is_not_aggregated():
     (ack,) = closed_form.stock(replace(cell_of("802.11n"), frames=1)).acks
-    assert ack.answer == 28_000
+    assert ack.response == 28_000

@@ -9,10 +9,9 @@ from acklab.report import Figure
 from acklab.statistics import Interval
 from acklab.studies import Bench, find
 from acklab.studies import runs as of_runs
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_80211a"))
+STUDY = study_code("hack_80211a")
 transfer, runs = STUDY.transfer, STUDY.runs
 
 # The paper's stock TCP: 9060 ACKs of 52 octets; an eighth of them sent twice, backoffs of 8.2 slots on average.

@@ -6,10 +6,9 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, closed_form, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_capacity"))
+STUDY = study_code("hack_capacity")
 space, rates = STUDY.space, STUDY.rates
 
 
@@ -38,7 +37,7 @@ def test_choices_by_themselves_and_in_all_combinations():
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
-    module = load_module(find("hack_capacity"))
+    module = study_code("hack_capacity")
     bench = Bench(find("hack_capacity"), tmp_path, quick=True, quiet=True)
     found = module.measures(bench)
     assert found["collisions"].values == [0]

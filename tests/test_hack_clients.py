@@ -6,10 +6,9 @@ from acklab import figures
 from acklab.report import Figure
 from acklab.studies import Bench, find
 from acklab.studies import runs as of_runs
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_clients"))
+STUDY = study_code("hack_clients")
 runs, figure_10 = STUDY.runs, STUDY.figure_10
 
 
@@ -30,7 +29,7 @@ def test_a_share_of_the_study(tmp_path):
     done = bench.runs({("1", name): (runs.SCENARIO, ["turns.toml:1", f"schemes.toml:{name}"]) for name in schemes})
     stock, hack = (done["1", name] for name in schemes)
     assert 1.1 < runs.gain(done, "1", runs.MORE_DATA).mean < 1.17
-    assert all(figure_10._share_compressed(result) > 99 for result in hack.results)
+    assert all(figure_10.share_compressed(result) > 99 for result in hack.results)
     assert all(of_runs.failures(result) == 0 for result in hack.results)
     assert hack.interval(figure_10._unanswered).mean < 1 < stock.interval(figure_10._unanswered).mean
     drawn = figures.bars(of_runs.cells(done, ("clients", "scheme"), of_runs.goodput), "clients", "scheme", "Mbps")

@@ -4,10 +4,9 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("hack_snr"))
+STUDY = study_code("hack_snr")
 space, downloads = STUDY.space, STUDY.runs
 
 CHANNEL = {
@@ -57,7 +56,7 @@ def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
 def test_a_share_of_the_study(tmp_path):
     places = [space.lossless(mcs) for mcs in (4, 7)]
     bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
-    result = downloads.sweep_of(bench, downloads.WAITING, places, ())
+    result = downloads.sweep_of(bench, downloads.WAITING, places, (), is_waiting=True)
     found = downloads.measured(result)
     pairs = [(space.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in places]
     assert all(8 < gain < 18 for _, stock, hack in pairs for gain in downloads.improvement(stock, hack))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -64,7 +65,8 @@ def test_the_sample_of_an_interval_is_one_number_for_each_seed(seed):
     chance = np.random.default_rng(seed)
     seeds, flows = int(chance.integers(2, 9)), int(chance.integers(1, 7))
     frame = random_runs(chance, seeds, flows)
-    for within, fold in (("sum", np.sum), ("mean", np.mean)):
+    folds: list[tuple[Literal["sum", "mean"], Any]] = [("sum", np.sum), ("mean", np.mean)]
+    for within, fold in folds:
         (found,) = intervals(frame.sample(fraction=1, shuffle=True, seed=seed), ["policy"], "goodput", within=within).to_dicts()
         sample = frame["goodput"].to_numpy().reshape(seeds, flows)
         expected = mean_interval(fold(sample, axis=1))

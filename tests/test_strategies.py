@@ -456,9 +456,11 @@ def test_a_name_that_the_run_does_not_know_is_refused_with_its_place(tmp_path):
     with pytest.raises(acklab.ScenarioError) as caught:
         acklab.run(file, strategies={"mine": Delayed})
     assert str(caught.value).startswith(
-        f'{file}:13:35: flow.0.ack.name: found "mien", expected the name of a strategy that the run is given: "mine"; did you mean `mine`?\n'
+        f'{file}:13:35: flow.0.ack.name: found "mien", expected the name of a strategy that was added to the run: "mine"; did you mean `mine`?\n'
     )
-    with pytest.raises(acklab.ScenarioError, match="expected the name of a strategy that the run is given, and it is given none"):
+    with pytest.raises(
+        acklab.ScenarioError, match="expected the name of a strategy that was added to the run, and none was added"
+    ):
         acklab.run(file)
 
 

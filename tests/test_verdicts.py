@@ -1,6 +1,7 @@
 """The rule of each verdict: the most that the whole interval supports."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ def ours(low, high):
 
 
 def claim(**fields):
-    return Claim(id="x", title="x", source="a page", metric="study.x", **{"published": 100, "tolerance": "3%"} | fields)
+    told: dict[str, Any] = {"published": 100, "tolerance": "3%"} | fields
+    return Claim(id="x", title="x", source="a page", metric="study.x", **told)
 
 
 @pytest.mark.parametrize(

@@ -6,28 +6,27 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from acklab.studies.modules import load_module
-from conftest import BUILT
+from conftest import BUILT, study_code
 
-STUDY = load_module(find("wifi_capacity"))
+STUDY = study_code("wifi_capacity")
 
 
 def test_combinations_leave_out_the_defaults():
     space = dataclasses.replace(STUDY.SPACES[0], dimensions=dict(list(STUDY.SPACES[0].dimensions.items())[:2]))
     titles = [[choice.title for choice in choices] for choices in space.combinations()]
     assert titles[0] == []
-    assert titles[-1] == ["short preamble", "answers at 1 Mbps"]
+    assert titles[-1] == ["short preamble", "response frames at 1 Mbps"]
     assert len(titles) == 6
     assert [choice.title for choice in space.candidates()][1:] == [
         "short preamble",
-        "answers at up to 11 Mbps",
-        "answers at 1 Mbps",
+        "response frames at up to 11 Mbps",
+        "response frames at 1 Mbps",
     ]
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
-    module = load_module(find("wifi_capacity"))
+    module = study_code("wifi_capacity")
     for part in (module, module.runs):
         monkeypatch.setattr(part, "SPACES", module.SPACES[:1])
     bench = Bench(find("wifi_capacity"), tmp_path, quick=True, quiet=True)

@@ -1,10 +1,4 @@
 //! Any octets into the decoders of radiotap headers and 802.11 frames.
-//!
-//! ```text
-//! cargo install cargo-fuzz
-//! mkdir -p fuzz/corpus/dot11_decode
-//! cargo +nightly fuzz run dot11_decode fuzz/corpus/dot11_decode fuzz/seeds/dot11_decode -- -max_len=256 -max_total_time=600
-//! ```
 
 #![no_main]
 

@@ -1,10 +1,4 @@
 //! Any octets into the TCP decoder.
-//!
-//! ```text
-//! cargo install cargo-fuzz
-//! mkdir -p fuzz/corpus/tcp_decode
-//! cargo +nightly fuzz run tcp_decode fuzz/corpus/tcp_decode fuzz/seeds/tcp_decode -- -max_len=160 -max_total_time=600
-//! ```
 
 #![no_main]
 

@@ -1,10 +1,4 @@
 //! A TCP sender and receiver between which octets drop, double, reorder, delay and forge segments.
-//!
-//! ```text
-//! cargo install cargo-fuzz
-//! mkdir -p fuzz/corpus/tcp_endpoints
-//! cargo +nightly fuzz run tcp_endpoints fuzz/corpus/tcp_endpoints -- -max_len=4096 -max_total_time=600
-//! ```
 
 #![no_main]
 

@@ -1,10 +1,4 @@
 //! Any octets into the UDP decoder.
-//!
-//! ```text
-//! cargo install cargo-fuzz
-//! mkdir -p fuzz/corpus/udp_decode
-//! cargo +nightly fuzz run udp_decode fuzz/corpus/udp_decode -- -max_len=160 -max_total_time=600
-//! ```
 
 #![no_main]
 

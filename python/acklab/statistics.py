@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from acklab.samples import Within, per_run, refuse_several_rows, refuse_unlike_flows, require_runs
 
@@ -73,7 +73,7 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
-    half = float(stats.t.ppf((1 + confidence) / 2, count - 1)) * error
+    half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 
 

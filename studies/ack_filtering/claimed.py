@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
 from .runs import FEW, MANY, MOST, TEN, Values
@@ -34,7 +35,12 @@ Numbers = Iterator[tuple[str, list[float]]]
 
 def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
     """Of the filter over none, in the goodput of all [%]."""
-    return gain(runs.of(arm.filtered, stations, "mbps"), runs.of(arm, stations, "mbps"))
+    return _exceeds(runs, arm.filtered, arm, stations)
+
+
+def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
+    """By how much the goodput of all with `one` exceeds that with `other` [%]."""
+    return gain(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
 def _over(
@@ -79,7 +85,7 @@ def _stability(runs: Values) -> Numbers:
 def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
-        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, most=FEW)
+        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, most=FEW)
         yield f"most_{arm.slots}", _lead(runs, arm, MOST)
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     yield "crossover", [crossover(stations, [_mean(_lead(runs, LARGE, count)) for count in stations])]
@@ -93,7 +99,7 @@ def _relaxed(runs: Values) -> Numbers:
     for window, arm in RELAXED.items():
         if arm != LARGE:
             name = window.removeprefix("CWmin ")
-            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], lambda n, arm=arm: _lead(runs, arm, n), _mean, least=MANY)
+            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, least=MANY)
 
 
 def _mimd(runs: Values) -> Numbers:
@@ -106,7 +112,7 @@ def _mimd(runs: Values) -> Numbers:
 
     yield "mimd_mbps", _over(runs, both, lambda n: runs.of(MIMD.filtered, n, "mbps"), min)
     yield "mimd_ahead", _over(runs, both, ahead, min)
-    yield "mimd_lead", _over(runs, both, lambda n: _lead(runs, MIMD, n), min)
+    yield "mimd_lead", _over(runs, both, partial(_lead, runs, MIMD), min)
     yield "mimd_unfiltered", gain(runs.of(MIMD, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
 
 
@@ -115,8 +121,8 @@ def _delayed(runs: Values) -> Numbers:
 
     def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
         """What a larger window gains, over many stations."""
-        pair = [arms[window], arms["CWmin 31"]]
-        return _over(runs, pair, lambda n: gain(*(runs.of(arm, n, "mbps") for arm in pair)), _mean, least=MANY)
+        pair = arms[window], arms["CWmin 31"]
+        return _over(runs, pair, partial(_exceeds, runs, *pair), _mean, least=MANY)
 
     filtered = {window: arm.filtered for window, arm in RELAXED.items()}
     yield "delayed_63", relaxed(DELAYED, "CWmin 63")
@@ -124,7 +130,7 @@ def _delayed(runs: Values) -> Numbers:
     yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
     yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
     apart = [
-        _over(runs, [arm, filtered[window]], lambda n, pair=(arm, filtered[window]): gain(*(runs.of(one, n, "mbps") for one in pair)), _farthest, least=MANY)
+        _over(runs, [arm, filtered[window]], partial(_exceeds, runs, arm, filtered[window]), _farthest, least=MANY)
         for window, arm in ((window, arm.filtered) for window, arm in DELAYED.items())
     ]  # fmt: skip
     yield "both_alike", [_farthest(row) for row in zip(*apart, strict=True)]

@@ -10,8 +10,7 @@ from acklab.figures.comparison import VERDICT_COLOURS
 from acklab.figures.theme import finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_interval
-from acklab.studies import Bench, Measure
-from acklab.studies.definition import Claim
+from acklab.studies import Bench, Claim, Measure
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY
@@ -20,8 +19,8 @@ from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, swee
 
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
-SEEDS = 2
-"""At most: it is many runs."""
+SEEDS = 4
+"""At most: it is many runs. With fewer hardly an interval would decide anything."""
 
 
 def survey(bench: Bench, base: Values) -> Section:

@@ -1,7 +1,7 @@
 """What a cell of the heat maps is made of: a ratio to the baseline, and all that was measured beside it."""
 
-import math
 from collections.abc import Sequence
+from statistics import geometric_mean
 from typing import Any
 
 import polars as pl
@@ -89,7 +89,7 @@ def tally(cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_bette
         known = [cell for cell in group.to_dicts() if cell["mean"] is not None]
         if not known:
             continue
-        mean = math.exp(sum(math.log(cell["mean"]) for cell in known) / len(known))
+        mean = geometric_mean(cell["mean"] for cell in known)
         above = sum(is_decided(cell) and cell["mean"] > 1 for cell in known)
         below = sum(is_decided(cell) and cell["mean"] < 1 for cell in known)
         worst = (max if less_is_better else min)(known, key=lambda cell: float(cell["mean"]))
@@ -108,6 +108,6 @@ def across(cells: pl.DataFrame, column: str, caption: str) -> Table:
     names = shown[column].unique(maintain_order=True).to_list()
     rows = []
     for (policy,), group in shown.group_by(["policy"], maintain_order=True):
-        means = (group.filter(pl.col(column) == name)["mean"].drop_nulls().log().mean() for name in names)
-        rows.append([str(policy), *("–" if mean is None else f"{math.exp(mean):.3f}" for mean in means)])
+        known = (group.filter(pl.col(column) == name)["mean"].drop_nulls().to_list() for name in names)
+        rows.append([str(policy), *(f"{geometric_mean(means):.3f}" if means else "–" for means in known)])
     return Table(["policy", *names], rows, caption)

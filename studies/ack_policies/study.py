@@ -1,11 +1,14 @@
 """Figures and tables of the study: three sweeps of the same policies and paths, and what is to be learnt from them."""
 
+from typing import Any
+
 import polars as pl
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
+from acklab.sweeps.grid import Axes
 
 from .reasons import why
 from .runs import across, cells_of, tally, without_baseline
@@ -112,7 +115,12 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
 
 
 def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
-    axes = {"flow.0.congestion": CONTROLLERS_OF_TRANSFERS, "path": paths, "size": bench.variants(TRANSFERS), "policy": policies}
+    axes: Axes = {
+        "flow.0.congestion": CONTROLLERS_OF_TRANSFERS,
+        "path": paths,
+        "size": bench.variants(TRANSFERS),
+        "policy": policies,
+    }
     result = bench.sweep(SCENARIO, "transfers", axes)
     cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
     shown = without_baseline(cells)
@@ -150,7 +158,7 @@ def _senders(bench: Bench, policies: Variants) -> Section:
     time = cells_of(result, shared, "flow_completion_time_l4").filter(pl.col("size") == "1 MB")
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds"
     commands = [COMMAND, result.rerun]
-    shown = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
+    shown: dict[str, Any] = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
     return Section(
         "The clock of the sender",
         "The same NewReno, but for what its window grows by and whether it is paced. A window that grows by the ACK grows as much slower as "

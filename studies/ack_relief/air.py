@@ -11,8 +11,8 @@ from acklab.sweeps import SweepResult
 SIFS = {"802.11b": 10_000}
 """Of DSSS [ns]; of the others in these cells 16 µs."""
 
-PARTS = ("frames", "access", "answers", "collisions", "compressed")
-"""PPDUs with ACKs; AIFS and backoff ahead of them; what answers them, and requests for that; collisions; what answers take longer."""
+PARTS = ("frames", "access", "responses", "collisions", "compressed")
+"""PPDUs with ACKs; AIFS and backoff ahead of them; what answers them, and requests for that; collisions; what response frames take longer."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Direction:
 def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Direction], cell: str) -> pl.DataFrame:
     """The share of each part of the air [%], a row a run; `cell` is the column that names the cell, `point` those that name the run.
 
-    Air is booked to who uses it: what the acknowledging side uses beyond answers to data is the cost of its ACKs, and what the other
+    Air is booked to who uses it: what the acknowledging side uses beyond response frames to data is the cost of its ACKs, and what the other
     side uses to answer it. Of collisions it is those in which the acknowledging side took part, of two parties each.
     """
     frames = result.table("airtime").join(_sides(directions), left_on=cell, right_on="name")
@@ -40,8 +40,8 @@ def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Di
     acknowledges = (pl.col("node") == "ap") == pl.col("is_upload")
     counted = nodes.group_by(*point, maintain_order=True).agg(
         pl.col("sifs").first(),
-        answers_given=pl.col("total_link_acks_l2").filter(acknowledges).sum(),
-        answers_taken=pl.col("total_link_acks_l2").filter(~acknowledges).sum(),
+        responses_given=pl.col("total_link_acks_l2").filter(acknowledges).sum(),
+        responses_taken=pl.col("total_link_acks_l2").filter(~acknowledges).sum(),
         collided=pl.col("total_collisions_l1").filter(acknowledges).sum(),
         all_collided=pl.col("total_collisions_l1").sum(),
     )
@@ -54,7 +54,7 @@ def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Di
         window=pl.col("time").sum().cast(pl.Float64),
         frames=used("transport_ack"),
         access=used("interframe_space", "backoff", by=acknowledges),
-        answers=used("link_ack", by=~acknowledges) + used("control", by=acknowledges),
+        responses=used("link_ack", by=~acknowledges) + used("control", by=acknowledges),
         collisions=used("collision"),
         compressed=used("compressed_ack"),
     )
@@ -62,8 +62,8 @@ def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Di
     return (
         booked.join(counted, on=list(point), maintain_order="left")
         .with_columns(
-            access=pl.col("access") - pl.col("answers_given") * pl.col("sifs"),
-            answers=pl.col("answers") + pl.col("answers_taken") * pl.col("sifs"),
+            access=pl.col("access") - pl.col("responses_given") * pl.col("sifs"),
+            responses=pl.col("responses") + pl.col("responses_taken") * pl.col("sifs"),
             collisions=pl.col("collisions") * of_acks,
         )
         .select(*point, *((100 * pl.col(part) / pl.col("window")).alias(part) for part in PARTS))

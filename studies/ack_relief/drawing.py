@@ -16,7 +16,7 @@ from .runs import AXES, BASELINE
 PART_TITLES = {
     "frames": "ACKs themselves",
     "access": "their AIFS and backoff",
-    "answers": "their link-layer ACKs",
+    "responses": "their link-layer ACKs",
     "collisions": "their collisions",
     "compressed": "ACKs on link-layer ACKs",
 }

@@ -69,6 +69,6 @@ def air_section(drawn: Mapping[tuple[str, str], Runs]) -> Section:
     shares = {f"{scheme}, {clients}": own.uses for (clients, scheme), own in drawn.items()}
     return Section(
         "Where the time goes",
-        "Shares of the time on the air. Waiting is booked to whoever sends next; SIFS includes what answers are late.",
+        "Shares of the time on the air. Waiting is booked to whoever sends next; SIFS includes what response frames are late.",
         items=[Figure(figures.air_shares(shares), "Uses of the air, mean over seeds", [COMMAND])],
     )

@@ -20,7 +20,7 @@ DATA_RATE, ANSWER_RATE = 54.0, 24.0
 
 
 def on_answers(row: Mapping[str, int]) -> int:
-    """Octets that a node's answers carried, of a row of the table `hack`."""
+    """Octets that a node's response frames carried, of a row of the table `hack`."""
     return row["total_compressed_bytes_l2"] + row["total_augmented_answers_l2"]
 
 
@@ -34,7 +34,7 @@ class Cost:
     """Of these, as IP packets."""
     compressed: int
     compressed_octets: int
-    """By which answers grow: an octet begins what each carries, of the number of its first ACK."""
+    """By which response frames grow: an octet begins what each carries, of the number of its first ACK."""
     frames: int
     """Transmissions of the ordinary ones, repetitions included."""
     answered: int

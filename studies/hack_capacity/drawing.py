@@ -107,10 +107,10 @@ _PARTS = (
     ("payload", COLOURS[0]),
     ("headers, preamble", COLOURS[3]),
     ("access for data", "#B4BAC4"),
-    ("answers to data", COLOURS[2]),
+    ("response frames to data", COLOURS[2]),
     ("compressed ACKs on them", COLOURS[5]),
     ("access for ACKs", COLOURS[7]),
-    ("ACKs and their answers", COLOURS[1]),
+    ("ACKs and their response frames", COLOURS[1]),
 )
 
 
@@ -142,10 +142,10 @@ def _parts(download: Download) -> tuple[int, ...]:
         sum(one.payload for one in data),
         sum(one.preamble + one.headers for one in data),
         sum(one.aifs + one.backoff for one in data),
-        sum(one.sifs + one.answer for one in data) - download.appended,
+        sum(one.sifs + one.response for one in data) - download.appended,
         download.appended,
         sum(one.aifs + one.backoff for one in acks),
-        sum(one.data + one.sifs + one.answer for one in acks),
+        sum(one.data + one.sifs + one.response for one in acks),
     )
 
 

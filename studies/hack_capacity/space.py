@@ -43,9 +43,9 @@ DIMENSIONS: Sequence[Sequence[Choice]] = (
     ),
     (Choice("PPDUs of at most 4 ms"), Choice("PPDUs of at most 5.484 ms", {"max_time": 5_484_000})),
     (
-        Choice("answers at 6, 12 and 24 Mbps"),
-        Choice("answers at 6 Mbps", _basic(6)),
-        Choice("answers at up to 54 Mbps", _basic(6, 12, 24, 54)),
+        Choice("response frames at 6, 12 and 24 Mbps"),
+        Choice("response frames at 6 Mbps", _basic(6)),
+        Choice("response frames at up to 54 Mbps", _basic(6, 12, 24, 54)),
     ),
     (Choice("7.5 slots of backoff on average"), Choice("7 slots of backoff on average", {"cw_min": 14})),
 )

@@ -105,7 +105,7 @@ def _time(curves: drawing.Curves) -> Section:
     chosen = [named(A, 6), named(A, 54), *(named(N, mbps) for mbps in (15, 150, 600))]
     return Section(
         "Where the time goes",
-        "The model. What TCP/HACK does without are the accesses for ACKs, their PPDUs and the answers to these; what it adds is longer answers to data.",
+        "The model. What TCP/HACK does without are the accesses for ACKs, their PPDUs and the response frames to these; what it adds is longer response frames to data.",
         items=[Figure(drawing.spent(curves, chosen), "Time for the same payload, as a share of what stock takes", [COMMAND])],
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
     return Section(
         "From the model's gain to the simulated one",
         "At 150 Mbps: what the model does not know, collisions and a queue that overflows (126 packets waiting), each by itself and both. Stock and TCP/HACK, left and right of the stroke: PPDUs with data or plain ACKs that drew "
-        "no answer, MPDUs of a PPDU of the access point, timeouts of TCP in all seeds.",
+        "no response frame, MPDUs of a PPDU of the access point, timeouts of TCP in all seeds.",
         items=[
             Table(head, rows, "From the cell without collisions to Figure 12", commands=[found.commands[name] for name in ("free", "collisions", "changes", "figure_12")]),
             Table(head, changed, "Figure 12 with one thing changed", commands=[found.commands[name] for name in ("figure_12", "changes")]),

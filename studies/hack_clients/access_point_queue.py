@@ -34,21 +34,21 @@ def section(bench: Bench) -> Section:
     means = intervals(frame, ["line", "packets", "scheme"], "agg_throughput_l4")
     shares = intervals(frame.filter(pl.col("scheme") == MORE_DATA), ["line", "packets"], "share")
     rows = []
-    for gain, share in zip(gains.to_dicts(), shares.to_dicts(), strict=True):
+    for gain, compressed in zip(gains.to_dicts(), shares.to_dicts(), strict=True):
         own = means.filter(pl.col("line") == gain["line"], pl.col("packets") == gain["packets"]).to_dicts()
         rows.append(
             [
                 gain["line"],
                 gain["packets"],
                 *(Interval.of_row(cell).text(1) for cell in own),
-                Interval.of_row(share).text(1),
+                Interval.of_row(compressed).text(1),
                 Interval.of_row(gain).text(3),
             ]
         )
     head = ["", "packets a client", STOCK, MORE_DATA, "ACKs compressed [%]", "gain"]
     return Section(
         "Of which queue",
-        "The queue of the cell includes what is on the air. While a batch of 42 packets is on its way, the ACKs of the batch before wait for its answer; for that answer to find more "
+        "The queue of the cell includes what is on the air. While a batch of 42 packets is on its way, the ACKs of the batch before wait for its response frame; for that response frame to find more "
         "data behind it a third batch must be there. When a loss has made the window smaller than that, the last batch says that nothing follows, and its ACKs go as frames.",
         items=[
             Figure(drawing.gains(gains, "packets", published(bench), OF), f"Goodput of MORE DATA over that of stock by the length of the queue: geometric {over(bench)}; dashed: published", commands),

@@ -1,12 +1,14 @@
 """The figures that only this study has."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import polars as pl
+from plotly.subplots import make_subplots
 
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
+from acklab.statistics import ecdf
 from acklab.sweeps import Variant
 
 INKS = {"UDP": COLOURS[7], "stock": COLOURS[1], "opportunistic": COLOURS[4], "MORE DATA": COLOURS[0]}
@@ -73,3 +75,23 @@ def settings(
     figure.update_xaxes(title_text="MORE DATA ÷ stock")
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(names)), showgrid=False)
     return finish(figure, 150 + 28 * len(names))
+
+
+def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.Figure:
+    """The distribution of the gain [%] over seeds, and each gain against the share of ACKs that go as frames [%]."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
+    for (name, (gained, plain)), ink in zip(spread.items(), _OF_CLIENTS, strict=True):
+        x, share = ecdf(gained)
+        figure.add_scatter(
+            x=x, y=share, name=name, legendgroup=name, mode="lines", line={"color": ink, "width": 2, "shape": "hv"},
+            hovertemplate="%{y:.0%} of the seeds gain %{x:.1f} % or less", row=1, col=1,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=plain, y=gained, name=name, legendgroup=name, showlegend=False, mode="markers", marker={"size": 8, "color": ink},
+            hovertemplate="%{x:.1f} % as frames: gain %{y:.1f} %", row=1, col=2,
+        )  # fmt: skip
+    figure.update_xaxes(title_text="gain of MORE DATA over stock", ticksuffix=" %", row=1, col=1)
+    figure.update_yaxes(title_text="share of seeds", tickformat=".0%", range=[0, 1.02], row=1, col=1)
+    figure.update_xaxes(title_text="ACKs that go as frames", ticksuffix=" %", rangemode="tozero", row=1, col=2)
+    figure.update_yaxes(title_text="gain", ticksuffix=" %", row=1, col=2)
+    return finish(figure, 400)

@@ -52,8 +52,8 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
 def carried_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], in_turn: Mapping[tuple[str, str], Runs]) -> Section:
     """How many ACKs travel on Block ACKs, and what remains unanswered."""
     return Section(
-        "What travels on answers",
-        "Unanswered are PPDUs of both directions; MPDUs are those of a PPDU of the access point; octets are of a compressed ACK, of which an answer carries so many; timeouts "
+        "What travels on response frames",
+        "Unanswered are PPDUs of both directions; MPDUs are those of a PPDU of the access point; octets are of a compressed ACK, of which a response frame carries so many; timeouts "
         "of TCP are those of all seeds. An opportunistic client sends as a frame what it wins the medium for before the next data come.",
         items=[
             Table(_HEAD, _travels(drawn), f"126 packets a client, in one queue: {over(bench)}", numeric_from=2),
@@ -69,7 +69,7 @@ _HEAD = (
     "MPDUs",
     "ACKs compressed [%]",
     "octets",
-    "an answer",
+    "a response frame",
     "within AIFS [%]",
     "timeouts",
 )
@@ -84,14 +84,14 @@ def _travels(drawn: Mapping[tuple[str, str], Runs]) -> list[list[str]]:
         if scheme == STOCK:
             row += ["–"] * 4
         else:
-            row += [own.interval(_share_compressed).text(1), own.interval(_octets).text()]
+            row += [own.interval(share_compressed).text(1), own.interval(_octets).text()]
             row += [own.interval(_acks_of_answer).text(1), own.interval(lambda result: 100 * within_aifs(result)).text(1)]
         rows.append([*row, str(sum(own.values(timeouts)))])
     return rows
 
 
 def _unanswered(result: Result) -> float:
-    return 100 * float(result.stations["total_unanswered_l2"].sum() / result.stations["total_ppdus_l2"].sum())
+    return 100 * float(result.stations["total_unanswered_l2"].sum()) / float(result.stations["total_ppdus_l2"].sum())
 
 
 def _mpdus(result: Result) -> float:
@@ -106,7 +106,8 @@ def _acks_of_answer(result: Result) -> float:
     return ratio(total(result, "total_compressed_acks_l2"), total(result, "total_augmented_answers_l2"))
 
 
-def _share_compressed(result: Result) -> float:
+def share_compressed(result: Result) -> float:
+    """Of the ACKs of all clients, those that travelled on Block ACKs [%]."""
     compressed, plain = (total(result, column) for column in ("total_compressed_acks_l2", "total_plain_acks_l2"))
     return 100 * compressed / (compressed + plain)
 

@@ -11,6 +11,7 @@ from acklab.statistics import Interval, mean_interval
 from acklab.studies import Bench, Runs
 from acklab.studies.runs import goodput
 from acklab.sweeps import SweepResult, Variants
+from acklab.sweeps.grid import Axes
 
 COMMAND = "acklab study hack_clients"
 SCENARIO, DATAGRAMS = "../wifi_parity/download.toml", "../wifi_parity/datagrams.toml"
@@ -18,6 +19,9 @@ CLIENTS = ("1", "2", "4", "10")
 STOCK, OPPORTUNISTIC, MORE_DATA, UDP = "stock", "opportunistic", "MORE DATA", "UDP"
 SCHEMES = (STOCK, OPPORTUNISTIC, MORE_DATA)
 OF = {"1": "1 client", "2": "2 clients", "4": "4 clients", "10": "10 clients"}
+
+SEEDS = 60
+"""For the gain with one client, which has two modes."""
 
 # The counts of clients that gains were published for.
 ENDS = ("1", "10")
@@ -73,7 +77,7 @@ def queues(bench: Bench, count: str, place: str) -> SweepResult:
     apart = place == TURNS
     laid = {str(packets): [limit(packets, count, apart)] for packets in PACKETS}
     sets = [*bench.sets([f"clients.toml:{count}"]), f"wifi.0.ap.queues={'per-station' if apart else 'shared'}"]
-    grid = {"packets": laid, "scheme": _ends(bench)}
+    grid: Axes = {"packets": laid, "scheme": _ends(bench)}
     return bench.sweep(SCENARIO, folder(count, place), grid, set=[*sets, *overrides(DURATIONS[count])])
 
 
@@ -104,10 +108,17 @@ def options(bench: Bench, count: str) -> SweepResult:
 
 
 def within_aifs(result: Result) -> float:
-    """Of answers with compressed ACKs, those of all clients together."""
+    """Of response frames with compressed ACKs, those of all clients together."""
     own = result.table("hack").filter(pl.col("total_augmented_answers_l2") > 0)
-    answers = own["total_augmented_answers_l2"]
-    return ratio(float((own["share_within_aifs_l2"] * answers).sum()), float(answers.sum()))
+    responses = own["total_augmented_answers_l2"]
+    return ratio(float((own["share_within_aifs_l2"] * responses).sum()), float(responses.sum()))
+
+
+def within_aifs_of_many(bench: Bench) -> dict[str, Runs]:
+    """MORE DATA with one and with ten clients over many seeds."""
+    return bench.runs(
+        {count: (SCENARIO, [f"clients.toml:{count}", f"schemes.toml:{MORE_DATA}"]) for count in ENDS}, at_least=SEEDS
+    )
 
 
 def ratio(part: float, whole: float) -> float:
@@ -128,10 +139,27 @@ def beyond_stock(sweep: SweepResult, axis: str) -> int:
     return int((beside[MORE_DATA] - beside[STOCK]).clip(0).sum())
 
 
-def gain(drawn: Mapping[tuple[str, str], Runs], count: str, scheme: str) -> Interval:
+def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
+    """Stock TCP and MORE DATA with one client over many seeds, with 126 packets in all and with 126 beside a batch on the air."""
+    wanted = {
+        (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
+        for of in ("clients.toml:1", "turns.toml:1")
+        for scheme in (STOCK, MORE_DATA)
+    }
+    drawn = bench.runs(wanted, at_least=SEEDS)
+    titles = {"clients.toml:1": "126 packets in all", "turns.toml:1": "126 beside a batch on the air"}
+    return {title: {scheme: drawn[of, scheme] for scheme in (STOCK, MORE_DATA)} for of, title in titles.items()}
+
+
+def gains(runs: Mapping[str, Runs], scheme: str = MORE_DATA) -> list[float]:
     """Goodput over that of stock TCP, seed by seed."""
-    ours, theirs = (drawn[count, name].values(goodput) for name in (scheme, STOCK))
-    return mean_interval([own / other for own, other in zip(ours, theirs, strict=True)])
+    pairs = zip(runs[scheme].values(goodput), runs[STOCK].values(goodput), strict=True)
+    return [ours / theirs for ours, theirs in pairs]
+
+
+def gain(drawn: Mapping[tuple[str, str], Runs], count: str, scheme: str) -> Interval:
+    """Mean of the gains of a scheme with so many clients."""
+    return mean_interval(gains({name: drawn[count, name] for name in (scheme, STOCK)}, scheme))
 
 
 def published(bench: Bench) -> dict[str, float]:

@@ -65,9 +65,9 @@ def _closed_form(bench: Bench) -> Table:
     one_by_one = sum(one.octets for one in own.data) * 8 * 1000 / data
     best = closed_form.hack(cell, compressed=3).goodput
     rows = [
-        ["stock", own.goodput],
-        ["stock, each ACK in a frame of its own", one_by_one],
-        ["compressed ACKs of 3 octets on Block ACKs", best],
+        ("stock", own.goodput),
+        ("stock, each ACK in a frame of its own", one_by_one),
+        ("compressed ACKs of 3 octets on Block ACKs", best),
     ]
     return Table(
         ["closed form", "Mbps", "TCP/HACK over it"],

@@ -6,7 +6,7 @@ from acklab.report import Section
 from acklab.studies import Bench, Measure
 from acklab.studies.runs import failures, timeouts
 
-from . import access_point_queue, figure_10, open_options, stock_settings, timers
+from . import access_point_queue, figure_10, one_client, open_options, stock_settings, timers
 from .runs import (
     CLIENTS,
     COMMAND,
@@ -23,6 +23,7 @@ from .runs import (
     timer,
     turns,
     within_aifs,
+    within_aifs_of_many,
 )
 
 
@@ -46,10 +47,8 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         *(beyond_stock(sweep, "setting") for sweep in by_setting),
         *(beyond_stock(sweep, "packets") for sweep in by_queue),
     ]
-    fitting = {
-        f"within_aifs_{count}": Measure(drawn[count, MORE_DATA].values(within_aifs), [drawn[count, MORE_DATA].command])
-        for count in ENDS
-    }
+    many = within_aifs_of_many(bench)
+    fitting = {f"within_aifs_{count}": Measure(runs.values(within_aifs), [runs.command]) for count, runs in many.items()}
     return {
         **fitting,
         "failures": Measure([failed], [COMMAND]),
@@ -65,6 +64,7 @@ def sections(bench: Bench) -> list[Section]:
         figure_10.goodput_section(bench, drawn),
         figure_10.carried_section(bench, drawn, turns(bench)),
         figure_10.air_section(drawn),
+        one_client.section(bench),
         access_point_queue.section(bench),
         stock_settings.section(bench),
         timers.section(bench, drawn),

@@ -113,7 +113,7 @@ _PARTS = (
     ("headers", "headers", COLOURS[3]),
     ("payload", "payload", COLOURS[0]),
     ("SIFS", "sifs", COLOURS[6]),
-    ("answer", "answer", COLOURS[2]),
+    ("response frame", "response", COLOURS[2]),
 )
 
 
@@ -154,7 +154,7 @@ def spaces(
 ) -> go.Figure:
     """What the standard allows on each link over what was published for it."""
     figure = go.Figure()
-    links, titles = list(reversed(combined)), {one.space.link: one.title for one in tried}
+    links, titles = [*combined][::-1], {one.space.link: one.title for one in tried}
     figure.add_vrect(x0=1, x1=1.024, fillcolor=MUTED, opacity=0.35, line_width=0)
     for index, link in enumerate(links):
         points = sorted(combined[link], key=lambda one: one[1])

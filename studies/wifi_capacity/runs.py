@@ -41,7 +41,7 @@ class Held:
     def apart_in_time(self) -> float:
         """The largest difference between the two in what the time on the air goes into, in per cent of that time."""
         cycle = self.cycle
-        spent = {"backoff": cycle.backoff, "data": cycle.data, "link_ack": cycle.answer}
+        spent = {"backoff": cycle.backoff, "data": cycle.data, "link_ack": cycle.response}
         return max(100 * abs(self.air.get(use, 0.0) - time / cycle.total) for use, time in spent.items())
 
 

@@ -71,9 +71,9 @@ _QOS = Choice("EDCA: AIFS of 3 slots, QoS data frames", beyond={"has_qos": True,
 _TXOP = "TXOPs of up to 2.528 ms"
 _DEFAULT_OF_2020 = "Table 9-155; none in earlier editions"
 _TXOPS = [Choice("one exchange a TXOP"), Choice(_TXOP, {"wifi.0.access.best_effort.txop_limit": "2528us"}, note=_DEFAULT_OF_2020)]
-_MORE_ANSWERS = [
-    Choice("answers at up to 54 Mbps", {"wifi.0.basic_rates": ["6Mbps", "12Mbps", "24Mbps", "54Mbps"]}),
-    Choice("answers at 6 Mbps", {"wifi.0.basic_rates": ["6Mbps"]}),
+_MORE_RESPONSE_RATES = [
+    Choice("response frames at up to 54 Mbps", {"wifi.0.basic_rates": ["6Mbps", "12Mbps", "24Mbps", "54Mbps"]}),
+    Choice("response frames at 6 Mbps", {"wifi.0.basic_rates": ["6Mbps"]}),
 ]
 
 
@@ -92,10 +92,10 @@ B = Space(
     "tack_b",
     {
         "preamble": [Choice("long preamble"), Choice("short preamble", {"wifi.0.short_preamble": True}, note="16.2.2.3")],
-        "answer": [
-            Choice("answers at up to 2 Mbps"),
-            Choice("answers at up to 11 Mbps", {"wifi.0.basic_rates": ["1Mbps", "2Mbps", "5.5Mbps", "11Mbps"]}),
-            Choice("answers at 1 Mbps", {"wifi.0.basic_rates": ["1Mbps"]}),
+        "response": [
+            Choice("response frames at up to 2 Mbps"),
+            Choice("response frames at up to 11 Mbps", {"wifi.0.basic_rates": ["1Mbps", "2Mbps", "5.5Mbps", "11Mbps"]}),
+            Choice("response frames at 1 Mbps", {"wifi.0.basic_rates": ["1Mbps"]}),
         ],
         "window": [
             Choice("CWmin 31"),
@@ -122,12 +122,12 @@ G = Space(
             Choice("CTS-to-self at 11 Mbps, short preamble", beyond={"cts_to_self": dsss(11, True)}),
             Choice("CTS-to-self at 2 Mbps, slots of 20 µs", {"wifi.0.protection": "cts-to-self"}),
         ],
-        "answer": [
-            Choice("answers at up to 24 Mbps"),
-            *_MORE_ANSWERS,
-            Choice("answers at 2 Mbps (DSSS)", beyond={"basic": _DSSS}, note="no OFDM rate is basic, as 802.11g-2003, 9.6 has it"),
-            Choice("answers at 11 Mbps (CCK)", beyond={"basic": _CCK}),
-            Choice("answers at 11 Mbps (CCK), short preamble", beyond={"basic": _SHORT}),
+        "response": [
+            Choice("response frames at up to 24 Mbps"),
+            *_MORE_RESPONSE_RATES,
+            Choice("response frames at 2 Mbps (DSSS)", beyond={"basic": _DSSS}, note="no OFDM rate is basic, as 802.11g-2003, 9.6 has it"),
+            Choice("response frames at 11 Mbps (CCK)", beyond={"basic": _CCK}),
+            Choice("response frames at 11 Mbps (CCK), short preamble", beyond={"basic": _SHORT}),
         ],
         "window": [Choice("CWmin 15"), Choice("CWmin 31", {"wifi.0.access.best_effort.cw_min": 31}, note="no OFDM rate is known to all, 18.4.5")],
         "access": [
@@ -154,7 +154,7 @@ N = Space(
             Choice("HT-mixed"),
             Choice("HT-greenfield", beyond={"preamble": 28_000}, note="19.3.9.5: 8 + 8 + 8 + 4 µs"),
         ],
-        "answer": [Choice("answers at up to 24 Mbps"), *_MORE_ANSWERS],
+        "response": [Choice("response frames at up to 24 Mbps"), *_MORE_RESPONSE_RATES],
         "txop": _TXOPS,
         "rts": _NO_RTS,
     },
@@ -172,7 +172,7 @@ AC = Space(
             Choice("A-MSDU within MPDUs of 7991 octets", {"wifi.0.aggregation.a_msdu": "7961B"}),
             Choice("A-MSDU within MPDUs of 11454 octets", {"wifi.0.aggregation.a_msdu": "11424B"}),
         ],
-        "answer": [Choice("answers at up to 24 Mbps"), *_MORE_ANSWERS],
+        "response": [Choice("response frames at up to 24 Mbps"), *_MORE_RESPONSE_RATES],
         "txop": _TXOPS,
         "rts": _NO_RTS,
     },
@@ -182,7 +182,7 @@ A = Space(
     "a",
     "hack_a",
     {
-        "answer": [Choice("answers at up to 24 Mbps"), *_MORE_ANSWERS],
+        "response": [Choice("response frames at up to 24 Mbps"), *_MORE_RESPONSE_RATES],
         "payload": [
             Choice("1472 octets of payload"),
             Choice("1470 octets of payload", {"flow.0.traffic.write": "1470B"}, note="iperf's default"),

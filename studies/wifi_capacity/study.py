@@ -52,14 +52,15 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 
 
 def _idle(bench: Bench, point: Point) -> float:
-    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each answer."""
+    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each response frame."""
     result = point.result(bench.folder)
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
-    return float(waits["time"].sum() / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16)
+    return float(waits["time"].sum()) / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16
 
 
 def _all(drawn: Curves, spaces: Sequence[Candidates]) -> list[Held]:
-    return [one for group in (drawn, *spaces) for one in group.held if one.simulated is not None]
+    groups: list[Curves | Candidates] = [drawn, *spaces]
+    return [one for group in groups for one in group.held if one.simulated is not None]
 
 
 def _capacity(bench: Bench, drawn: Curves) -> Section:
@@ -194,12 +195,13 @@ def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
         [
             one.name,
             str(one.cycle.frames),
-            one.simulated.text(),
+            simulated.text(),
             f"{one.cycle.goodput:.3f}",
             f"{one.apart:+.3f}",
             f"{one.apart_in_time:.3f}",
         ]
-        for one in held[:10]
+        for one, simulated in ((one, one.simulated) for one in held[:10])
+        if simulated is not None
     ]
     head = ["cell", "frames", "simulated", "model", "difference [%]", "in time [%]"]
     return Section(

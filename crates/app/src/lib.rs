@@ -1,16 +1,17 @@
-//! What applications do over a port.
+//! Models of applications that write and read over a port.
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`traffic`] | [`Traffic`]: what an application writes, as scenarios say it |
-//! | [`reading`] | [`Reading`]: how it reads, as scenarios say it |
-//! | [`schedule`] | when a writer with a rate of its own writes, and how much |
-//! | [`writer`] | [`Writer`]: opens a port, writes and closes |
-//! | [`reader`] | [`Reader`]: takes what arrives |
+//! | [`traffic`] | [`Traffic`]: the configuration of a writing application in a scenario |
+//! | [`reading`] | [`Reading`]: the configuration of a reading application in a scenario |
+//! | [`schedule`] | [`Schedule`](schedule::Schedule): the times of writes at a mean rate |
+//! | [`writer`] | [`Writer`]: an application that opens a port, writes and closes |
+//! | [`reader`] | [`Reader`]: an application that reads received data |
 //!
-//! An application is a machine of its own. It is run after anything has happened at its endpoint, and at its [deadline](Writer::deadline).
-//! It knows a [`StreamPort`](acklab_base::StreamPort) or a [`DatagramPort`](acklab_base::DatagramPort) and no transport; it moves counts of
-//! octets.
+//! An application runs whenever its endpoint has been called, and at its own [deadline](Writer::deadline). It knows a
+//! [`StreamPort`](acklab_base::StreamPort) or a [`DatagramPort`](acklab_base::DatagramPort) and no transport, and it moves counts of octets.
 
 pub mod reader;
 pub mod reading;

@@ -1,27 +1,27 @@
-//! An application that takes what arrives.
+//! An application that reads received data.
 
 use crate::Reading;
 use acklab_base::{Instant, Port, Serializer, StreamPort};
 
-/// A reading application at work.
+/// An application that reads.
 #[derive(Clone, Debug)]
 pub struct Reader {
     reading: Reading,
-    /// When it may read again. It reads when there is something to read, and then not before this.
+    /// The earliest time of the next read.
     next: Option<Instant>,
-    /// It waits for that instant, because something is left to read.
+    /// Whether data are waiting for that time.
     waits: bool,
     intervals: Serializer,
 }
 
 impl Reader {
-    /// An application that reads so.
+    /// An application that reads as `reading` says.
     #[must_use]
     pub fn new(reading: Reading) -> Self {
         Self { reading, next: None, waits: false, intervals: Serializer::default() }
     }
 
-    /// Reads what is due. Datagrams are read as they arrive.
+    /// Reads what may be read now. Datagrams need not be read.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         if let Port::Stream(port) = port {
@@ -32,7 +32,7 @@ impl Reader {
         }
     }
 
-    /// When it next does something by itself.
+    /// When the application must run next, or `None` if it only waits for data.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.next.filter(|_| self.waits)
@@ -42,7 +42,7 @@ impl Reader {
         let Reading::Constant { rate, read } = self.reading else { return };
         if self.next.is_none_or(|next| next <= now) && port.readable() > 0 {
             port.read(now, read.get());
-            // Each read takes its time, whether or not it was full.
+            // A short read takes as long as a full one.
             self.next = Some(now + self.intervals.transmit(read, rate));
         }
         self.waits = port.readable() > 0;
@@ -56,7 +56,7 @@ mod tests {
     use acklab_base::{Bytes, Duration, Rate};
 
     #[test]
-    fn at_once_means_all() {
+    fn at_once_reads_everything() {
         let (mut reader, mut pipe) = (Reader::new(Reading::default()), Pipe::of(0));
         pipe.readable = 70_000;
         reader.run(Instant::ZERO, Port::Stream(&mut pipe));
@@ -76,6 +76,6 @@ mod tests {
         assert_eq!(pipe.readable, 0);
         pipe.readable = 1;
         reader.run(Instant::ZERO + Duration::from_secs(1), Port::Stream(&mut pipe));
-        assert_eq!(pipe.readable, 0, "what arrives after a pause is read at once");
+        assert_eq!(pipe.readable, 0, "data that arrive after a pause are read at once");
     }
 }

@@ -1,23 +1,23 @@
-//! When a writer with a rate of its own writes, and how much.
+//! The times of writes at a mean rate.
 
 use crate::Traffic;
 use acklab_base::random::Stream;
 use acklab_base::{Bytes, Duration, Instant, Rate, Serializer};
 
-/// The writes of an application, one after the other.
+/// The times of an application's writes, of which all have the same size.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     rate: Rate,
     write: Bytes,
-    /// Exponentially distributed intervals come from here; without it, intervals are even.
+    /// The source of exponentially distributed intervals; without it, intervals are even.
     chance: Option<Stream>,
     next: Option<Instant>,
-    /// The intervals of a constant rate, which add up to it exactly.
+    /// Computes intervals whose rounding errors do not accumulate.
     intervals: Serializer,
 }
 
 impl Schedule {
-    /// The schedule of `traffic`, if that has a rate of its own. It begins at [`begin`](Self::begin).
+    /// The schedule of `traffic`. Returns `None` if it has no rate. The schedule starts with [`begin`](Self::begin).
     #[must_use]
     pub fn of(traffic: Traffic, chance: Stream) -> Option<Self> {
         let (rate, write, chance) = match traffic {
@@ -28,17 +28,17 @@ impl Schedule {
         Some(Self { rate, write, chance, next: None, intervals: Serializer::default() })
     }
 
-    /// The first write is now.
+    /// Makes the first write due now.
     pub const fn begin(&mut self, now: Instant) {
         self.next = Some(now);
     }
 
-    /// No more writes.
+    /// Ends the schedule.
     pub const fn end(&mut self) {
         self.next = None;
     }
 
-    /// Octets of one write.
+    /// The size of one write.
     #[must_use]
     pub const fn write(&self) -> Bytes {
         self.write
@@ -50,7 +50,7 @@ impl Schedule {
         self.next
     }
 
-    /// How many writes have become due since this was last asked.
+    /// The number of writes that have become due since the last call.
     pub fn take_due(&mut self, now: Instant) -> u64 {
         let mut writes = 0;
         while let Some(due) = self.next
@@ -59,7 +59,7 @@ impl Schedule {
             writes += 1;
             let mean = self.intervals.transmit(self.write, self.rate);
             let gap = self.chance.as_mut().map_or(mean, |chance| chance.exponential(mean));
-            // A write takes at least a nanosecond, so that no rate makes this loop endless.
+            // An interval is at least a nanosecond, so that the loop ends at any rate.
             self.next = Some(due + gap.max(Duration::from_nanos(1)));
         }
         writes
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_divides_no_nanosecond_is_kept_too() {
+    fn a_rate_without_whole_nanoseconds_is_kept_too() {
         let rate = Rate::from_bits_per_second(866_700_001).unwrap();
         let writes = due(Traffic::Constant { rate, write: Bytes(1472) }, Duration::from_secs(100));
         assert_eq!(writes, (100.0 * 866_700_001.0 / (1472.0 * 8.0)) as u64 + 1);

@@ -10,14 +10,14 @@ pub(crate) struct Pipe {
     pub(crate) written: u64,
     pub(crate) sent: u64,
     pub(crate) acknowledged: u64,
-    /// Where the stream ends.
+    /// The final size of the stream, once it is closed.
     pub(crate) closed: Option<u64>,
     pub(crate) readable: u64,
     pub(crate) datagrams: Vec<(Instant, u32)>,
 }
 
 impl Pipe {
-    /// A closed port with a send buffer of so many octets.
+    /// A port that is not yet open, with a send buffer of `buffer` octets.
     pub(crate) fn of(buffer: u64) -> Self {
         Self { buffer, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! What an application writes.
+//! The configuration of a writing application.
 
 use acklab_base::{Bytes, Rate};
 use schemars::JsonSchema;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
-    /// Always has more to send: fills the send buffer as soon as there is room.
+    /// Always has data to send: fills the send buffer as soon as there is room.
     Greedy {},
-    /// Writes this much at even intervals, so that the mean rate is `rate`.
+    /// Writes `write` octets at even intervals, so that the mean rate is `rate`.
     Constant {
         /// Mean rate.
         rate: Rate,
@@ -18,7 +18,7 @@ pub enum Traffic {
         #[serde(default = "one_segment")]
         write: Bytes,
     },
-    /// Writes this much at exponentially distributed intervals, so that the mean rate is `rate`.
+    /// Writes `write` octets at exponentially distributed intervals, so that the mean rate is `rate`.
     Poisson {
         /// Mean rate.
         rate: Rate,
@@ -26,20 +26,21 @@ pub enum Traffic {
         #[serde(default = "one_segment")]
         write: Bytes,
     },
-    /// Sends this much and closes.
+    /// Writes `size` octets and closes.
     Fixed {
         /// Size of the transfer.
         size: Bytes,
     },
 }
 
-/// What fills a segment that carries timestamps, and a datagram of iperf3, which takes the size of its control connection's segments.
+/// The payload of a full-sized segment with timestamps; also of iperf3's datagrams, whose size is that of the segments of its control
+/// connection.
 const fn one_segment() -> Bytes {
     Bytes(1448)
 }
 
 impl Traffic {
-    /// The size of one write, of an application that writes at a rate of its own.
+    /// The size of one write. Returns `None` for traffic without a rate.
     #[must_use]
     pub const fn write(&self) -> Option<Bytes> {
         match self {
@@ -48,7 +49,7 @@ impl Traffic {
         }
     }
 
-    /// As CCperf names it.
+    /// The name of the traffic as CCperf writes it.
     #[must_use]
     pub fn label(&self) -> String {
         match self {

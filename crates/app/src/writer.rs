@@ -5,36 +5,36 @@ use crate::schedule::Schedule;
 use acklab_base::random::Stream;
 use acklab_base::{DatagramPort, Instant, Port, StreamPort};
 
-/// A writing application at work. It waits while there is no room.
+/// An application that writes. It waits while the send buffer is full.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    /// What it wishes to write in all, but for the writes of a schedule.
+    /// The octets to write in all, without those of a schedule.
     total: u64,
     schedule: Option<Schedule>,
-    /// When it opens its port, until it has.
+    /// When to open the port; `None` once it was opened.
     start: Option<Instant>,
-    /// When it stops writing, until it has.
+    /// When to stop writing; `None` once it has stopped.
     stop: Option<Instant>,
-    /// The earliest of these and of the next write of its schedule.
+    /// The earliest of `start`, `stop` and the next write of the schedule.
     due: Option<Instant>,
     phase: Phase,
-    /// Octets that it has wished to write so far, and those that were taken.
+    /// The octets that were to be written so far.
     wanted: u64,
+    /// The octets that the port has accepted so far.
     written: u64,
 }
 
-/// How far it has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It has not seen its port open.
+    /// The port is not open yet.
     Waits,
     Writes,
-    /// It writes no more.
+    /// The application has stopped writing.
     Closed,
 }
 
 impl Writer {
-    /// An application that opens its port at `start` and, if there is a `stop`, writes nothing from then on.
+    /// An application that opens its port at `start` and, if `stop` is given, writes nothing from `stop` on.
     #[must_use]
     pub fn new(traffic: Traffic, start: Instant, stop: Option<Instant>, chance: Stream) -> Self {
         let total = match traffic {
@@ -54,7 +54,7 @@ impl Writer {
         }
     }
 
-    /// Does what is due and what the port allows now.
+    /// Writes what is due, as far as the port has room.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let is_due = self.due.is_some_and(|due| due <= now);
@@ -65,7 +65,7 @@ impl Writer {
         }
     }
 
-    /// Does what is due, or begins or ends.
+    /// Starts, stops, or handles the writes that are due: all that a run rarely needs.
     #[inline(never)]
     fn act(&mut self, now: Instant, port: Port<'_>) {
         match port {
@@ -77,7 +77,7 @@ impl Writer {
         self.due = Instant::earliest(Instant::earliest(self.start, self.stop), next);
     }
 
-    /// When it next does something by itself.
+    /// When the application must run next, or `None` if it only waits for room.
     #[must_use]
     #[inline]
     pub const fn deadline(&self) -> Option<Instant> {
@@ -90,7 +90,7 @@ impl Writer {
             port.open(now);
         }
         if self.stop.is_some_and(|stop| stop <= now) {
-            // Even if all is written: some of it may not have been sent.
+            // This is necessary even if everything was written, because some of it may not have been sent.
             self.stop = None;
             self.end();
             return port.truncate(now);
@@ -105,7 +105,7 @@ impl Writer {
         self.fill(now, port);
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as there is room for, and closes after the last octet.
     #[inline]
     fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if self.wanted > self.written {
@@ -117,7 +117,7 @@ impl Writer {
         }
     }
 
-    /// A datagram leaves as it is written, for nobody takes it back.
+    /// Unlike a stream, datagrams need no truncation at the end: each is sent when it is written.
     fn run_datagrams(&mut self, now: Instant, port: &mut dyn DatagramPort) {
         if self.stop.is_some_and(|stop| stop <= now) {
             self.stop = None;
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn stopping_forgets_what_was_not_sent() {
+    fn stopping_discards_unsent_data() {
         let (mut writer, mut pipe) = (writer(Traffic::Greedy {}, Some(at(5))), Pipe::of(1000));
         pipe.is_open = true;
         writer.run(at(0), Port::Stream(&mut pipe));

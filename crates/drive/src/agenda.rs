@@ -1,4 +1,4 @@
-//! What is due when, and how far a datagram gets at one instant. It has no clock: whoever has one says what time it is.
+//! Deadlines, wake-ups and the delivery of datagrams within one instant. The caller supplies the time.
 
 use crate::deadlines::Deadlines;
 use acklab_base::{Instant, MachineId, Step, World};
@@ -11,7 +11,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// The agenda of `world`, all of whose machines have been drained at `now`.
+    /// The agenda of `world`. Drains all machines at `now`.
     #[must_use]
     pub fn new(world: &mut impl World, now: Instant) -> Self {
         let mut agenda = Self { deadlines: Deadlines::new(world.machines()), machines: 0 };
@@ -19,7 +19,7 @@ impl Agenda {
         agenda
     }
 
-    /// Takes in the machines that have joined `world` since this was last called.
+    /// Drains the machines that have joined `world` since the last call, and adds their deadlines.
     pub fn admit(&mut self, world: &mut impl World, now: Instant) {
         let machines = world.machines();
         self.deadlines.grow(machines);
@@ -28,7 +28,7 @@ impl Agenda {
         joined.for_each(|machine| self.drain(world, MachineId(machine), now));
     }
 
-    /// The earliest deadline, and whose it is; of equal ones that of the lowest machine.
+    /// The earliest deadline and its machine. Of equal deadlines, that of the lowest id comes first.
     #[must_use]
     #[inline]
     pub fn next(&self) -> Option<(Instant, MachineId)> {
@@ -42,24 +42,25 @@ impl Agenda {
         self.drain(world, machine, now);
     }
 
-    /// Hands `machine` a datagram from outside of the world, and follows what comes of it.
+    /// Delivers a datagram to `machine`, and drains the machine that must be polled because of it.
     pub fn deliver<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant, datagram: W::Datagram) {
-        if let Some(holder) = world.accept(machine, now, datagram) {
-            self.drain(world, holder, now);
+        if let Some(next) = world.accept(machine, now, datagram) {
+            self.drain(world, next, now);
         }
     }
 
-    /// Takes all that leaves `machine` now to where it goes, and follows each datagram as far as it gets at this instant.
+    /// Polls `machine` until nothing more leaves it at `now`, and follows each datagram through the world as far as it gets at this
+    /// instant.
     pub fn drain<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant) {
         let mut machine = machine;
         loop {
             match world.step(machine, now) {
                 Step::Send(to, datagram) => self.deliver(world, to, now, datagram),
                 Step::SendLast(to, datagram, deadline) => {
-                    // Before the datagram is followed, which may come back to this machine and change it.
+                    // The deadline is set first, because the datagram may lead back to this machine and change it.
                     self.deadlines.set(machine.0, deadline);
-                    let Some(holder) = world.accept(to, now, datagram) else { return };
-                    machine = holder;
+                    let Some(next) = world.accept(to, now, datagram) else { return };
+                    machine = next;
                 }
                 Step::Idle(deadline) => return self.deadlines.set(machine.0, deadline),
             }

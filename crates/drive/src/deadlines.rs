@@ -1,17 +1,17 @@
-//! One deadline a machine, the earliest at hand.
+//! One deadline per machine, with fast access to the earliest.
 //!
-//! A tournament: the leaves are the machines' deadlines, each node above holds the earlier of its two. Setting a deadline replays
-//! the matches above its leaf and stops at the first whose result stays, which for a timer that is pushed back again and again is
-//! the first of all. There are no stale entries, and of equal deadlines that of the lowest machine wins.
+//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each inner node is the earlier of its two
+//! children. Setting a deadline updates the nodes above its leaf and stops at the first that does not change; for a timer that is
+//! postponed again and again, that is the first node. There are no stale entries. Of equal deadlines, that of the lowest machine wins.
 
 use acklab_base::Instant;
 
 /// Deadlines of machines 0 to n − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
-    /// A power of two, at least the number of machines.
+    /// The number of leaves: a power of two, at least the number of machines.
     leaves: usize,
-    /// Node 1 is the root, the children of `i` are `2i` and `2i + 1`; [`Instant::FAR_FUTURE`] stands for none.
+    /// Node 1 is the root; the children of node `i` are `2i` and `2i + 1`. [`Instant::FAR_FUTURE`] stands for no deadline.
     nodes: Vec<Instant>,
 }
 
@@ -21,7 +21,7 @@ impl Deadlines {
         Self { leaves, nodes: vec![Instant::FAR_FUTURE; 2 * leaves] }
     }
 
-    /// Make room for so many machines; those that are new have no deadline.
+    /// Grows to `machines` machines; the new ones have no deadline.
     pub(crate) fn grow(&mut self, machines: usize) {
         if machines <= self.leaves {
             return;
@@ -34,7 +34,7 @@ impl Deadlines {
         *self = larger;
     }
 
-    /// The earliest deadline, and whose it is.
+    /// The earliest deadline and its machine.
     pub(crate) fn earliest(&self) -> Option<(Instant, u32)> {
         let at = self.nodes[1];
         if at == Instant::FAR_FUTURE {
@@ -48,7 +48,7 @@ impl Deadlines {
         Some((at, (node - self.leaves) as u32))
     }
 
-    /// The deadline of `machine` is now this.
+    /// Sets the deadline of `machine`.
     pub(crate) fn set(&mut self, machine: u32, deadline: Option<Instant>) {
         let mut node = self.leaves + machine as usize;
         let mut winner = deadline.unwrap_or(Instant::FAR_FUTURE);

@@ -1,12 +1,16 @@
-//! What drives a [`World`](acklab_base::World) of machines through time.
+//! Drivers: they run a [`World`](acklab_base::World) of machines through time.
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`agenda`] | [`Agenda`]: one deadline a machine, and the drain that follows a datagram as far as it gets at an instant; no clock |
-//! | [`virtual_clock`] | [`VirtualClock`], which jumps from one deadline to the next |
+//! | `deadlines` | the deadlines of all machines, and the earliest of them |
+//! | [`agenda`] | [`Agenda`]: the deadlines of a world, and the drain that delivers datagrams within one instant; it has no clock |
+//! | [`virtual_clock`] | [`VirtualClock`]: a clock that jumps from one deadline to the next |
 //!
-//! Hand-offs at one instant take no turn in time: each datagram is followed as far as it gets before the next one leaves. Ties are broken
-//! by machine and then by that order, so a run is a pure function of its world. A driver with a real clock keeps an [`Agenda`] too.
+//! At one instant, each datagram is followed through the machines as far as it gets before the next one leaves. Machines with equal
+//! deadlines are woken in the order of their ids. A run is therefore a pure function of its world. A driver with a real clock uses an
+//! [`Agenda`] as well.
 
 pub mod agenda;
 mod deadlines;

@@ -1,17 +1,17 @@
-//! Virtual time: from deadline to deadline.
+//! Virtual time, which jumps from one deadline to the next.
 
 use crate::agenda::Agenda;
 use acklab_base::{Instant, World};
 
-/// How many wake-ups pass between two questions whether to go on.
-const WAKES_BETWEEN_QUESTIONS: u32 = 8192;
+/// The number of wake-ups between two calls of the callback that may stop a run: rare enough to cost nothing.
+const WAKES_BETWEEN_CALLS: u32 = 8192;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All that was due has happened.
+    /// All deadlines before the end were handled.
     Done,
-    /// The caller asked to stop.
+    /// The callback stopped the run.
     Stopped,
 }
 
@@ -21,52 +21,52 @@ pub struct VirtualClock {
     now: Instant,
     agenda: Agenda,
     wakes: u64,
-    wakes_between_questions: u32,
+    wakes_between_calls: u32,
 }
 
 impl VirtualClock {
-    /// Time zero of `world`.
+    /// A clock at time zero. Drains all machines of `world`.
     #[must_use]
     pub fn new(world: &mut impl World) -> Self {
         let now = Instant::ZERO;
-        Self { now, agenda: Agenda::new(world, now), wakes: 0, wakes_between_questions: WAKES_BETWEEN_QUESTIONS }
+        Self { now, agenda: Agenda::new(world, now), wakes: 0, wakes_between_calls: WAKES_BETWEEN_CALLS }
     }
 
-    /// From now on, ask after every wake-up whether to go on.
-    pub const fn ask_always(&mut self) {
-        self.wakes_between_questions = 1;
+    /// Makes [`run`](Self::run) call its callback after every wake-up.
+    pub const fn call_back_always(&mut self) {
+        self.wakes_between_calls = 1;
     }
 
-    /// How often a machine was woken.
+    /// The number of wake-ups so far.
     #[must_use]
     pub const fn wakes(&self) -> u64 {
         self.wakes
     }
 
-    /// The present instant.
+    /// The current time.
     #[must_use]
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Takes in the machines that have joined `world` since it began, or since this was last called.
+    /// Adds the machines that have joined `world` since the clock was made or since the last call.
     pub fn admit(&mut self, world: &mut impl World) {
         self.agenda.admit(world, self.now);
     }
 
-    /// Let everything happen that is due before `until`. `goes_on` is asked now and then.
+    /// Runs `world` until no deadline before `until` is left. Calls `goes_on` from time to time, and stops if it returns `false`.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
-        let mut unasked = 0;
+        let mut wakes_since_call = 0;
         while let Some((at, machine)) = self.agenda.next()
             && at < until
         {
-            debug_assert!(at >= self.now, "{machine:?} asks to be woken in the past");
+            debug_assert!(at >= self.now, "the deadline of {machine:?} lies in the past");
             self.now = self.now.max(at);
             self.agenda.wake(world, machine, self.now);
             self.wakes += 1;
-            unasked += 1;
-            if unasked >= self.wakes_between_questions {
-                unasked = 0;
+            wakes_since_call += 1;
+            if wakes_since_call >= self.wakes_between_calls {
+                wakes_since_call = 0;
                 if !goes_on() {
                     return Outcome::Stopped;
                 }

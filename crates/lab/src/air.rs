@@ -1,4 +1,4 @@
-//! A monitor beside a cell: it keeps what was on the air, as rows of a table and as captures.
+//! Monitors of a cell's air: they record PPDUs as rows of a table and in captures.
 
 use crate::capture::{AirCapture, Error};
 use crate::packet::Packet;
@@ -6,17 +6,17 @@ use acklab_base::{Bytes, Datagram, Duration, Instant};
 use acklab_wifi::phy::Mode;
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 
-/// What is kept of the air of one cell.
+/// The monitor of one cell.
 #[derive(Default)]
-pub(crate) struct Air {
+pub(crate) struct AirMonitor {
     rows: Option<Vec<Row>>,
     captures: Vec<AirCapture>,
-    /// PPDUs that have ended while one was on the air that had begun before them.
+    /// PPDUs that have ended, but while an earlier one is still on the air.
     waiting: Vec<Ppdu<Packet>>,
     failed: Option<Error>,
 }
 
-/// A PPDU in the table.
+/// A row of the table: one PPDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) at: Instant,
@@ -30,8 +30,8 @@ pub(crate) struct Row {
     pub(crate) mode: Mode,
 }
 
-impl Air {
-    /// Keep rows for the table.
+impl AirMonitor {
+    /// Keeps rows for the table from now on.
     pub(crate) fn keep_rows(&mut self) {
         self.rows = Some(Vec::new());
     }
@@ -40,8 +40,8 @@ impl Air {
         self.captures.push(capture);
     }
 
-    /// Does anybody want to know what is on the air?
-    pub(crate) const fn listens(&self) -> bool {
+    /// Returns `true` if a table or a capture needs the PPDUs.
+    pub(crate) const fn is_in_use(&self) -> bool {
         self.rows.is_some() || !self.captures.is_empty()
     }
 
@@ -49,8 +49,8 @@ impl Air {
         self.rows.as_deref().unwrap_or_default()
     }
 
-    /// These have ended. All that are yet to end began at `settled` or later.
-    pub(crate) fn note(&mut self, ppdus: impl Iterator<Item = Ppdu<Packet>>, settled: Instant) {
+    /// Records PPDUs that have ended, in the order of their start. All that end later began at `settled` or after it.
+    pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<Packet>>, settled: Instant) {
         self.waiting.extend(ppdus);
         self.waiting.sort_by_key(|ppdu| ppdu.at);
         let ready = self.waiting.partition_point(|ppdu| ppdu.at < settled);
@@ -68,14 +68,14 @@ impl Air {
         }
     }
 
-    /// The first failure of a capture, after which it holds no more.
+    /// Returns the first failure of a capture as an error.
     pub(crate) fn check(&mut self) -> Result<(), Error> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Finish all captures.
+    /// Finishes all captures.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        self.note(std::iter::empty(), Instant::FAR_FUTURE);
+        self.record(std::iter::empty(), Instant::FAR_FUTURE);
         self.check()?;
         self.captures.drain(..).try_for_each(AirCapture::finish)
     }
@@ -99,7 +99,7 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
     }
 }
 
-/// Data PPDUs that carry nothing but pure ACKs have a name of their own, and answers that carry any.
+/// The name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with compressed ACKs have names of their own.
 fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
     match &ppdu.frame {
         Frame::Ack if !ppdu.appended.is_empty() => "augmented_ack",

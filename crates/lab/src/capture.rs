@@ -1,15 +1,15 @@
-//! Captures: what passed a point of the path, or the air of a cell, as a pcapng file that Wireshark opens.
+//! Captures: the packets that pass a point of the network, or the air of a cell, in a pcapng file for Wireshark.
 //!
-//! A file holds one interface, named after its point; another point has a file of its own. Times have nanoseconds, and the
+//! A file has one interface, named after its point; each point has its own file. Times have a resolution of nanoseconds, and the
 //! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of
 //! [`Endpoints::of_connection`](acklab_wire::Endpoints::of_connection).
 //!
-//! Payload is zeros, so [`Extent::Headers`] leaves it out but for the header of UDP's test traffic: a packet keeps its length and its
-//! checksums, and takes at most 112 octets of the file. tshark then cannot verify the TCP and UDP checksums of packets with payload,
-//! and says so.
+//! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a packet keeps its length field and its
+//! checksums, and takes at most 112 octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of packets
+//! with payload.
 //!
-//! The identification of a packet counts the packets of its direction at this point. It tells a retransmission from its
-//! original, but does not find a packet again in the capture of another point.
+//! The IPv4 identification of a packet is the number of its flow's packets at this point before it. It distinguishes a retransmission
+//! from the original, but does not identify a packet across the captures of different points.
 
 pub mod air;
 mod file;
@@ -26,10 +26,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a capture is not written.
+/// Why a capture cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There can be no such file.
+    /// The file cannot be created.
     #[error("cannot create the capture {}: {source}", path.display())]
     Create {
         /// The file.
@@ -37,7 +37,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// The file does not take what is written to it.
+    /// Writing to the file failed.
     #[error("cannot write the capture {}: {source}", path.display())]
     Write {
         /// The file.
@@ -45,20 +45,19 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// What a transport sends cannot be a packet.
+    /// A protocol data unit cannot be encoded as a packet.
     #[error("cannot record a packet in the capture {}: {source}", path.display())]
     Packet {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         source: EncodeError,
     },
 }
 
 /// A capture of packets that is being written.
 ///
-/// What was recorded is safe once [`finish`](Self::finish) has said so. A capture that is dropped before is closed as well
-/// as may be.
+/// The file is complete only after [`finish`](Self::finish) has returned `Ok`. If the capture is dropped before, errors are ignored.
 pub struct Capture {
     file: CaptureFile,
     extent: Extent,
@@ -67,12 +66,12 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Start the capture of `point` in the file `path`, which is made anew.
+    /// Creates or replaces the file `path` for a capture of `point`.
     ///
-    /// The scenario's `title`, if it has one, becomes the comment of the file. `extent` tells how much of each packet is kept.
+    /// The scenario's `title`, if any, becomes the comment of the file. `extent` says how much of each packet is written.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// If the file cannot be created.
     pub fn create(path: &Path, point: &str, title: Option<&str>, extent: Extent) -> Result<Self, Error> {
         let most_octets = match extent {
             Extent::Headers => 80,
@@ -87,11 +86,10 @@ impl Capture {
         })
     }
 
-    /// Record that `packet` passes the point at `now`.
+    /// Records that `packet` passes the point at `now`.
     ///
     /// # Errors
-    /// If it does not fit a packet, which leaves the capture as it was, or the file takes no more, after which it is of
-    /// no use.
+    /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails, after which the capture is unusable.
     pub fn record(&mut self, now: Instant, packet: &Packet) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
@@ -101,10 +99,10 @@ impl Capture {
         self.file.write(now, &self.octets, packet.wire_len().get() as u32)
     }
 
-    /// Hand to the system all that was recorded.
+    /// Writes all buffered records to the file.
     ///
     /// # Errors
-    /// If the file does not take it.
+    /// If writing fails.
     pub fn finish(self) -> Result<(), Error> {
         self.file.finish()
     }

@@ -1,56 +1,58 @@
-//! What can go wrong once a scenario has been accepted.
+//! Errors of a run whose scenario is valid.
 
 use crate::capture;
 use acklab_path::server::{ScheduleError, TraceError};
 use std::io;
 use std::path::PathBuf;
 
-/// A run that could not begin, or not go on.
+/// Why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The nodes of a flow are not connected.
-    #[error("flow \"{flow}\": found no way from \"{from}\" to \"{to}\", expected links that connect them")]
+    #[error("flow \"{flow}\": found no route from \"{from}\" to \"{to}\", expected links that connect them")]
     NoRoute {
         /// The flow's name.
         flow: String,
-        /// Where it begins.
+        /// The sending node.
         from: String,
-        /// Where it should end.
+        /// The receiving node.
         to: String,
     },
-    /// A flow's packets and their ACKs would take no time at all, so that its run would never end.
-    #[error("flow \"{flow}\": found neither a rate nor a delay on its way there and back, expected at least one")]
+    /// A flow's packets and their ACKs would take no time, so that the run would never end.
+    #[error("flow \"{flow}\": found neither a rate nor a delay on its path there and back, expected at least one")]
     NoTime {
         /// The flow's name.
         flow: String,
     },
-    /// A transport that the run is given does not understand its settings.
+    /// A transport of the user rejects its settings.
     #[error("flow \"{flow}\": transport \"{name}\": {reason}")]
     Transport {
         /// The flow's name.
         flow: String,
         /// The transport's name.
         name: String,
-        /// What it says.
+        /// The reason that the transport gives.
         reason: String,
     },
-    /// A flow over UDP has an application that leaves it to the transport how fast to send.
-    #[error("flow \"{flow}\": found an application without a rate, expected one that has it, for UDP has none")]
+    /// The application of a flow over UDP has no rate.
+    #[error(
+        "flow \"{flow}\": found an application without a rate, expected one with a rate, because UDP has no congestion control"
+    )]
     NoRate {
         /// The flow's name.
         flow: String,
     },
-    /// A flow names a strategy that the run is not given.
+    /// A flow names a strategy that is not among those of the run.
     #[error("flow \"{flow}\": {key}: found \"{name}\", expected {expected}")]
     NoStrategy {
         /// The flow's name.
         flow: String,
-        /// The flow's key that names it.
+        /// The flow's key with the name.
         key: &'static str,
         /// The name.
         name: String,
-        /// The names that there are, in words.
+        /// A description of the names that are known.
         expected: String,
     },
     /// A trace file cannot be read.
@@ -60,50 +62,50 @@ pub enum Error {
         link: String,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A trace file holds something else.
-    #[error("link \"{link}\": {} is no trace: {source}", path.display())]
+    /// A trace file is malformed.
+    #[error("link \"{link}\": {} is not a valid trace: {source}", path.display())]
     Trace {
         /// The link direction's name.
         link: String,
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The line and the reason.
         source: TraceError,
     },
-    /// The steps of a link make no schedule.
+    /// The steps of a link do not form a schedule.
     #[error("link \"{link}\": {source}")]
     Schedule {
         /// The link direction's name.
         link: String,
-        /// Why.
+        /// The reason.
         source: ScheduleError,
     },
-    /// A cell cannot be.
+    /// The configuration of a cell is impossible.
     #[error("wifi \"{cell}\": {source}")]
     Wifi {
         /// The cell's name.
         cell: String,
-        /// Why.
+        /// The reason.
         source: acklab_wifi::cell::Error,
     },
-    /// A flow cannot join the network.
+    /// A flow cannot be attached to the network.
     #[error("flow \"{flow}\": {source}")]
-    Join {
+    Attach {
         /// The flow's name.
         flow: String,
-        /// Why.
-        source: acklab_net::Refusal,
+        /// The reason.
+        source: acklab_net::AttachError,
     },
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] capture::Error),
-    /// The caller asked to stop.
+    /// The caller stopped the run.
     #[error("the run was stopped before its end")]
     Stopped,
-    /// A table's columns do not fit each other: a fault of the lab.
+    /// The columns of a table differ in length, which is a bug.
     #[error("a result table is inconsistent: {0}")]
     Table(#[from] arrow_schema::ArrowError),
 }

@@ -1,20 +1,29 @@
-//! From scenario to world, run, tables and captures.
+//! The laboratory: it builds a network from a scenario, runs it, and turns the measurements into tables and captures.
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`scenario`] | the scenario language: a typed document, read, checked and explained |
-//! | [`run()`] | one run of a scenario |
-//! | [`Strategies`] | ACK policies and controllers of your own, for a run |
-//! | [`Table`] | what a run yields: typed tables with units, as Arrow |
-//! | [`transports`] | the endpoints of a flow, of a transport of your own too |
-//! | [`packet`] | a packet in simulation |
-//! | [`capture`] | what passes a point, as pcapng |
+//! | [`scenario`] | the scenario language: a typed document that is parsed, validated and described by a JSON Schema |
+//! | `strategies` | [`Strategies`]: ACK policies, congestion controllers and transports that the user adds |
+//! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
+//! | `build` | the network of a scenario: links, cells, flows and observers |
+//! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
+//! | [`packet`] | the simulated [`Packet`] |
+//! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and probes |
+//! | `probe`, `statistics` | the measurements of a flow during the run |
+//! | `observers`, `air` | the observers of the network: captures, drops, and monitors of a cell's air |
+//! | [`capture`] | captures of packets and of the air in pcapng files |
+//! | `results` | the tables of a run, and the [`Description`] of their columns |
+//! | `table` | [`Table`]: a typed table with units, which converts to Arrow |
+//! | `error` | [`Error`]: why a run cannot start or continue |
 
 mod air;
 mod build;
 pub mod capture;
 mod error;
 mod flows;
+mod observers;
 pub mod packet;
 mod probe;
 mod results;
@@ -25,7 +34,6 @@ mod statistics;
 mod strategies;
 mod table;
 pub mod transports;
-mod watch;
 
 pub use error::Error;
 pub use packet::Packet;

@@ -1,4 +1,4 @@
-//! A packet in simulation: what a transport sends, under the header of an IP packet, with when what it tells came into being.
+//! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
 use acklab_wire::Endpoints;
@@ -8,48 +8,48 @@ use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use std::any::{Any, TypeId};
 
-/// A typed packet. It moves from box to box as one pointer, so a hop costs the same whatever it carries.
+/// A typed packet. It moves through the network as one pointer, so a hop costs the same for any content.
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
 
-/// What a packet holds. All that a hop reads are these 64 octets.
+/// The content of a packet: the 64 octets that a hop reads.
 #[derive(Debug)]
 struct Body {
     header: Header,
     pdu: Box<dyn Carried>,
 }
 
-/// What stands around a protocol data unit.
+/// The header of a packet, with cached properties of its protocol data unit.
 #[derive(Clone, Copy, Debug)]
 struct Header {
     route: Route,
     wire_len: u32,
     is_pure_ack: bool,
-    born: Instant,
+    origin: Instant,
 }
 
-/// Who sends a packet where.
+/// The addressing of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Addresses and ports.
     pub endpoints: Endpoints,
-    /// The flow that these make up with the protocol.
+    /// The flow of these addresses, ports and the protocol.
     pub flow: FlowKey,
-    /// The node with the destination's address.
+    /// The node that has the destination address.
     pub destination: NodeId,
     /// Differentiated services codepoint.
     pub dscp: u8,
 }
 
 impl Route {
-    /// That of a flow of this IP protocol between `endpoints`, to `destination`, with the default codepoint.
+    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with the default codepoint.
     #[must_use]
     pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
         Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0 }
     }
 }
 
-/// Any [`Pdu`] that can be copied.
+/// A [`Pdu`] behind a pointer that can be copied.
 trait Carried: Pdu {
     fn copy(&self) -> Box<dyn Carried>;
 }
@@ -69,26 +69,27 @@ impl Clone for Body {
 }
 
 impl Packet {
-    /// A packet that carries `pdu`. Data are born when they are sent, an acknowledgment when the newest data arrived that it reports.
-    pub fn new<P: Pdu + Clone>(pdu: P, route: Route, born: Instant) -> Self {
-        Self(Box::new(Body { header: Header::of(&pdu, route, born), pdu: Box::new(pdu) }))
+    /// A packet that carries `pdu`. `origin` is the instant from which its content dates: for data the time of transmission, for an
+    /// acknowledgment the arrival of the newest data that it reports.
+    pub fn new<P: Pdu + Clone>(pdu: P, route: Route, origin: Instant) -> Self {
+        Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Box::new(pdu) }))
     }
 
-    /// The same as [`new`](Self::new), in the memory of `spare` if that carries a `P` too.
+    /// Like [`new`](Self::new), but reuses the memory of `spare` if that carries a `P` too.
     #[inline]
-    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: &P, route: &Route, born: Instant) -> Self {
+    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: &P, route: &Route, origin: Instant) -> Self {
         if let Some(mut packet) = spare {
-            let place: &mut dyn Any = &mut *packet.0.pdu;
-            if let Some(place) = place.downcast_mut::<P>() {
-                place.clone_from(pdu);
-                packet.0.header = Header::of(pdu, *route, born);
+            let carried: &mut dyn Any = &mut *packet.0.pdu;
+            if let Some(carried) = carried.downcast_mut::<P>() {
+                carried.clone_from(pdu);
+                packet.0.header = Header::of(pdu, *route, origin);
                 return packet;
             }
         }
-        Self::new(pdu.clone(), *route, born)
+        Self::new(pdu.clone(), *route, origin)
     }
 
-    /// What it carries, if that is of this type.
+    /// The protocol data unit. Returns `None` if it is of another type.
     #[must_use]
     #[inline]
     pub fn pdu<P: Pdu>(&self) -> Option<&P> {
@@ -96,22 +97,22 @@ impl Packet {
         pdu.downcast_ref()
     }
 
-    /// When what it tells came into being.
+    /// The instant from which the content dates (see [`new`](Self::new)).
     #[must_use]
-    pub const fn born(&self) -> Instant {
-        self.0.header.born
+    pub const fn origin(&self) -> Instant {
+        self.0.header.origin
     }
 
-    /// Octets of payload, which a capture may leave out.
+    /// Octets of payload, which a capture may omit.
     #[must_use]
     pub fn payload(&self) -> u32 {
         self.0.pdu.payload()
     }
 
-    /// Put its octets in place of those in `octets`.
+    /// Replaces the content of `octets` by the octets of the packet.
     ///
     /// # Errors
-    /// If it does not fit an IPv4 packet; `octets` is empty then.
+    /// If the packet does not fit an IPv4 packet; `octets` is then empty.
     pub fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Route { endpoints, dscp, .. } = self.0.header.route;
         self.0.pdu.encode(endpoints, Ipv4Fields { identification, dscp, ..Ipv4Fields::default() }, extent, octets)
@@ -120,8 +121,8 @@ impl Packet {
 
 impl Header {
     #[inline]
-    fn of<P: Pdu>(pdu: &P, route: Route, born: Instant) -> Self {
-        Self { route, wire_len: pdu.wire_len().get() as u32, is_pure_ack: pdu.is_pure_ack(), born }
+    fn of<P: Pdu>(pdu: &P, route: Route, origin: Instant) -> Self {
+        Self { route, wire_len: pdu.wire_len().get() as u32, is_pure_ack: pdu.is_pure_ack(), origin }
     }
 }
 
@@ -166,42 +167,51 @@ impl Datagram for Packet {
 
 impl acklab_wifi::Packet for Packet {
     fn ack(&self) -> Option<Ack> {
-        let segment = self.pdu::<Segment>().filter(|_| self.is_pure_ack())?;
-        Some(Ack::of(*segment, self.0.header.route.endpoints))
+        // The header tells it for most packets; the segment lies elsewhere.
+        if !self.is_pure_ack() {
+            return None;
+        }
+        Some(Ack::of(*self.pdu::<Segment>()?, self.0.header.route.endpoints))
     }
 
     fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self {
-        Self::reuse(spare, &ack.segment, &self.0.header.route, self.born())
+        Self::reuse(spare, &ack.segment, &self.0.header.route, self.origin())
     }
 }
 
-/// Packets that have arrived and wait to be used again, so that a run in its stride allocates nothing.
+/// Arrived packets whose memory is reused, so that a run in its steady state does not allocate.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 
-/// The place of a pool where packets of one type wait.
+/// The index in a pool of the spare packets of one type.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shelf(usize);
+pub(crate) struct SpareList(usize);
 
 impl Pool {
-    /// Where packets that carry a `P` wait.
-    pub(crate) fn shelf<P: Pdu>(&mut self) -> Shelf {
+    /// The spare packets that carry a `P`.
+    pub(crate) fn spares<P: Pdu>(&mut self) -> SpareList {
         let known = self.0.iter().position(|(of, _)| *of == TypeId::of::<P>());
-        Shelf(known.unwrap_or_else(|| {
+        SpareList(known.unwrap_or_else(|| {
             self.0.push((TypeId::of::<P>(), Vec::new()));
             self.0.len() - 1
         }))
     }
 
-    /// A packet that carries `pdu`, which is written where it will lie.
+    /// A packet that carries a copy of `pdu`, which is written directly to the packet's memory.
     #[inline]
-    pub(crate) fn packet<P: Pdu + Clone>(&mut self, shelf: Shelf, pdu: &P, route: &Route, born: Instant) -> Packet {
-        Packet::reuse(self.0[shelf.0].1.pop(), pdu, route, born)
+    pub(crate) fn packet<P: Pdu + Clone>(
+        &mut self,
+        spares: SpareList,
+        pdu: &P,
+        route: &Route,
+        origin: Instant,
+    ) -> Packet {
+        Packet::reuse(self.0[spares.0].1.pop(), pdu, route, origin)
     }
 
-    /// Keeps a packet that has arrived.
+    /// Keeps an arrived packet for reuse.
     #[inline]
-    pub(crate) fn take_back(&mut self, shelf: Shelf, packet: Packet) {
-        self.0[shelf.0].1.push(packet);
+    pub(crate) fn take_back(&mut self, spares: SpareList, packet: Packet) {
+        self.0[spares.0].1.push(packet);
     }
 }

@@ -1,6 +1,6 @@
-//! What is measured of a flow while it runs.
+//! Measurements of a flow during the run.
 //!
-//! A probe is told what the two endpoints say of themselves after each step of theirs, and knows no transport.
+//! A probe receives the state of the two endpoints after each packet and each wake-up. It knows no transport.
 
 mod bursts;
 mod delay;
@@ -15,10 +15,10 @@ use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
 
-/// Gain of the moving average of inter-departure times, that of RFC 6298 for round trips.
+/// Gain of the moving average of inter-departure times: that of RFC 6298 for the smoothed RTT.
 const IDT_GAIN: f64 = 1.0 / 8.0;
 
-/// What is recorded over time, only for those who ask.
+/// Series over time; those that the scenario does not request are `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) operating_points: Option<Vec<OperatingPoint>>,
@@ -28,11 +28,11 @@ pub(crate) struct Records {
     pub(crate) decisions: Option<Vec<(Instant, Decision)>>,
 }
 
-/// What an ACK policy has decided.
+/// A decision of an ACK policy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision {
     pub(crate) when: AckTime,
-    /// The place of its reason among those of the endpoint's acknowledgments.
+    /// The index of the reason among those of the endpoint's acknowledgments.
     pub(crate) reason: usize,
     pub(crate) unacknowledged: u64,
 }
@@ -47,7 +47,7 @@ pub(crate) struct OperatingPoint {
     pub(crate) srtt_ms: Option<f64>,
 }
 
-/// One packet at one end.
+/// A packet at one end of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRecord {
     pub(crate) at: Instant,
@@ -55,7 +55,7 @@ pub(crate) struct PacketRecord {
     pub(crate) offset: u64,
 }
 
-/// What happened to it there.
+/// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Sent,
@@ -75,21 +75,23 @@ impl PacketKind {
     }
 }
 
-/// What is measured of a flow: of its data, and of what the application at its other end writes back, if it does.
+/// The probes of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Probes {
-    pub(crate) there: FlowProbe,
-    pub(crate) back: Option<Box<FlowProbe>>,
+    /// The probe of the forward data.
+    pub(crate) forward: FlowProbe,
+    /// The probe of the reverse data, for a flow with data in both directions.
+    pub(crate) reverse: Option<Box<FlowProbe>>,
 }
 
 impl Probes {
-    /// Each direction that is measured.
+    /// The probes of the measured directions.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
-        [Some(&self.there), self.back.as_deref()].into_iter().flatten()
+        [Some(&self.forward), self.reverse.as_deref()].into_iter().flatten()
     }
 }
 
-/// One direction's measurements in the open window: windows and flights in octets, times in nanoseconds.
+/// The measurements of one direction in the window: congestion window and data in flight in octets, times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbe {
     mss: f64,
@@ -108,7 +110,7 @@ pub(crate) struct FlowProbe {
     pub(crate) completed: Option<Instant>,
 
     rtt_samples: u64,
-    /// Data beyond this offset are new; below it, they are sent again.
+    /// The highest offset sent: data beyond it are new, data below it are retransmissions.
     sent: u64,
     last_departure: Option<Instant>,
     idt: Option<f64>,
@@ -116,7 +118,7 @@ pub(crate) struct FlowProbe {
 }
 
 impl FlowProbe {
-    /// `burst_gap`: ACKs that follow each other closer than this belong to one burst.
+    /// A probe for packets of `mss` octets of payload. ACKs that follow each other within `burst_gap` belong to one burst.
     pub(crate) fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
         Self {
             mss: mss as f64,
@@ -141,7 +143,8 @@ impl FlowProbe {
         }
     }
 
-    /// A new window: forget what was measured, keep what is still under way. So many round trips have been measured before.
+    /// Begins the window of measurement: discards the measurements so far, but keeps the state that continues. `rtt_samples` is the number
+    /// of RTT samples before the window.
     pub(crate) fn open(&mut self, now: Instant, rtt_samples: u64) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
@@ -156,7 +159,7 @@ impl FlowProbe {
         *self = fresh;
     }
 
-    /// The window ends at `until`.
+    /// Ends the window of measurement.
     pub(crate) fn close(&mut self, until: Instant) {
         self.bursts.finish();
         for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma] {
@@ -166,21 +169,20 @@ impl FlowProbe {
         self.throughput.finish(until, &mut self.records.throughput);
     }
 
-    /// A packet with `payload` octets of data from `offset` on leaves the sender.
+    /// The sender sends a packet with `payload` octets of data from `offset` on.
     #[inline]
     pub(crate) fn data_departs(&mut self, now: Instant, offset: u64, payload: u32, sender: &Vitals) {
         if let Some(in_flight) = sender.in_flight {
             self.in_flight.set(now, in_flight as f64);
         }
-        self.spaced(now);
+        self.measure_departure_gap(now);
         let end = offset + u64::from(payload);
         let kind = if end <= self.sent { PacketKind::Retransmitted } else { PacketKind::Sent };
         self.sent = self.sent.max(end);
         self.record_packet(now, kind, offset);
     }
 
-    /// A packet with data leaves so long after the one before.
-    fn spaced(&mut self, now: Instant) {
+    fn measure_departure_gap(&mut self, now: Instant) {
         if let Some(last) = self.last_departure {
             let gap = now.since(last).as_nanos() as f64;
             let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
@@ -192,21 +194,21 @@ impl FlowProbe {
 
     /// The sender's application may have written.
     #[inline]
-    pub(crate) fn wrote(&mut self, now: Instant, sender: &Vitals) {
+    pub(crate) fn data_written(&mut self, now: Instant, sender: &Vitals) {
         self.application_delay.written(now, sender.written);
     }
 
-    /// The sender has taken an acknowledgment without data.
+    /// The sender has received a pure ACK.
     #[inline]
     pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &Packet, sender: &Vitals) {
         self.acks_delivered += 1;
         self.ack_bytes += packet.wire_len().get();
-        self.feedback_age.add(now.since(packet.born()).as_nanos() as f64);
+        self.feedback_age.add(now.since(packet.origin()).as_nanos() as f64);
         self.bursts.arrival(now);
         self.acknowledged(now, sender);
     }
 
-    /// The sender has taken a packet that acknowledges, alone or beside data of the other direction.
+    /// The sender has received an acknowledgment, as a pure ACK or with data of the other direction.
     #[inline(always)]
     pub(crate) fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
@@ -224,7 +226,7 @@ impl FlowProbe {
                 self.throughput.srtt(srtt);
             }
         }
-        self.wrote(now, sender);
+        self.data_written(now, sender);
         if let Some(points) = &mut self.records.operating_points {
             let segments = |octets: u64| octets as f64 / self.mss;
             points.push(OperatingPoint {
@@ -238,22 +240,22 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.acknowledged);
     }
 
-    /// The receiver has taken a packet with data that was sent at `born`; `fresh` octets of it were new. `offset` tells where they lie.
+    /// The receiver has received a data packet that was sent at `origin`, with `fresh` new octets. `offset` returns its stream offset.
     #[inline]
     pub(crate) fn data_arrived(
         &mut self,
         now: Instant,
-        born: Instant,
+        origin: Instant,
         fresh: u64,
         receiver: &Vitals,
         offset: impl FnOnce() -> u64,
     ) {
-        let delay = now.since(born).as_nanos() as f64;
+        let delay = now.since(origin).as_nanos() as f64;
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         match receiver.read {
             Some(upto) => self.application_delay.delivered(now, upto),
-            // There is no order to wait for: what arrives is read at once.
+            // Without order, data are read on arrival.
             None => self.application_delay.read(now, delay),
         }
         if self.records.packets.is_some() {
@@ -261,15 +263,15 @@ impl FlowProbe {
         }
     }
 
-    /// The receiver's application may have read something that had arrived before.
-    pub(crate) fn read(&mut self, now: Instant, receiver: &Vitals) {
+    /// The receiver's application may have read data that had arrived before.
+    pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
             self.application_delay.delivered(now, upto);
         }
     }
 
-    /// An endpoint tells an event.
-    pub(crate) fn happened(&mut self, now: Instant, event: Event) {
+    /// Records an event of an endpoint.
+    pub(crate) fn record_event(&mut self, now: Instant, event: Event) {
         if event == Event::Finished {
             self.completed = Some(now);
         }

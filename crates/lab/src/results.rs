@@ -1,4 +1,4 @@
-//! From a finished window to tables, named as CCperf names its metrics: statistic, quantity, layer.
+//! The tables of a run. Their columns have the names of CCperf's metrics: statistic, quantity, layer.
 
 mod cells;
 mod flows;
@@ -17,7 +17,7 @@ use acklab_base::Instant;
 use acklab_path::Counters;
 use flows::{Ends, FlowResult};
 
-/// What the columns of the tables of metrics are, in their order.
+/// The descriptions of the columns of the metrics tables, in their order.
 #[must_use]
 pub fn metrics() -> Vec<Description> {
     let tables = [
@@ -30,7 +30,7 @@ pub fn metrics() -> Vec<Description> {
     tables.concat()
 }
 
-/// All tables of the window from `from` to `until`. `counters` holds what each link direction has counted in it.
+/// All tables of the window from `from` to `until`. `counters` are those of the link directions.
 pub(crate) fn tables(
     world: &mut World,
     plan: &Plan,
@@ -78,16 +78,19 @@ pub(crate) fn tables(
     tables
 }
 
-/// What the ends of a flow have counted up to `until`, once for each direction that is measured.
+/// The counters of both ends of a flow up to `until`, once for each measured direction.
 fn ends(flow: &mut Flow, until: Instant) -> impl Iterator<Item = Ends> {
     let [from, to] = flow.close(until);
-    let [there, back] = flow.keys;
-    let way_back =
-        flow.probes.back.as_ref().map(|_| Ends { sender: to.clone(), receiver: from.clone(), keys: [back, there] });
-    [Some(Ends { sender: from, receiver: to, keys: flow.keys }), way_back].into_iter().flatten()
+    let [forward, reverse] = flow.keys;
+    let reverse = flow.probes.reverse.as_ref().map(|_| Ends {
+        sender: to.clone(),
+        receiver: from.clone(),
+        keys: [reverse, forward],
+    });
+    [Some(Ends { sender: from, receiver: to, keys: flow.keys }), reverse].into_iter().flatten()
 }
 
-/// How many ACKs were sent for which reason.
+/// The table of ACKs sent, by flow and reason.
 fn acknowledgments(flows: &[FlowResult<'_>]) -> Table {
     let rows = || {
         flows.iter().flat_map(|flow| {

@@ -1,4 +1,4 @@
-//! One run.
+//! One run of a scenario.
 
 use crate::build::{self, Plan, World};
 use crate::error::Error;
@@ -11,40 +11,40 @@ use acklab_drive::{Outcome, VirtualClock};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What a run needs beyond its scenario.
+/// Options of a run that are not part of the scenario.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// The folder that trace files are relative to.
+    /// The folder to which the paths of trace files are relative.
     pub base: PathBuf,
-    /// The folder that captures are written into; without it, none is.
+    /// The folder for captures; without it, none is written.
     pub captures: Option<PathBuf>,
-    /// Strategies that the scenario names and that are not built in.
+    /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
 }
 
-/// What a run yields.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// The tables, `flows`, `links`, `network` and `acks` first, then the series that were asked for.
+    /// The tables: `flows`, `links`, `network` and `acks` first, then those of cells and the requested series.
     pub tables: Vec<Table>,
-    /// How often a machine was woken: the work that the run took.
+    /// The number of wake-ups: a measure of the computing work.
     pub wakes: u64,
-    /// Packets that links have delivered.
+    /// Packets delivered by links and cells.
     pub hops: u64,
-    /// Packets that were dropped because no way led to their destination, or no port took their flow.
-    pub unplaced: u64,
+    /// Packets dropped because there was no route to their destination or no port for their flow.
+    pub undeliverable: u64,
 }
 
-/// Run `scenario` to its end. `goes_on` is asked now and then whether to continue; after every wake-up if a strategy is not built in,
-/// for then it may know of a failure after which nothing counts.
+/// Runs `scenario` to its end. Calls `goes_on` from time to time, and stops if it returns `false`. If the scenario uses a strategy of the
+/// user, it is called after every wake-up, because the strategy may have failed.
 ///
 /// # Errors
-/// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` said no.
+/// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
-        clock.ask_always();
+        clock.call_back_always();
     }
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = build::window(scenario);
@@ -59,7 +59,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
         advance(&mut clock, &mut world, end, &mut goes_on)?;
     }
     world.taps.finish()?;
-    Ok(Results { tables, wakes: clock.wakes(), hops, unplaced: world.unplaced() })
+    Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
 fn advance(
@@ -75,8 +75,8 @@ fn advance(
 }
 
 fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
-    let links: Vec<_> = world.boxes().0.iter_mut().map(|link| link.counters(until)).collect();
-    world.tell_taps();
+    let links: Vec<_> = world.links_and_cells().0.iter_mut().map(|link| link.counters(until)).collect();
+    world.flush_taps();
     let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
     let hops = links.iter().map(|counters| counters.packets_out).chain(through_cells).sum();
     (results::tables(world, plan, scenario, &links, from, until), hops)

@@ -1,22 +1,24 @@
 //! The scenario language: a run as one typed document.
 //!
-//! A text becomes a [`Scenario`] in six steps, each of which may refuse it:
+//! A text becomes a [`Scenario`] in six steps, each of which may reject it:
 //!
 //! ```text
-//! text → document → sets → shorthand → check → types → validate
-//!        (places)  (--set)  (in full) (schema) (serde) (sense)
+//! text →  document  → sets  → shorthand → check  → types → validate
+//!        (positions) (--set) (expanded)  (schema) (serde) (semantics)
 //! ```
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
-//! | `flow`, `transport`, `measure` | the types; links are those of [`acklab_path`] |
-//! | `document` | the text as values that know their place |
-//! | `sets` | values from outside |
-//! | `shorthand` | what may be said in fewer words than the types have |
+//! | `flow`, `transport`, `measure` | the types of flows, transports and measurements; those of links are in [`acklab_path`] |
+//! | `document` | the parsed text: values that know their position |
+//! | `sets` | values given by `--set` |
+//! | `shorthand` | the expansion of abbreviated forms |
 //! | `schema` | the JSON Schema of the types |
-//! | `check` | the document against the schema |
-//! | `validate` | what types cannot say, and whether the run knows the strategies that are named |
-//! | `refuse`, `snippet` | the message to a person |
+//! | `check` | validation of the document against the schema |
+//! | `validate` | rules that types cannot express, and the names of strategies |
+//! | `refuse`, `snippet` | the error message: its position, and the excerpt of the text |
 
 mod check;
 mod document;
@@ -40,29 +42,29 @@ pub use transport::{Custom, Transport};
 use crate::strategies::Strategies;
 use acklab_base::Duration;
 use acklab_path::link;
-use acklab_wifi::Config as Wifi;
+
 use document::Node;
 use refuse::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Names stand in paths, tables and file names: a letter, then letters, digits, `_` and `-`.
+/// Names are used in paths, tables and file names: a letter or `_`, then letters, digits, `_` and `-`.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
-/// A run: nodes joined by links, flows between them, and what is measured.
+/// A run: nodes connected by links and cells, flows between them, and the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "acklab scenario")]
 pub struct Scenario {
-    /// What a person calls it.
+    /// A title for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
     /// Simulated time from start to end.
     #[schemars(example = "15s")]
     pub duration: Duration,
-    /// Where all chance of the run comes from. The same scenario with the same seed gives the same results.
+    /// The source of all randomness of the run. The same scenario with the same seed gives the same results.
     #[schemars(example = 42)]
     pub seed: u64,
     /// The links. Nodes exist because links and cells name them.
@@ -70,11 +72,11 @@ pub struct Scenario {
     pub link: Vec<Link>,
     /// Wi-Fi cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wifi: Vec<Wifi>,
+    pub wifi: Vec<acklab_wifi::Config>,
     /// The flows.
     #[schemars(length(min = 1))]
     pub flow: Vec<Flow>,
-    /// What is measured, and when.
+    /// The window of measurement and the recorded series.
     #[serde(default)]
     pub measure: Measure,
     /// Captures of packets.
@@ -82,33 +84,33 @@ pub struct Scenario {
     pub capture: Vec<Capture>,
 }
 
-/// A link between two nodes. Its two directions are always separate; they are called `<name>_forward` and `<name>_reverse`.
+/// A link between two nodes. Its two directions are separate; their names are `<name>_forward` and `<name>_reverse`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Its name.
+    /// The name of the link.
     #[schemars(regex(pattern = NAME), example = &"btl")]
     pub name: String,
-    /// The node where `forward` begins.
+    /// The node at which `forward` begins.
     #[schemars(regex(pattern = NAME), example = &"r1")]
     pub from: String,
-    /// The node where `forward` ends.
+    /// The node at which `forward` ends.
     #[schemars(regex(pattern = NAME), example = &"r2")]
     pub to: String,
-    /// From `from` to `to`.
+    /// The direction from `from` to `to`.
     pub forward: link::Config,
-    /// From `to` to `from`.
+    /// The direction from `to` to `from`.
     pub reverse: link::Config,
 }
 
 impl Link {
-    /// What its direction from `from` to `to` is called.
+    /// The name of the direction from `from` to `to`.
     #[must_use]
     pub fn forward_name(&self) -> String {
         format!("{}_forward", self.name)
     }
 
-    /// What its direction from `to` to `from` is called.
+    /// The name of the direction from `to` to `from`.
     #[must_use]
     pub fn reverse_name(&self) -> String {
         format!("{}_reverse", self.name)
@@ -116,7 +118,7 @@ impl Link {
 }
 
 impl Scenario {
-    /// Every flow by itself: those with a `count` or to several stations are unrolled, and each has its name.
+    /// All flows with their names. A flow with a `count` or with several stations is expanded to one flow for each.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let mut flows = Vec::new();
@@ -126,17 +128,17 @@ impl Scenario {
         flows
     }
 
-    /// The ends of a flow, once for each station where it names several that are alike.
+    /// The two ends of a flow, once for each station if it names a group of stations.
     fn ends(&self, flow: &Flow) -> Vec<(String, String)> {
         let stations = |name: &str| {
-            let alike = self.wifi.iter().flat_map(|cell| &cell.station).find(|station| station.name == name);
-            alike.map_or_else(|| vec![name.to_owned()], acklab_wifi::config::Station::names)
+            let group = self.wifi.iter().flat_map(|cell| &cell.station).find(|station| station.name == name);
+            group.map_or_else(|| vec![name.to_owned()], acklab_wifi::config::Station::names)
         };
         let to = stations(&flow.to);
         stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
     }
 
-    /// The nodes, in alphabetical order.
+    /// The names of all nodes, in alphabetical order.
     #[must_use]
     pub fn node_names(&self) -> Vec<String> {
         let links = self.link.iter().flat_map(|link| [link.from.clone(), link.to.clone()]);
@@ -145,7 +147,7 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// Where packets can be captured: the nodes where flows begin or end, the two directions of each link, and the air of each cell.
+    /// The points of capture: the nodes at which flows begin or end, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
@@ -154,8 +156,8 @@ impl Scenario {
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 
-    /// The whole scenario as JSON, with the settings of every preset and every default written out, in the order of this
-    /// language. It is a scenario itself.
+    /// The whole scenario as JSON, with the settings of all presets and all defaults written out, in the order of the types. The result
+    /// is a valid scenario.
     #[must_use]
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
@@ -172,20 +174,20 @@ impl Scenario {
 
 /// Reads a scenario from TOML, or from JSON if the text begins with `{`.
 ///
-/// `name` stands for the text in messages. `sets` are values from outside, each `path=value` such as `flow.0.congestion=newreno`
-/// or `link.btl.reverse.gate.quota=5`, carried out in order: tables are entered by key, lists by index or by name, a value that is
-/// not TOML is text, an empty one takes its key away. `seed` takes the place of the scenario's own.
+/// `name` is the name of the text in error messages. `sets` are assignments `path=value` such as `flow.0.congestion=newreno` or
+/// `link.btl.reverse.gate.quota=5`, which are applied in order. A path selects the members of tables by key and those of lists by index or
+/// name; a value that is not TOML is text, and an empty value removes the key. `seed` replaces the seed of the scenario.
 ///
 /// # Errors
-/// If it is no scenario, with the place of the first fault, what was found there and what was expected.
+/// If the text is not a valid scenario. The error names the position of the first fault, what was found there and what was expected.
 pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Result<Scenario, Refusal> {
     read(text, name, sets, seed, None)
 }
 
-/// As [`load`], for a run that is given these strategies: a scenario that names others is refused.
+/// Like [`load`], but also rejects a scenario that names strategies which are not among `strategies`.
 ///
 /// # Errors
-/// Those of [`load`], and a name that `strategies` do not have.
+/// As [`load`], and if `strategies` do not have a name of the scenario.
 pub fn load_for(
     text: &str,
     name: &str,

@@ -1,156 +1,74 @@
-//! An endpoint where it joins the network: what it sends gets a header, and what it does is measured.
+//! The connection of an endpoint with the network: it adds the IP header to what the endpoint sends, runs the application, and informs
+//! the probes.
 
-use crate::packet::{Packet, Pool, Route, Shelf};
+mod application;
+mod snapshot;
+
+pub(crate) use application::Application;
+pub(crate) use snapshot::Snapshot;
+
+use crate::packet::{Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
-use acklab_app::{Reader, Writer};
-use acklab_base::{CounterValue, Endpoint, Event, Instant};
+use acklab_base::{Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
-/// Which end of a flow an endpoint is.
+/// The role of an endpoint in its flow, which decides what is measured at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The one whose data are measured.
+pub(crate) enum Role {
+    /// It sends the data of a flow with data in one direction.
     Sender,
-    /// The one that takes them.
+    /// It receives the data of a flow with data in one direction.
     Receiver,
-    /// Of a flow with data both ways, which is measured both ways: the one that opens it.
-    Opener,
-    /// And the one that is opened.
-    Answerer,
+    /// It opens a flow with data in both directions, which are both measured.
+    Initiator,
+    /// It is the passive end of a flow with data in both directions.
+    Responder,
 }
 
-impl End {
-    /// What is measured of the data that this end sends.
-    fn sends(self, probes: &mut Probes) -> &mut FlowProbe {
-        match (self, &mut probes.back) {
-            (Self::Answerer, Some(back)) => back,
-            _ => &mut probes.there,
+impl Role {
+    /// The probe of the data that this end sends.
+    fn sent(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.reverse) {
+            (Self::Responder, Some(reverse)) => reverse,
+            _ => &mut probes.forward,
         }
     }
 
-    /// And of those that it takes.
-    fn takes(self, probes: &mut Probes) -> &mut FlowProbe {
-        match (self, &mut probes.back) {
-            (Self::Opener, Some(back)) => back,
-            _ => &mut probes.there,
-        }
-    }
-}
-
-/// What an application does at one end.
-#[derive(Debug)]
-pub(crate) enum Application {
-    /// It writes.
-    Writer(Writer),
-    /// It reads at a pace of its own, and may write as well.
-    Reader(Box<(Reader, Option<Writer>)>),
-    /// Whatever arrives is read at once.
-    None,
-}
-
-impl Application {
-    #[inline]
-    fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
-        match self {
-            Self::Writer(writer) => writer.run(now, endpoint.port()),
-            Self::Reader(both) => {
-                let (reader, writer) = &mut **both;
-                reader.run(now, endpoint.port());
-                if let Some(writer) = writer {
-                    writer.run(now, endpoint.port());
-                }
-            }
-            Self::None => {}
-        }
-    }
-
-    #[inline]
-    fn deadline(&self) -> Option<Instant> {
-        match self {
-            Self::Writer(writer) => writer.deadline(),
-            Self::Reader(both) => {
-                let (reader, writer) = &**both;
-                Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
-            }
-            Self::None => None,
+    /// The probe of the data that this end receives.
+    fn received(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.reverse) {
+            (Self::Initiator, Some(reverse)) => reverse,
+            _ => &mut probes.forward,
         }
     }
 }
 
-/// An endpoint whose transport is not known here.
+/// An endpoint at a port of the network, whatever its transport.
 pub(crate) trait Socket: Send {
-    /// A packet has come.
+    /// A packet arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
-    /// Its deadline has come.
+    /// The deadline has come.
     fn wake(&mut self, now: Instant, probes: &mut Probes);
 
-    /// What leaves it next.
+    /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// What it has counted.
-    fn tally(&self) -> Tally;
+    /// The current counters.
+    fn snapshot(&self) -> Snapshot;
 
-    /// From now on, keep the decisions of its ACK policy.
-    fn keep_decisions(&mut self);
+    /// Records the decisions of the ACK policy from now on.
+    fn record_decisions(&mut self);
 }
 
-/// What an endpoint has counted since it began.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tally {
-    pub(crate) written: u64,
-    pub(crate) received: u64,
-    pub(crate) delivered: u64,
-    pub(crate) rtt_samples: u64,
-    pub(crate) readings: Vec<(&'static str, &'static str, CounterValue)>,
-    /// Acknowledgments sent, by reason.
-    pub(crate) acknowledgments: Vec<(String, u64)>,
-}
-
-impl Tally {
-    /// What has been counted since `before`, which is of the same endpoint. Gauges are as they are now.
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        let mut since = self.clone();
-        since.written -= before.written;
-        since.received -= before.received;
-        since.delivered -= before.delivered;
-        since.rtt_samples -= before.rtt_samples;
-        for ((.., now), (.., before)) in since.readings.iter_mut().zip(&before.readings) {
-            if let (CounterValue::Count(now), CounterValue::Count(before)) = (now, before) {
-                *now -= before;
-            }
-        }
-        for ((_, now), (_, before)) in since.acknowledgments.iter_mut().zip(&before.acknowledgments) {
-            *now -= before;
-        }
-        since
-    }
-
-    /// The counter of this name, if the endpoint has it.
-    pub(crate) fn count(&self, name: &str) -> Option<u64> {
-        self.readings.iter().find_map(|(known, _, reading)| match reading {
-            CounterValue::Count(count) if *known == name => Some(*count),
-            _ => None,
-        })
-    }
-
-    /// The value of the gauge of this name, if the endpoint has it and it has a value.
-    pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
-        self.readings.iter().find_map(|(known, _, reading)| match reading {
-            CounterValue::Gauge(value) if *known == name => *value,
-            _ => None,
-        })
-    }
-}
-
-/// An endpoint, its application and the header of what it sends.
+/// An endpoint with its application and the IP header of its packets.
 pub(crate) struct Bound<E> {
     endpoint: E,
     application: Application,
     route: Route,
-    end: End,
-    shelf: Shelf,
+    role: Role,
+    spares: SpareList,
 }
 
 impl<E> Bound<E>
@@ -158,18 +76,18 @@ where
     E: Endpoint,
     E::Datagram: Pdu,
 {
-    pub(crate) fn new(endpoint: E, application: Application, route: Route, end: End, pool: &mut Pool) -> Self {
-        Self { endpoint, application, route, end, shelf: pool.shelf::<E::Datagram>() }
+    pub(crate) fn new(endpoint: E, application: Application, route: Route, role: Role, pool: &mut Pool) -> Self {
+        Self { endpoint, application, route, role, spares: pool.spares::<E::Datagram>() }
     }
 
-    /// The earlier of what the endpoint and its application wait for.
+    /// The earlier deadline of the endpoint and its application.
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// A packet has come of which each part belongs to a direction of its own: data to that of the peer, an acknowledgment to that of
-    /// this end.
+    /// Accepts a packet of a flow with data in both directions: its payload belongs to the direction of the peer's data, its
+    /// acknowledgment to the direction of this end's data.
     #[inline(never)]
     fn accept_both_ways(&mut self, now: Instant, packet: &Packet, pdu: &E::Datagram, probes: &mut Probes)
     where
@@ -182,38 +100,38 @@ where
         let vitals = self.endpoint.vitals();
         if content.payload > 0 {
             let fresh = vitals.received - before;
-            let taken = self.end.takes(probes);
-            taken.data_arrived(now, packet.born(), fresh, &vitals, || self.endpoint.offset(pdu));
+            let received = self.role.received(probes);
+            received.data_arrived(now, packet.origin(), fresh, &vitals, || self.endpoint.offset(pdu));
         }
-        let sent = self.end.sends(probes);
+        let sent = self.role.sent(probes);
         match content.acknowledges {
             true if self.endpoint.is_pure_ack(pdu) => sent.ack_arrived(now, packet, &vitals),
             true => sent.acknowledged(now, &vitals),
-            false => sent.wrote(now, &vitals),
+            false => sent.data_written(now, &vitals),
         }
         self.note_events(now, probes);
     }
 
-    /// A packet with data leaves one end of a flow that has them both ways.
+    /// Informs the probe of a data packet that leaves one end of a flow with data in both directions.
     #[inline(never)]
     fn note_departure(&self, now: Instant, pdu: &E::Datagram, probes: &mut Probes) {
         let payload = self.endpoint.content(pdu).payload;
         if payload > 0 {
-            let sent = self.end.sends(probes);
+            let sent = self.role.sent(probes);
             sent.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
         }
     }
 
-    /// This end has been woken, and its application may have written and read.
+    /// Informs the probes after a wake-up, in which the application may have written and read.
     fn note_wake(&mut self, now: Instant, probes: &mut Probes) {
         let vitals = self.endpoint.vitals();
-        self.end.takes(probes).read(now, &vitals);
-        let sent = self.end.sends(probes);
-        sent.wrote(now, &vitals);
+        self.role.received(probes).data_read(now, &vitals);
+        let sent = self.role.sent(probes);
+        sent.data_written(now, &vitals);
         self.note_events(now, probes);
     }
 
-    /// What an ACK policy decides concerns the data that this end takes, all else those that it sends.
+    /// Passes the events of the endpoint to the probes: decisions of the ACK policy concern the received data, all others the sent data.
     #[inline]
     fn note_events(&mut self, now: Instant, probes: &mut Probes) {
         while let Some(event) = self.endpoint.take_event() {
@@ -224,10 +142,10 @@ where
     #[inline(never)]
     fn note_event(&self, now: Instant, event: Event, probes: &mut Probes) {
         let probe = match event {
-            Event::AckDecided { .. } => self.end.takes(probes),
-            _ => self.end.sends(probes),
+            Event::AckDecided { .. } => self.role.received(probes),
+            _ => self.role.sent(probes),
         };
-        probe.happened(now, event);
+        probe.record_event(now, event);
     }
 }
 
@@ -239,81 +157,71 @@ where
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
         let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
         let content = self.endpoint.content(pdu);
-        match self.end {
-            End::Sender => {
-                let probe = &mut probes.there;
+        match self.role {
+            Role::Sender => {
+                let probe = &mut probes.forward;
                 self.endpoint.accept_borrowed(now, pdu);
                 self.application.run(now, &mut self.endpoint);
                 let vitals = self.endpoint.vitals();
                 if content.acknowledges {
                     probe.ack_arrived(now, &packet, &vitals);
                 } else {
-                    probe.wrote(now, &vitals);
+                    probe.data_written(now, &vitals);
                 }
                 self.note_events(now, probes);
             }
-            End::Receiver => {
-                let probe = &mut probes.there;
+            Role::Receiver => {
+                let probe = &mut probes.forward;
                 let before = self.endpoint.vitals().received;
                 self.endpoint.accept_borrowed(now, pdu);
                 self.application.run(now, &mut self.endpoint);
                 if content.payload > 0 {
                     let vitals = self.endpoint.vitals();
                     let fresh = vitals.received - before;
-                    probe.data_arrived(now, packet.born(), fresh, &vitals, || self.endpoint.offset(pdu));
+                    probe.data_arrived(now, packet.origin(), fresh, &vitals, || self.endpoint.offset(pdu));
                 }
                 self.note_events(now, probes);
             }
-            End::Opener | End::Answerer => self.accept_both_ways(now, &packet, pdu, probes),
+            Role::Initiator | Role::Responder => self.accept_both_ways(now, &packet, pdu, probes),
         }
-        pool.take_back(self.shelf, packet);
+        pool.take_back(self.spares, packet);
     }
 
     fn wake(&mut self, now: Instant, probes: &mut Probes) {
         self.application.run(now, &mut self.endpoint);
         self.endpoint.wake(now);
-        let probe = &mut probes.there;
-        match (self.end, &self.application) {
-            (End::Sender, _) => probe.wrote(now, &self.endpoint.vitals()),
-            (End::Receiver, Application::Reader(_)) => probe.read(now, &self.endpoint.vitals()),
-            (End::Receiver, _) => {}
-            (End::Opener | End::Answerer, _) => return self.note_wake(now, probes),
+        let probe = &mut probes.forward;
+        match (self.role, &self.application) {
+            (Role::Sender, _) => probe.data_written(now, &self.endpoint.vitals()),
+            (Role::Receiver, Application::Reader(_)) => probe.data_read(now, &self.endpoint.vitals()),
+            (Role::Receiver, _) => {}
+            (Role::Initiator | Role::Responder, _) => return self.note_wake(now, probes),
         }
         self.note_events(now, probes);
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.may_transmit() { self.endpoint.poll(now) } else { None };
-        // Borrowed: a segment is large, and moving it out would copy it.
+        // The segment is borrowed, because it is large and moving it would copy it.
         let Some(pdu) = &polled else { return Departure::None(self.deadline()) };
-        if self.end == End::Sender {
+        if self.role == Role::Sender {
             let payload = self.endpoint.content(pdu).payload;
             if payload > 0 {
-                let probe = &mut probes.there;
+                let probe = &mut probes.forward;
                 probe.data_departs(now, self.endpoint.offset(pdu), payload, &self.endpoint.vitals());
             }
-        } else if self.end != End::Receiver {
+        } else if self.role != Role::Receiver {
             self.note_departure(now, pdu, probes);
         }
-        let packet = pool.packet(self.shelf, pdu, &self.route, self.endpoint.content_origin(now));
+        let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 
-    fn tally(&self) -> Tally {
-        let vitals = self.endpoint.vitals();
-        let mut tally = Tally {
-            written: vitals.written,
-            received: vitals.received,
-            delivered: vitals.read.unwrap_or(vitals.received),
-            rtt_samples: vitals.rtt_samples,
-            ..Tally::default()
-        };
-        self.endpoint.report_counters(&mut |name, unit, reading| tally.readings.push((name, unit, reading)));
-        self.endpoint.report_ack_reasons(&mut |reason, count| tally.acknowledgments.push((reason.to_owned(), count)));
-        tally
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&self.endpoint)
     }
 
-    fn keep_decisions(&mut self) {
+    fn record_decisions(&mut self) {
         self.endpoint.record_decisions();
     }
 }

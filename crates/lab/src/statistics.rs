@@ -1,4 +1,4 @@
-//! Means that are kept while a run goes on.
+//! Statistics that are updated during a run.
 
 use acklab_base::Instant;
 
@@ -15,18 +15,18 @@ impl Mean {
         self.sum += value;
     }
 
-    /// The value zero, so many times.
+    /// Adds the value zero `count` times.
     pub(crate) const fn add_zeros(&mut self, count: u64) {
         self.count += count;
     }
 
-    /// Nothing, if there was no value.
+    /// The mean. Returns `None` if there was no value.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }
 
-/// The arithmetic mean of a series, and its spread.
+/// The arithmetic mean and the spread of a series.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Series {
     values: Mean,
@@ -39,12 +39,12 @@ impl Series {
         self.squares += value * value;
     }
 
-    /// The value zero, so many times.
+    /// Adds the value zero `count` times.
     pub(crate) const fn add_zeros(&mut self, count: u64) {
         self.values.add_zeros(count);
     }
 
-    /// Nothing, if there was no value.
+    /// The mean. Returns `None` if there was no value.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.values.mean()
     }
@@ -57,12 +57,12 @@ impl Series {
     }
 }
 
-/// The mean of a quantity over time: each value counts for as long as it holds. It is kept in whatever unit the quantity has at
-/// hand, so that nothing is divided before the end.
+/// The mean and the spread of a quantity over time, with each value weighted by its duration. The unit is that of the values, so that
+/// only the result needs a conversion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OverTime {
     value: f64,
-    /// Since when `value` holds; nothing, before the first.
+    /// The time of the last change, or `None` before the first value.
     since: Option<Instant>,
     nanos: f64,
     area: f64,
@@ -70,14 +70,15 @@ pub(crate) struct OverTime {
 }
 
 impl OverTime {
-    /// From now on it is `value`.
+    /// Sets the value from now on.
     pub(crate) fn set(&mut self, now: Instant, value: f64) {
         self.hold(now);
         (self.value, self.since) = (value, Some(now));
     }
 
+    /// Adds the time since the last change with the current value.
     fn hold(&mut self, now: Instant) {
-        // What holds for no time adds nothing, and at one instant much may happen.
+        // Many changes share an instant; no time passes between them.
         if let Some(since) = self.since
             && since != now
         {
@@ -89,7 +90,7 @@ impl OverTime {
         }
     }
 
-    /// It keeps its value until `now`, and what comes then does not count.
+    /// Ends the measurement at `now`.
     pub(crate) fn finish(&mut self, now: Instant) {
         self.hold(now);
         self.since = None;
@@ -100,7 +101,7 @@ impl OverTime {
         Self { value: self.value, since: self.since.map(|_| now), ..Self::default() }
     }
 
-    /// Nothing, if it never had a value.
+    /// The mean. Returns `None` if the quantity never had a value.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.nanos > 0.0).then(|| self.area / self.nanos)
     }
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_value_counts_for_as_long_as_it_holds() {
+    fn each_value_is_weighted_by_its_duration() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut quantity = OverTime::default();
         quantity.set(at(100), 1.0);

@@ -1,4 +1,4 @@
-//! Strategies of your own: ACK policies, congestion controllers and whole transports that scenarios name and that are not built in.
+//! Strategies of the user: ACK policies, congestion controllers and transports that scenarios name and that are not built in.
 
 use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
@@ -12,9 +12,8 @@ type MakePolicy = dyn Fn(&ack::Start) -> Box<dyn AckPolicy + Send> + Send + Sync
 type MakeTransport = dyn Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync;
 type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
 
-/// What makes each strategy, by the name that scenarios call it: `ack = { policy = "custom", name = "mine" }` or
-/// `congestion = { custom = "mine" }`, and a transport by `transport = { protocol = "custom", name = "mine" }`. Each flow has one of its
-/// own.
+/// The constructors of strategies, by their name in scenarios: `ack = { policy = "custom", name = "mine" }`,
+/// `congestion = { custom = "mine" }`, or `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
 #[derive(Clone, Default)]
 pub struct Strategies {
     policies: BTreeMap<String, Arc<MakePolicy>>,
@@ -23,7 +22,7 @@ pub struct Strategies {
 }
 
 impl Strategies {
-    /// These, and the ACK policy that `make` makes.
+    /// Adds an ACK policy.
     #[must_use]
     pub fn with_policy<P: AckPolicy + Send + 'static>(
         mut self,
@@ -34,7 +33,7 @@ impl Strategies {
         self
     }
 
-    /// These, and the controller that `make` makes.
+    /// Adds a congestion controller.
     #[must_use]
     pub fn with_controller<C: CongestionControl + Send + 'static>(
         mut self,
@@ -45,7 +44,7 @@ impl Strategies {
         self
     }
 
-    /// These, and the transport whose endpoints `make` makes. What it returns as an error is a setting that makes no sense, in words.
+    /// Adds a transport. If its settings are invalid, `make` returns the reason in words.
     #[must_use]
     pub fn with_transport(
         mut self,
@@ -56,7 +55,7 @@ impl Strategies {
         self
     }
 
-    /// The endpoints of the transport of this name, if there is one.
+    /// The endpoints of the transport `name`. Returns `None` if there is no such transport.
     pub(crate) fn transport(&self, name: &str, start: &TransportStart<'_>) -> Option<Result<Endpoints, String>> {
         self.transports.get(name).map(|make| make(start))
     }
@@ -65,7 +64,7 @@ impl Strategies {
         self.transports.keys().map(String::as_str).collect()
     }
 
-    /// The policy of this configuration, built in or not.
+    /// The ACK policy of this configuration. Returns `None` if there is no such policy.
     pub(crate) fn policy(&self, config: ack::Config, start: &ack::Start) -> Option<Policy> {
         match config {
             ack::Config::Custom { name } => {
@@ -75,7 +74,7 @@ impl Strategies {
         }
     }
 
-    /// The controller of this configuration, built in or not.
+    /// The congestion controller of this configuration. Returns `None` if there is no such controller.
     pub(crate) fn controller(&self, config: &cc::Config, start: &cc::Start) -> Option<Controller> {
         match *config {
             cc::Config::Custom { name } => {
@@ -104,11 +103,11 @@ impl fmt::Debug for Strategies {
     }
 }
 
-/// What is said of a name that is none of these.
+/// The part of an error message that describes the known names.
 pub(crate) fn expected(names: &[&str]) -> String {
     if names.is_empty() {
-        return "the name of a strategy that the run is given, and it is given none".to_owned();
+        return "the name of a strategy that was added to the run, and none was added".to_owned();
     }
     let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    format!("the name of a strategy that the run is given: {}", names.join(", "))
+    format!("the name of a strategy that was added to the run: {}", names.join(", "))
 }

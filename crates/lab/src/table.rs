@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array}
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::sync::Arc;
 
-/// A named table whose columns know their units.
+/// A named table of columns with units.
 #[derive(Clone, Debug)]
 pub struct Table {
     name: &'static str,
@@ -62,16 +62,17 @@ impl Table {
         self
     }
 
-    /// Its name: `flows`, `links`, `network`, …
+    /// The name: `flows`, `links`, `network`, …
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The table as Arrow, the unit of each column in its field's metadata under `unit`. What could not be measured, or has no meaning, is null.
+    /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values that could not be measured or have no
+    /// meaning are null.
     ///
     /// # Errors
-    /// If its columns differ in length, which would be a fault of the lab.
+    /// If the columns differ in length, which would be a bug of the lab.
     pub fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().map(Column::into_arrow).unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
@@ -85,7 +86,7 @@ impl Column {
             Values::Number(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
             Values::Count(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
         };
-        // The schema of a table is the same whatever its values, so that the tables of many runs fit together.
+        // All fields are nullable, so that the schema does not depend on the values and the tables of many runs can be joined.
         let mut field = Field::new(self.name, data_type, true);
         if !self.unit.is_empty() {
             field.set_metadata([("unit".to_owned(), self.unit.to_owned())].into());

@@ -1,9 +1,9 @@
-//! From a flow's transport to its two endpoints. Beyond this, the lab knows no transport by name.
+//! The two endpoints of a flow's transport. No other part of the lab knows a transport by name.
 
 use crate::error::Error;
 use crate::packet::{Pool, Route};
 use crate::scenario::{CustomKey, Flow, Transport, back_name};
-use crate::socket::{Application, Bound, End, Socket};
+use crate::socket::{Application, Bound, Role, Socket};
 use crate::strategies::{self, Strategies};
 use acklab_app::{Reader, Traffic, Writer};
 use acklab_base::random::Seed;
@@ -15,26 +15,26 @@ use acklab_wire::pdu::Pdu;
 use acklab_wire::tcp::TCP_HEADER;
 use acklab_wire::udp::UDP_HEADER;
 
-/// IP's number of TCP (RFC 9293, §3.1).
+/// IP protocol number of TCP (RFC 9293, §3.1).
 const TCP: u8 = 6;
-/// IP's number of UDP (RFC 768).
+/// IP protocol number of UDP (RFC 768).
 const UDP: u8 = 17;
 /// Octets of a timestamps option with its padding (RFC 7323, §3.2, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// What the two endpoints of a flow are made from.
+/// What a transport needs to make the two endpoints of a flow.
 pub struct TransportStart<'a> {
-    /// The flow's name, which the names of its random streams should hold.
+    /// The flow's name, which should be part of the names of its random streams.
     pub name: &'a str,
-    /// Where all chance of the run comes from.
+    /// The source of the run's random streams.
     pub seed: Seed,
-    /// What its application writes.
+    /// The configuration of the writing application.
     pub traffic: Traffic,
-    /// What the scenario says of the transport besides its name.
+    /// The settings of the transport in the scenario, without its name.
     pub settings: &'a serde_json::Map<String, serde_json::Value>,
 }
 
-/// Both endpoints of a flow.
+/// The two endpoints of a flow.
 pub struct Endpoints {
     protocol: u8,
     payload: u64,
@@ -43,10 +43,10 @@ pub struct Endpoints {
     bind: Box<Bind>,
 }
 
-/// Gives both the headers of what they send.
+/// Connects both endpoints with their applications and the routes of their packets.
 type Bind = dyn FnOnce([Application; 2], [Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
 
-/// What the table of flows calls the parts of a transport.
+/// The names of a transport and its parts in the flows table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     pub(crate) protocol: String,
@@ -57,28 +57,29 @@ pub(crate) struct Labels {
 }
 
 impl Endpoints {
-    /// A sender and its receiver, whose packets have this IP protocol number. A full-sized packet has so many octets of payload, and so
-    /// many of headers, those of IP included.
+    /// A sender and a receiver whose packets have this IP protocol number. `payload` and `header` are the sizes of the payload and of
+    /// all headers, that of IP included, of a full-sized packet.
     pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,
         R: Endpoint<Datagram = S::Datagram> + Send + 'static,
         S::Datagram: Pdu + Clone,
     {
-        Self::of(protocol, [End::Sender, End::Receiver], sender, receiver, payload, header)
+        Self::of(protocol, [Role::Sender, Role::Receiver], sender, receiver, payload, header)
     }
 
-    fn of<S, R>(protocol: u8, ends: [End; 2], sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
+    fn of<S, R>(protocol: u8, roles: [Role; 2], sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,
         R: Endpoint<Datagram = S::Datagram> + Send + 'static,
         S::Datagram: Pdu + Clone,
     {
-        let bind = move |[writes, reads]: [Application; 2], [there, back]: [Route; 2], pool: &mut Pool| {
-            let sender = Bound::new(sender, writes, there, ends[0], pool);
-            let receiver = Bound::new(receiver, reads, back, ends[1], pool);
-            [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
-        };
+        let bind =
+            move |[at_sender, at_receiver]: [Application; 2], [forward, reverse]: [Route; 2], pool: &mut Pool| {
+                let sender = Bound::new(sender, at_sender, forward, roles[0], pool);
+                let receiver = Bound::new(receiver, at_receiver, reverse, roles[1], pool);
+                [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
+            };
         Self { protocol, payload: payload.get(), header: header.get(), labels: Labels::default(), bind: Box::new(bind) }
     }
 
@@ -100,7 +101,7 @@ impl Endpoints {
         &self.labels
     }
 
-    /// Both, with the applications of this flow and the headers of what they send.
+    /// Connects both endpoints with the applications of `flow` and the routes of their packets.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
         let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
         let writer = |traffic, name: &str| {
@@ -108,17 +109,17 @@ impl Endpoints {
             Writer::new(traffic, start, stop, chance)
         };
         let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
-        let at_from = Application::Writer(writer(flow.traffic, &flow.name));
-        let writes_back = flow.way_back().map(|back| writer(back.traffic, &back.name));
-        let at_to = match (reader, writes_back) {
-            (Some(reader), writes_back) => Application::Reader(Box::new((reader, writes_back))),
-            (None, Some(writes_back)) => Application::Writer(writes_back),
+        let at_sender = Application::Writer(writer(flow.traffic, &flow.name));
+        let reverse_writer = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
+        let at_receiver = match (reader, reverse_writer) {
+            (Some(reader), writer) => Application::Reader(Box::new((reader, writer))),
+            (None, Some(writer)) => Application::Writer(writer),
             (None, None) => Application::None,
         };
-        (self.bind)([at_from, at_to], routes, pool)
+        (self.bind)([at_sender, at_receiver], routes, pool)
     }
 
-    fn called(mut self, labels: Labels) -> Self {
+    fn with_labels(mut self, labels: Labels) -> Self {
         self.labels = labels;
         self
     }
@@ -137,7 +138,7 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
             let made =
                 made.ok_or_else(|| missing(flow, CustomKey::Transport, &custom.name, &strategies.transport_names()))?;
             let refused = |reason| Error::Transport { flow: flow.name.clone(), name: custom.name.to_string(), reason };
-            Ok(made.map_err(refused)?.called(labels))
+            Ok(made.map_err(refused)?.with_labels(labels))
         }
     }
 }
@@ -182,21 +183,22 @@ fn tcp(
         |name: &str| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies);
     let policy = |name: &str| policy(flow, config.ack, &config.policy_start(seed, name), strategies);
     let name = &flow.name;
-    let there = controller(name)?;
-    let acks = policy(name)?;
+    // A flow's ACK policy is that of the end that receives its data.
+    let (forward_controller, forward_policy) = (controller(name)?, policy(name)?);
     let reading = reading(flow);
     let header = Bytes(IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS));
-    let endpoints = if let Some(back) = flow.way_back() {
-        let opener = tcp::Connection::active(config, there, policy(&back.name)?, seed, name);
-        let answerer = tcp::Connection::passive(config, controller(&back.name)?, acks, seed, name);
-        let ends = [End::Opener, End::Answerer];
-        Endpoints::of(TCP, ends, opener, answerer.with_reading(reading), config.mss, header)
+    let endpoints = if let Some(reverse) = flow.reverse() {
+        let (reverse_controller, reverse_policy) = (controller(&reverse.name)?, policy(&reverse.name)?);
+        let initiator = tcp::Connection::active(config, forward_controller, reverse_policy, seed, name);
+        let responder = tcp::Connection::passive(config, reverse_controller, forward_policy, seed, name);
+        let roles = [Role::Initiator, Role::Responder];
+        Endpoints::of(TCP, roles, initiator, responder.with_reading(reading), config.mss, header)
     } else {
-        let sender = tcp::Sender::new(config, there, seed, name);
-        let receiver = tcp::Receiver::new(config, acks, seed, name).with_reading(reading);
+        let sender = tcp::Sender::new(config, forward_controller, seed, name);
+        let receiver = tcp::Receiver::new(config, forward_policy, seed, name).with_reading(reading);
         Endpoints::new(TCP, sender, receiver, config.mss, header)
     };
-    Ok(endpoints.called(Labels {
+    Ok(endpoints.with_labels(Labels {
         preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         recovery: Some(config.recovery.name().to_owned()),
@@ -208,7 +210,7 @@ fn tcp(
 fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     let payload = flow.traffic.write().ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
-    Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).called(labels))
+    Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).with_labels(labels))
 }
 
 /// Both ends are connections, whether or not the second writes. What is not built in is then made for it as well.
@@ -223,12 +225,12 @@ fn tack(
     let controller =
         |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
     let policy = |name: &str| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies);
-    let opener = tack::Connection::opener(settings, controller(name)?, policy(&back)?, seed, name);
-    let answerer = tack::Connection::answerer(settings, controller(&back)?, policy(name)?, seed, name);
-    let ends = if flow.back.is_some() { [End::Opener, End::Answerer] } else { [End::Sender, End::Receiver] };
+    let initiator = tack::Connection::opener(settings, controller(name)?, policy(&back)?, seed, name);
+    let responder = tack::Connection::answerer(settings, controller(&back)?, policy(name)?, seed, name);
+    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
     let (payload, header) = (Bytes(settings.mss()), Bytes(settings.headers()));
-    let endpoints = Endpoints::of(UDP, ends, opener, answerer.with_reading(reading(flow)), payload, header);
-    Ok(endpoints.called(Labels {
+    let endpoints = Endpoints::of(UDP, roles, initiator, responder.with_reading(reading(flow)), payload, header);
+    Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
         ..labels

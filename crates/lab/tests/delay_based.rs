@@ -1,6 +1,6 @@
-//! Controllers that follow delay or learn their rate, on a bottleneck: what their papers promise, and what few ACKs do to it.
+//! Controllers that respond to delay or learn their rate, on a bottleneck: the claims of their papers, and the effect of few ACKs.
 //!
-//! Bounds stand beside the reason for which they are where they are.
+//! Each bound comes with its reason.
 
 use crate::common::tables::Tables;
 
@@ -92,7 +92,9 @@ fn copa_alone_keeps_two_and_a_half_packets_waiting() {
 
 #[test]
 fn two_copa_flows_share_and_keep_twice_as_much_waiting() {
-    let two = run(MODEST, "copa", &["flow.0.count=2", "measure.from=4s", "duration=8s"]);
+    // In the default mode alone: the flows may take each other for TCP (see below).
+    let default_mode = "{ algorithm = \"copa\", competes = false }";
+    let two = run(MODEST, default_mode, &["flow.0.count=2", "flow.0.spacing=100ms", "measure.from=10s"]);
     assert!(two.jain > 0.999, "{:?}", two.throughput);
     assert!((3.5..6.0).contains(&two.queue) && two.max_queue <= 12, "{} {}", two.queue, two.max_queue);
 }
@@ -109,7 +111,28 @@ fn two_copa_flows_may_take_each_other_for_tcp() {
     assert!(shallow.queue < 40.0 && shallow.jain > 0.99, "{} {}", shallow.queue, shallow.jain);
 }
 
-/// A flow that only follows delay would be left with next to nothing.
+/// Eight flows aim at 16 packets in the queue, which holds 12, so that losses do not end. Without the reduction of genericCC a flow that sees
+/// no queueing delay grows until nearly all that it sends is lost.
+#[test]
+fn eight_copa_flows_in_a_queue_of_twelve_packets_do_not_run_away() {
+    let most_retransmitted = |heavy_loss: f64| {
+        let sets = [
+            format!("flow.0.congestion={{ algorithm = \"copa\", heavy_loss = {heavy_loss:?} }}"),
+            "flow.0.count=8".to_owned(),
+            "flow.0.spacing=100ms".to_owned(),
+            "link.0.forward.rate=5Mbps".to_owned(),
+            "link.0.forward.queue={ discipline = \"codel\", limit = \"12packets\" }".to_owned(),
+        ];
+        let tables = Tables::run(MODEST, &sets, None);
+        let [sent, again] =
+            ["total_data_packets_l4", "total_retransmissions_l4"].map(|name| tables.counts("flows", name));
+        sent.iter().zip(again).map(|(sent, again)| again as f64 / *sent as f64).fold(0.0, f64::max)
+    };
+    assert!(most_retransmitted(0.3) < 0.6, "the reduction begins at 30 %: {}", most_retransmitted(0.3));
+    assert!(most_retransmitted(1.0) > 0.8, "{}", most_retransmitted(1.0));
+}
+
+/// A flow that only responds to delay would get next to nothing.
 #[test]
 fn copa_competes_with_a_flow_that_fills_the_buffer() {
     let newreno = "[[flow]]\nfrom = \"a\"\nto = \"b\"\npreset = \"linux\"\nmss = \"1448B\"\ncongestion = \"newreno\"\n";
@@ -156,7 +179,7 @@ fn allegro_gives_up_beyond_five_percent_of_loss() {
     assert!(beyond.throughput[0] < 20.0, "{:?}", beyond.throughput);
 }
 
-/// Nothing in its utility speaks of delay.
+/// Its utility does not depend on delay.
 #[test]
 fn allegro_fills_the_buffer_and_vivace_does_not() {
     let set = "link.0.forward.queue.limit=67packets";
@@ -186,7 +209,7 @@ fn two_vivace_flows_share() {
     assert!(two.jain > 0.98 && two.throughput.iter().sum::<f64>() > 0.93 * MODEST_CAPACITY, "{:?}", two.throughput);
 }
 
-/// Results count packets, not ACKs: that they come late costs only time.
+/// The result of a monitor interval counts packets, not ACKs, so late ACKs cost only time.
 #[test]
 fn allegro_does_not_mind_few_acks() {
     let rare = run(LOSSY, "pcc-allegro", &[&delayed(128, "40ms")]);
@@ -202,9 +225,9 @@ fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
             let jitter = "link.0.forward.jitter={ distribution = \"uniform\", spread = \"2ms\" }";
             run(MODEST, "pcc-vivace", &[jitter, &format!("flow.0.ack={ack}"), &format!("seed={seed}")]).throughput[0]
         };
-        (1..=3).map(of).sum::<f64>() / 3.0
+        (1..=5).map(of).sum::<f64>() / 5.0
     };
     let (each, few) =
         (mean("{ policy = \"per-packet\" }"), mean("{ policy = \"delayed\", segments = 16, timer = \"40ms\" }"));
-    assert!(each > 0.92 * MODEST_CAPACITY && few < 0.8 * each, "{each} {few}");
+    assert!(each > 0.92 * MODEST_CAPACITY && few < 0.85 * each, "{each} {few}");
 }

@@ -1,4 +1,4 @@
-//! Strategies that are not built in: the example, and what is said of names that a run does not know.
+//! Strategies of the user: the example, and the messages about unknown names.
 
 #[path = "../examples/own_strategy.rs"]
 mod own_strategy;
@@ -105,11 +105,11 @@ fn a_run_refuses_names_that_it_does_not_know() {
     };
     assert_eq!(
         refused("flow.0.ack.name=yours", mine()),
-        "flow \"flow_1\": ack.name: found \"yours\", expected the name of a strategy that the run is given: \"mine\""
+        "flow \"flow_1\": ack.name: found \"yours\", expected the name of a strategy that was added to the run: \"mine\""
     );
     assert_eq!(
         refused("flow.0.congestion={ custom = \"mine\" }", mine()),
-        "flow \"flow_1\": congestion.name: found \"mine\", expected the name of a strategy that the run is given, and it is given none"
+        "flow \"flow_1\": congestion.name: found \"mine\", expected the name of a strategy that was added to the run, and none was added"
     );
 }
 
@@ -119,14 +119,14 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
     let refusal = refused(&SCENARIO.replace("\"mine\"", "\"mien\""));
     assert!(
         refusal.starts_with(
-            "x.toml:5:94: flow.0.ack.name: found \"mien\", expected the name of a strategy that the run is given: \"mine\"; did you mean `mine`?\n"
+            "x.toml:5:94: flow.0.ack.name: found \"mien\", expected the name of a strategy that was added to the run: \"mine\"; did you mean `mine`?\n"
         ),
         "{refusal}"
     );
     let refusal = refused(&SCENARIO.replace("ack =", "congestion = { custom = \"mine\" }, ack ="));
     assert!(
         refusal.starts_with(
-            "x.toml:5:84: flow.0.congestion.custom: found \"mine\", expected the name of a strategy that the run is given, and it is given none\n"
+            "x.toml:5:84: flow.0.congestion.custom: found \"mine\", expected the name of a strategy that was added to the run, and none was added\n"
         ),
         "{refusal}"
     );

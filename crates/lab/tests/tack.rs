@@ -123,7 +123,8 @@ fn a_slow_reader_holds_its_sender_back() {
 
 #[test]
 fn decisions_and_events_are_recorded() {
-    let tables = run(&[r#"measure.series=["events", "decisions", "operating_point", "throughput"]"#, "measure.from=0s"]);
+    let tables =
+        run(&[r#"measure.series=["events", "decisions", "operating_point", "throughput"]"#, "measure.from=0s"]);
     assert!(tables.texts("events", "event").iter().any(|event| event == "established"));
     assert!(tables.rows("operating_point") > 100);
     assert!(tables.rows("decisions") > 1000);
@@ -170,5 +171,8 @@ fn captures_are_dissected() {
     assert!(count("tack.frame == 0x05") > 50, "loss-event-driven IACKs");
     assert!(count("tack.rate > 20 and tack.rate < 55") > 50, "rates of the link");
     // The table begins at 1 s; what left before is in the capture alone.
-    assert!(count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d") > tables.counts("flows", "total_acks_sent_l4")[0]);
+    assert!(
+        count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d")
+            > tables.counts("flows", "total_acks_sent_l4")[0]
+    );
 }

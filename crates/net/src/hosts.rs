@@ -1,27 +1,27 @@
-//! What lies behind the ports of a network.
+//! The endpoints behind the ports of a network.
 
 use acklab_base::{Instant, PortId};
 
-/// What leaves a port at an instant.
+/// The next departure from a port at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure<D> {
-    /// A datagram, and there may be more.
+    /// A datagram leaves; more may follow.
     One(D),
-    /// A datagram, and none follows it now; with when the port wants to be woken.
+    /// The last datagram of this instant leaves. The second field is the deadline of the port after it.
     Last(D, Option<Instant>),
-    /// None; with when the port wants to be woken.
+    /// No datagram leaves. The field is the deadline of the port.
     None(Option<Instant>),
 }
 
-/// Endpoints behind ports: of a simulation, or the stack of a real host behind a device. The verbs are those of
+/// Endpoints behind ports: those of a simulation, or the stack of a real host behind a device. The verbs are those of
 /// [`Machine`](acklab_base::Machine), in the same order.
 pub trait Hosts<D> {
-    /// A datagram has come to the node of `port`, and its flow is that of the port.
+    /// A datagram of the port's flow has arrived at the node of `port`.
     fn accept(&mut self, port: PortId, now: Instant, datagram: D);
 
     /// The deadline of `port` has come.
     fn wake(&mut self, port: PortId, now: Instant);
 
-    /// What leaves `port` next.
+    /// The next departure from `port`.
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<D>;
 }

@@ -1,14 +1,16 @@
-//! A network: links and Wi-Fi cells between nodes, the way from each node to each other, and ports at the edges.
+//! Networks: links and Wi-Fi cells between nodes, routes, and ports at the edges.
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`map`] | [`Map`]: nodes, the hops between them, and the next hop to each destination |
-//! | [`hosts`] | [`Hosts`]: what lies behind the ports |
-//! | [`taps`] | [`Taps`]: who watches what passes |
-//! | [`network`] | [`Network`]: all of it as one world of machines |
+//! | [`map`] | [`Map`]: nodes, the hops between them, and routes of the fewest hops |
+//! | [`hosts`] | [`Hosts`]: the endpoints behind the ports, which the user of a network provides |
+//! | [`taps`] | [`Taps`]: observers of the packets that pass |
+//! | [`network`] | [`Network`]: links, cells and ports as one [`World`](acklab_base::World) of machines |
 //!
-//! It knows no transport, and it is generic over the datagram: typed packets of a simulation and the octets of real ones pass the same
-//! boxes. Packets go by their destination; a packet that has come to its destination is handed to the port of its flow.
+//! A network knows no transport and is generic over the datagram: typed packets of a simulation and the octets of real packets pass the
+//! same links and cells. Packets are forwarded by their destination; at the destination, a packet is delivered to the port of its flow.
 
 pub mod hosts;
 pub mod map;
@@ -17,5 +19,5 @@ pub mod taps;
 
 pub use hosts::{Departure, Hosts};
 pub use map::{Hop, Map};
-pub use network::{Network, Refusal};
+pub use network::{AttachError, Network};
 pub use taps::Taps;

@@ -1,26 +1,26 @@
-//! Nodes, the hops between them, and the next hop to each destination.
+//! Nodes, the hops between them, and routes.
 
 use acklab_base::NodeId;
 use std::collections::VecDeque;
 
-/// One step of a way.
+/// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// Over a link direction. Direction `2i` is link `i` forward, `2i + 1` the same link in reverse.
+    /// A link direction: `2i` is link `i` forward, `2i + 1` is link `i` reverse.
     Link(usize),
-    /// Through a cell, from one of its nodes to another; the access point is node 0.
+    /// From one node of a cell to another; the access point is node 0 of its cell.
     Cell {
-        /// Which cell.
+        /// The index of the cell.
         cell: usize,
-        /// The cell's node where it begins.
+        /// The cell's node at which the hop begins.
         from: usize,
-        /// The cell's node where it ends.
+        /// The cell's node at which the hop ends.
         to: usize,
     },
 }
 
 impl Hop {
-    /// The same the other way.
+    /// The hop in the opposite direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -30,48 +30,48 @@ impl Hop {
     }
 }
 
-/// Nodes, the hops that lead from each, and routes.
+/// Nodes, the hops from each node, and routes.
 ///
-/// A route is a tree towards its destination: from every node the way of the fewest hops, and of equal ones that whose first hop was
-/// joined first. It is computed once for each destination that is asked for, in time proportional to nodes and hops.
+/// The routes to a destination form a tree: from each node the path of the fewest hops, and among equal paths the one whose first hop was
+/// added first. The tree is computed on the first request for its destination, in time proportional to the number of nodes and hops.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
-    /// By node, the hops from it and where they lead, in the order in which they were joined.
+    /// By node, the hops from it and the nodes to which they lead, in the order in which they were added.
     hops: Vec<Vec<(Hop, NodeId)>>,
-    /// By destination, the place among its hops of each node's next one; empty if nobody has asked.
+    /// By destination and node, the index of the next hop among the hops of the node; empty until the route is requested.
     routes: Vec<Vec<u32>>,
 }
 
-/// No hop leads there.
+/// The index that stands for a missing next hop.
 const NO_HOP: u32 = u32::MAX;
 
 impl Map {
-    /// A map of so many nodes, between which no hop leads yet.
+    /// A map of `nodes` nodes without hops.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
         Self { hops: vec![Vec::new(); nodes], routes: vec![Vec::new(); nodes] }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub const fn nodes(&self) -> usize {
         self.hops.len()
     }
 
-    /// `hop` leads from one node to another, and the same reversed leads back. Routes are forgotten.
+    /// Adds `hop` from one node to another, and the reversed hop back. Discards the routes computed so far.
     pub fn join(&mut self, from: NodeId, to: NodeId, hop: Hop) {
         self.hops[from.index()].push((hop, to));
         self.hops[to.index()].push((hop.reversed(), from));
         self.routes.iter_mut().for_each(Vec::clear);
     }
 
-    /// The hops from a node and where they lead.
+    /// The hops from a node and the nodes to which they lead.
     #[must_use]
     pub fn hops(&self, from: NodeId) -> &[(Hop, NodeId)] {
         &self.hops[from.index()]
     }
 
-    /// Makes sure that there is a route from everywhere to `destination`.
+    /// Computes the routes from all nodes to `destination`, unless they are known.
     pub fn route_to(&mut self, destination: NodeId) {
         if !self.routes[destination.index()].is_empty() {
             return;
@@ -89,37 +89,37 @@ impl Map {
         }
         let next_hop = |(hops, distance): (&Vec<(Hop, NodeId)>, &u32)| {
             let leads_on = |(_, next): &(Hop, NodeId)| distances[next.index()].checked_add(1) == Some(*distance);
-            hops.iter().position(leads_on).map_or(NO_HOP, |place| place as u32)
+            hops.iter().position(leads_on).map_or(NO_HOP, |index| index as u32)
         };
         self.routes[destination.index()] = self.hops.iter().zip(&distances).map(next_hop).collect();
     }
 
-    /// The next hop from a node to `destination`, and where it leads. Returns `None` if there is no way, or nobody has
-    /// [asked for the route](Self::route_to).
+    /// The next hop from a node to `destination`, and the node to which it leads. Returns `None` if there is no route, or if the route
+    /// has not been [computed](Self::route_to).
     #[must_use]
     #[inline]
     pub fn next(&self, from: NodeId, destination: NodeId) -> Option<(Hop, NodeId)> {
-        let place = *self.routes.get(destination.index())?.get(from.index())?;
-        self.hops[from.index()].get(place as usize).copied()
+        let index = *self.routes.get(destination.index())?.get(from.index())?;
+        self.hops[from.index()].get(index as usize).copied()
     }
 
-    /// All hops from a node to `destination`, if there is a way. From station to station through one cell is one hop: the access point
-    /// passes it on.
-    pub fn way(&mut self, from: NodeId, destination: NodeId) -> Option<Vec<Hop>> {
+    /// All hops from a node to `destination`, or `None` if there is no route. From station to station of one cell is one hop, because
+    /// the access point relays the packet inside the cell.
+    pub fn path(&mut self, from: NodeId, destination: NodeId) -> Option<Vec<Hop>> {
         self.route_to(destination);
-        let mut way: Vec<Hop> = Vec::new();
+        let mut path: Vec<Hop> = Vec::new();
         let mut node = from;
         while node != destination {
             let (hop, next) = self.next(node, destination)?;
-            match (hop, way.last_mut()) {
+            match (hop, path.last_mut()) {
                 (Hop::Cell { cell, to, .. }, Some(Hop::Cell { cell: last, to: onward, .. })) if cell == *last => {
                     *onward = to
                 }
-                _ => way.push(hop),
+                _ => path.push(hop),
             }
             node = next;
         }
-        Some(way)
+        Some(path)
     }
 }
 
@@ -128,25 +128,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fewest_hops_win_and_of_equals_the_first_that_was_joined() {
+    fn the_path_of_fewest_hops_wins_and_of_equal_ones_the_first_added() {
         let mut map = Map::new(5);
         for (link, (from, to)) in [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4), (0, 1)].into_iter().enumerate() {
             map.join(NodeId(from), NodeId(to), Hop::Link(2 * link));
         }
-        assert_eq!(map.way(NodeId(0), NodeId(4)), Some(vec![Hop::Link(0), Hop::Link(2), Hop::Link(8)]));
+        assert_eq!(map.path(NodeId(0), NodeId(4)), Some(vec![Hop::Link(0), Hop::Link(2), Hop::Link(8)]));
         assert_eq!(
-            map.way(NodeId(4), NodeId(0)),
+            map.path(NodeId(4), NodeId(0)),
             Some(vec![Hop::Link(9), Hop::Link(3), Hop::Link(1)]),
-            "and back alike"
+            "and the same in reverse"
         );
     }
 
     #[test]
-    fn what_is_not_connected_has_no_way() {
+    fn disconnected_nodes_have_no_route() {
         let mut map = Map::new(3);
         map.join(NodeId(0), NodeId(1), Hop::Link(0));
-        assert_eq!(map.way(NodeId(0), NodeId(2)), None);
-        assert_eq!(map.next(NodeId(0), NodeId(1)), None, "nobody has asked for this route");
+        assert_eq!(map.path(NodeId(0), NodeId(2)), None);
+        assert_eq!(map.next(NodeId(0), NodeId(1)), None, "the route has not been requested");
         assert_eq!(map.next(NodeId(0), NodeId::NOWHERE), None);
     }
 
@@ -158,10 +158,10 @@ mod tests {
         }
         map.join(NodeId(2), NodeId(3), Hop::Link(0));
         let through = Hop::Cell { cell: 0, from: 1, to: 2 };
-        assert_eq!(map.way(NodeId(1), NodeId(3)), Some(vec![through, Hop::Link(0)]));
+        assert_eq!(map.path(NodeId(1), NodeId(3)), Some(vec![through, Hop::Link(0)]));
     }
 
-    /// Thousands of links and destinations: a chain of 3,000 nodes with a route to each of 300.
+    /// A chain of 3,000 nodes, with routes to 300 of them.
     #[test]
     fn large_networks_have_routes() {
         let mut map = Map::new(3_000);

@@ -1,28 +1,28 @@
-//! Who watches what passes.
+//! Observers of the packets that pass through a network.
 
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_wifi::Cell;
 
-/// An observer of a network. It changes nothing; each method does nothing unless it is written.
+/// An observer of a network. It does not influence the network; by default, each method does nothing.
 pub trait Taps<D> {
-    /// A datagram joins a link direction.
+    /// A datagram arrives at a link direction.
     fn enters_link(&mut self, _direction: usize, _now: Instant, _datagram: &D) {}
 
-    /// A datagram leaves a link direction.
+    /// A datagram leaves a link direction at its far end.
     fn leaves_link(&mut self, _direction: usize, _now: Instant, _datagram: &D) {}
 
-    /// A datagram has come to a port.
+    /// A datagram arrives at a port.
     fn enters_port(&mut self, _port: PortId, _now: Instant, _datagram: &D) {}
 
     /// A datagram leaves a port.
     fn leaves_port(&mut self, _port: PortId, _now: Instant, _datagram: &D) {}
 
-    /// A box has turned away a datagram of this flow.
+    /// A datagram of this flow was dropped.
     fn dropped(&mut self, _flow: FlowKey) {}
 
-    /// A cell was woken; it may have something to tell of its air.
+    /// A cell was woken; its record of transmissions may have new entries.
     fn cell_woke(&mut self, _index: usize, _cell: &mut Cell<D>) {}
 }
 
-/// Nobody watches.
+/// No observer.
 impl<D> Taps<D> for () {}

@@ -1,9 +1,11 @@
-//! One network under two clocks, over the octets of IP packets: ports join while it runs, and what has no place is counted.
+//! One network under two clocks, with the octets of IP packets: ports join while it runs, and undeliverable packets are counted.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, MachineId, NodeId, PortId, Rate, World};
 use acklab_drive::{Agenda, VirtualClock};
-use acklab_net::{Departure, Hop, Hosts, Map, Network, Refusal, Taps};
+use acklab_net::{AttachError, Departure, Hop, Hosts, Map, Network, Taps};
 use acklab_path::server::Server;
 use acklab_path::{Link, link};
 use acklab_wifi::Cell;
@@ -12,7 +14,7 @@ use acklab_wire::{Endpoints, IpPacket};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
 
-/// IP's first number for experiments (RFC 3692, §2.1).
+/// The first of IP's experimental protocol numbers (RFC 3692, §2.1).
 const PROTOCOL: u8 = 253;
 
 /// Nodes 0 to 3: a server, a router, the access point, a station.
@@ -44,7 +46,7 @@ fn packet(from: NodeId, to: NodeId, payload: u32) -> IpPacket {
     packet_to(from, address(to), payload)
 }
 
-/// Hosts that answer each packet with one of 40 octets.
+/// Hosts that reply to each packet with one of 40 octets.
 #[derive(Default)]
 struct Echo {
     nodes: Vec<NodeId>,
@@ -114,7 +116,7 @@ fn attach(net: &mut Net, node: NodeId, peer: NodeId) -> PortId {
     port
 }
 
-/// Both ends, and 500 octets that wait to leave the server.
+/// A network with a port at each end, and a packet of 500 octets that waits at the server.
 fn loaded() -> (Net, PortId, PortId) {
     let mut net = network();
     let (server, station) = (attach(&mut net, SERVER, STATION), attach(&mut net, STATION, SERVER));
@@ -123,7 +125,7 @@ fn loaded() -> (Net, PortId, PortId) {
 }
 
 #[test]
-fn octets_go_by_their_destination_over_links_and_air_and_back() {
+fn packets_are_forwarded_by_destination_over_links_and_a_cell() {
     let (mut net, server, station) = loaded();
     let mut clock = VirtualClock::new(&mut net);
     clock.run(&mut net, Instant::ZERO + Duration::from_secs(1), || true);
@@ -131,10 +133,10 @@ fn octets_go_by_their_destination_over_links_and_air_and_back() {
     assert_eq!(ports, [(station, 500), (server, 40)]);
     let wired = Duration::from_millis(2) + Duration::from_micros(1000);
     assert!(net.hosts.arrived[0].0 > Instant::ZERO + wired, "500 octets at 8 Mbps twice, 1 ms twice, and the air");
-    assert_eq!((net.unplaced(), net.taps.0.len()), (0, 0));
+    assert_eq!((net.undeliverable(), net.taps.0.len()), (0, 0));
 }
 
-/// A clock that cannot be set: it wakes machines late, at multiples of 100 µs, as a real one does.
+/// Wakes machines late, at multiples of 100 µs, as a real clock does.
 fn drive_late(net: &mut Net, until: Instant) {
     let mut agenda = Agenda::new(net, Instant::ZERO);
     while let Some((due, _)) = agenda.next().filter(|(due, _)| *due < until) {
@@ -155,7 +157,10 @@ fn a_late_clock_drives_the_same_network() {
     for ((at, port, size), (exact_at, exact_port, exact_size)) in late.hosts.arrived.iter().zip(&exact.hosts.arrived) {
         assert_eq!((port, size), (exact_port, exact_size));
         let lateness = at.since(*exact_at);
-        assert!(lateness < Duration::from_millis(1), "some wake-ups, each less than 100 µs late: {lateness}");
+        assert!(
+            lateness < Duration::from_millis(1),
+            "the sum of some wake-ups, each less than 100 µs late: {lateness}"
+        );
     }
 }
 
@@ -165,7 +170,7 @@ fn a_port_joins_while_the_network_runs() {
     let mut clock = VirtualClock::new(&mut net);
     clock.run(&mut net, Instant::ZERO + Duration::from_millis(100), || true);
     let before = net.machines();
-    // A second flow between the same nodes, of another protocol number.
+    // A second flow between the same nodes, with another protocol number.
     let endpoints = |from: NodeId, to: NodeId| Endpoints {
         source: SocketAddrV4::new(address(from), 0),
         destination: SocketAddrV4::new(address(to), 0),
@@ -176,23 +181,27 @@ fn a_port_joins_while_the_network_runs() {
     net.hosts.leaving[port.index()].push_back(packet(STATION, SERVER, 480));
     clock.admit(&mut net);
     clock.run(&mut net, Instant::ZERO + Duration::from_secs(1), || true);
-    assert_eq!(net.hosts.arrived.len(), 4, "the packet of the new port, and the server's answer to the old one's flow");
+    assert_eq!(
+        net.hosts.arrived.len(),
+        4,
+        "also the packet of the new port, and the server's reply, which the old port receives"
+    );
 }
 
 #[test]
-fn what_has_no_place_is_counted_and_told() {
+fn undeliverable_packets_are_counted_and_reported() {
     let (mut net, server, _) = loaded();
     let lost = [
         packet_to(SERVER, Ipv4Addr::new(192, 0, 2, 1), 480),
         // A node without ports.
         packet(SERVER, NodeId(1), 480),
-        // A flow that no port takes.
+        // A flow that no port receives.
         packet(NodeId(2), STATION, 480),
     ];
     let flows: Vec<_> = lost.iter().map(Datagram::flow).collect();
     net.hosts.leaving[server.index()].extend(lost);
     VirtualClock::new(&mut net).run(&mut net, Instant::ZERO + Duration::from_secs(1), || true);
-    assert_eq!((net.unplaced(), &net.taps.0), (3, &flows));
+    assert_eq!((net.undeliverable(), &net.taps.0), (3, &flows));
     assert_eq!(net.hosts.arrived.len(), 2, "the others arrive");
 }
 
@@ -200,7 +209,7 @@ fn what_has_no_place_is_counted_and_told() {
 fn a_port_is_refused_with_a_reason() {
     let (mut net, ..) = loaded();
     let taken = packet(SERVER, STATION, 0).flow();
-    assert_eq!(net.attach(STATION, taken), Err(Refusal::Taken));
-    assert_eq!(net.attach(NodeId(1), FlowKey(7)), Err(Refusal::NoHost(1)));
-    assert_eq!(Refusal::NoHost(1).to_string(), "node 1 has no ports");
+    assert_eq!(net.attach(STATION, taken), Err(AttachError::FlowTaken));
+    assert_eq!(net.attach(NodeId(1), FlowKey(7)), Err(AttachError::NoPorts(1)));
+    assert_eq!(AttachError::NoPorts(1).to_string(), "node 1 has no ports");
 }

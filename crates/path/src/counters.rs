@@ -1,4 +1,4 @@
-//! What a link has done in the window of measurement.
+//! The counters of a link inside the measurement window.
 
 use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::ops::Range;
@@ -10,33 +10,33 @@ pub struct Counters {
     pub packets_in: u64,
     /// Octets that arrived at the queue.
     pub bytes_in: Bytes,
-    /// Packets that the queue turned away.
+    /// Packets that the queue dropped.
     pub dropped: u64,
-    /// Octets that the queue turned away.
+    /// Octets that the queue dropped.
     pub bytes_dropped: Bytes,
     /// Packets that the queue marked Congestion Experienced.
     pub marked: u64,
-    /// Octets of those.
+    /// Octets of the marked packets.
     pub bytes_marked: Bytes,
-    /// Pure ACKs that left the queue unsent, for a newer one of their flow.
+    /// Pure ACKs that an ACK filter removed in favour of a newer one of their flow.
     pub filtered: u64,
-    /// Octets of those.
+    /// Octets of the filtered ACKs.
     pub bytes_filtered: Bytes,
     /// Packets that left the queue to be sent.
     pub served: u64,
-    /// Octets of those with the link's own overhead.
+    /// Octets of the served packets, link-layer overhead included.
     pub bytes_on_wire: Bytes,
-    /// Packets that the wire lost after they were sent.
+    /// Packets that were lost after they were sent.
     pub lost: u64,
-    /// Octets of those.
+    /// Octets of the lost packets.
     pub bytes_lost: Bytes,
-    /// Packets that the wire carried twice.
+    /// Packets that were duplicated after they were sent.
     pub duplicated: u64,
-    /// Octets of those.
+    /// Octets of the duplicated packets.
     pub bytes_duplicated: Bytes,
-    /// Packets that came out at the far end.
+    /// Packets that arrived at the far end.
     pub packets_out: u64,
-    /// Octets of those.
+    /// Octets that arrived at the far end.
     pub bytes_out: Bytes,
     /// Sum of the waiting times of the packets served.
     pub waited: Duration,
@@ -44,28 +44,29 @@ pub struct Counters {
     pub queue: QueueLength,
 }
 
-/// Counters at work: they count what happens inside the window and pass over the rest.
+/// [`Counters`] with the window to which they are restricted, and the logs that owners may ask for.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
     pub(crate) window: Range<Instant>,
-    /// Whose packets were turned away, until somebody asks.
-    pub(crate) turned_away: Vec<FlowKey>,
-    /// Every change of the queue's length, for those who ask.
+    /// The flows of dropped packets, until the owner takes them.
+    pub(crate) dropped_flows: Vec<FlowKey>,
+    /// Every change of the queue's length, if the owner wants a log.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
-    /// The owner counts who comes, waits and goes: here it is only told whose packets were turned away.
-    pub(crate) is_counted_elsewhere: bool,
+    /// Whether the owner counts arrivals, departures and the queue's length itself, so that only drops, marks and filtered ACKs are
+    /// counted here.
+    pub(crate) owner_counts_traffic: bool,
 }
 
 impl Tally {
-    /// Everything counts.
+    /// Counters of the whole run.
     pub(crate) fn new() -> Self {
         Self {
             counters: Counters::default(),
             window: Instant::ZERO..Instant::FAR_FUTURE,
-            turned_away: Vec::new(),
+            dropped_flows: Vec::new(),
             lengths: None,
-            is_counted_elsewhere: false,
+            owner_counts_traffic: false,
         }
     }
 
@@ -74,7 +75,7 @@ impl Tally {
     }
 
     pub(crate) fn arrives(&mut self, at: Instant, size: Bytes) {
-        if !self.is_counted_elsewhere
+        if !self.owner_counts_traffic
             && let Some(counters) = self.at(at)
         {
             counters.packets_in += 1;
@@ -86,7 +87,7 @@ impl Tally {
         if let Some(counters) = self.at(at) {
             counters.dropped += 1;
             counters.bytes_dropped += size;
-            self.turned_away.push(flow);
+            self.dropped_flows.push(flow);
         }
     }
 
@@ -105,7 +106,7 @@ impl Tally {
     }
 
     pub(crate) fn serves(&mut self, at: Instant, on_wire: Bytes, waited: Duration) {
-        if !self.is_counted_elsewhere
+        if !self.owner_counts_traffic
             && let Some(counters) = self.at(at)
         {
             counters.served += 1;
@@ -135,9 +136,9 @@ impl Tally {
         }
     }
 
-    /// From `at` on, `length` packets wait.
-    pub(crate) fn waits(&mut self, at: Instant, length: usize) {
-        if self.is_counted_elsewhere {
+    /// Sets the queue's length from `at` on.
+    pub(crate) fn records_length(&mut self, at: Instant, length: usize) {
+        if self.owner_counts_traffic {
             return;
         }
         self.counters.queue.change(at, length as u64, &self.window);
@@ -149,22 +150,23 @@ impl Tally {
     }
 }
 
-/// How many packets wait, over time.
+/// The length of a queue over time, in packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLength {
-    /// Packets that wait now; the one in service is not among them.
+    /// The length now, without the packet in service.
     now: u64,
-    /// The most that waited at once.
+    /// The maximum length.
     pub max: u64,
-    /// Packets × nanoseconds, inside the window.
+    /// The integral of the length over the window, in packets × nanoseconds.
     area: u128,
+    /// The instant of the last change.
     since: Instant,
 }
 
 impl QueueLength {
-    /// From `at` on there are `length` packets. Only what lies in `window` counts.
+    /// Sets the length to `length` from `at` on. Only the part inside `window` counts.
     pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
-        // Many come and go at one instant, between which no time passes.
+        // Many changes share an instant; no time passes between them.
         if at != self.since {
             self.area += self.area_until(at, window);
             self.since = at;
@@ -180,7 +182,7 @@ impl QueueLength {
         u128::from(self.now) * u128::from(end.since(begin).as_nanos())
     }
 
-    /// Mean length over `window`, the one that it was measured in.
+    /// The mean length over `window`, which must be the window of measurement.
     #[must_use]
     pub fn mean(&self, window: &Range<Instant>) -> f64 {
         let area = self.area + self.area_until(window.end, window);

@@ -1,19 +1,19 @@
-//! Packets that arrive twice, as where a link layer repeats what had arrived because its own acknowledgment was lost.
+//! Packet duplication, as by a link layer that retransmits a frame whose acknowledgment was lost.
 
 use acklab_base::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Some packets arrive twice.
+/// The configuration of packet duplication.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Share of the packets not lost that arrive twice, 0 to 1.
+    /// The share of packets that arrive twice, 0 to 1, among those that are not lost.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
 }
 
-/// The model at work.
+/// The model with its random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Duplicate {
     probability: f64,
@@ -25,8 +25,8 @@ impl Duplicate {
         Self { probability: config.probability, stream }
     }
 
-    /// Does the next packet arrive twice?
-    pub(crate) fn strikes(&mut self) -> bool {
+    /// Returns `true` if the next packet arrives twice.
+    pub(crate) fn duplicates_next(&mut self) -> bool {
         self.stream.chance(self.probability)
     }
 }

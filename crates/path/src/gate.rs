@@ -1,14 +1,14 @@
-//! The ACK gate of CCperf: a link that sends in bursts.
+//! The ACK gate of CCperf: a link that releases packets in bursts.
 
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// At most `quota` packets pass at each multiple of `interval`; what is left over waits, unused quota is lost.
+/// At most `quota` packets pass at each multiple of `interval`. Further packets wait for the next slot; unused quota is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Time from one slot to the next, above zero.
+    /// Time between slots, above zero.
     #[schemars(example = "5ms")]
     pub interval: Duration,
     /// Packets that may pass in one slot, at least one.
@@ -17,7 +17,7 @@ pub struct Config {
     pub quota: u32,
 }
 
-/// Where the gate stands.
+/// An ACK gate: the slot used last, and the number of packets that passed in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     config: Config,
@@ -30,13 +30,13 @@ impl Gate {
         Self { config, slot: Instant::ZERO, used: 0 }
     }
 
-    /// The slot in which a packet passes that stands before the gate at `ready`.
+    /// The slot in which a packet passes that reaches the gate at `ready`.
     pub(crate) fn slot_for(&self, ready: Instant) -> Instant {
         let slot = if ready <= self.slot { self.slot } else { ready.next_multiple_of(self.config.interval) };
         if slot == self.slot && self.used >= self.config.quota { slot + self.config.interval } else { slot }
     }
 
-    /// Let that packet pass.
+    /// Counts a packet that passes in `slot`.
     pub(crate) fn pass(&mut self, slot: Instant) {
         self.used = if slot == self.slot { self.used + 1 } else { 1 };
         self.slot = slot;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_comes_in_the_slot_itself_passes() {
+    fn a_packet_that_arrives_at_a_slot_passes_in_it() {
         assert_eq!(slots(&[0, 0, 0, 5]), [0, 0, 5, 5]);
     }
 }

@@ -1,11 +1,11 @@
-//! Delay that varies from packet to packet.
+//! Delays that vary from packet to packet.
 
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Extra delay on every packet. Packets keep their order: one that would overtake arrives with the one before it.
+/// Extra delay of every packet. Packets keep their order: a packet that would overtake another arrives together with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Config {
@@ -28,18 +28,18 @@ pub enum Config {
     },
 }
 
-/// Some packets are held back and overtaken by those behind them.
+/// Extra delay of some packets, which later packets can overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
-    /// Share of packets that are held back, 0 to 1.
+    /// The share of packets that are delayed, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// How long they are held back.
+    /// The extra delay.
     pub by: Duration,
 }
 
-/// When packets come out at the far end.
+/// Computes the arrival times of packets at the far end.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     delay: Duration,
@@ -53,7 +53,7 @@ impl Arrivals {
         Self { delay, jitter, reorder, latest_in_order: Instant::ZERO }
     }
 
-    /// When a packet arrives that has left the server at `sent`.
+    /// The arrival time of a packet that left the server at `sent`.
     #[inline]
     pub(crate) fn arrival(&mut self, sent: Instant) -> Instant {
         let arrival = sent + self.delay;

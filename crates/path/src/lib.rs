@@ -1,6 +1,6 @@
-//! The boxes on a wire.
+//! Links: what happens to packets between two nodes.
 //!
-//! A [`Link`] is one direction of a wire, a chain of four boxes; the other direction is a link of its own.
+//! A [`Link`] is one direction of a link, a chain of four stages; the opposite direction is another `Link`.
 //!
 //! ```text
 //!            queue             gate            server              channel
@@ -9,16 +9,18 @@
 //!                                                             [ duplicate      ]
 //! ```
 //!
-//! | module | holds |
+//! In the order of reading:
+//!
+//! | module | contents |
 //! |---|---|
 //! | [`link`] | [`Link`]: the machine, and its [`Config`](link::Config) |
-//! | [`queue`] | who waits, who is turned away, and who is marked; a [`Buffer`] is such a queue whose owner takes the packets out |
-//! | [`gate`] | the ACK gate: so many packets at each multiple of an interval |
-//! | [`server`] | how long a packet takes: a rate, a schedule of rates, a recorded trace |
-//! | [`loss`] | which packets the wire loses |
-//! | [`duplicate`] | which packets arrive twice |
-//! | [`jitter`] | which packets it delays further |
-//! | [`counters`] | what went in, what came out, how long the queue was |
+//! | [`queue`] | queue disciplines: which packets wait, are dropped or are marked; [`Buffer`]: a queue whose owner dequeues |
+//! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
+//! | [`server`] | serialisation: a constant rate, a schedule of rates, or a recorded trace |
+//! | [`loss`] | models of packet loss |
+//! | [`duplicate`] | a model of packet duplication |
+//! | [`jitter`] | propagation delay, jitter and reordering |
+//! | [`counters`] | packets and octets in and out, drops, marks, and the queue's length over time |
 
 pub mod counters;
 pub mod duplicate;

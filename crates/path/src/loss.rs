@@ -1,4 +1,4 @@
-//! Which packets a wire loses. A lost packet has used the server all the same.
+//! Packet loss. A packet is lost after its service, so it has used capacity.
 
 use acklab_base::random::Stream;
 use schemars::JsonSchema;
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Config {
-    /// Each packet by itself.
+    /// Each packet is lost independently.
     Independent {
         /// Probability of loss, 0 to 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
-    /// Two states, good and bad, with a change of state considered before each packet (Gilbert 1960, Elliott 1963).
+    /// A chain with two states, good and bad, which may change before each packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
-        /// Probability of going from good to bad.
+        /// Transition probability from good to bad.
         #[schemars(range(min = 0.0, max = 1.0))]
         good_to_bad: f64,
-        /// Probability of going from bad to good.
+        /// Transition probability from bad to good.
         #[schemars(range(min = 0.0, max = 1.0))]
         bad_to_good: f64,
         /// Probability of loss in the good state.
@@ -31,9 +31,9 @@ pub enum Config {
         #[schemars(range(min = 0.0, max = 1.0))]
         bad_loss: f64,
     },
-    /// Exactly these packets, counted from 1 in the order in which they enter the wire.
+    /// The packets with these numbers are lost, counted from 1 in the order in which they are sent.
     List {
-        /// Their numbers.
+        /// The numbers of the lost packets.
         #[schemars(inner(range(min = 1)))]
         packets: Vec<u64>,
     },
@@ -44,7 +44,7 @@ fn always() -> f64 {
 }
 
 impl Config {
-    /// The probabilities of the model, by name.
+    /// The names and values of the model's probabilities.
     #[must_use]
     pub fn probabilities(&self) -> Vec<(&'static str, f64)> {
         match *self {
@@ -60,7 +60,7 @@ impl Config {
     }
 }
 
-/// The model at work.
+/// The model with its state and random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Loss {
     config: Config,
@@ -77,8 +77,8 @@ impl Loss {
         Self { config, stream, in_bad_state: false, seen: 0 }
     }
 
-    /// Is the next packet lost?
-    pub(crate) fn strikes(&mut self) -> bool {
+    /// Returns `true` if the next packet is lost.
+    pub(crate) fn loses_next(&mut self) -> bool {
         self.seen += 1;
         match &self.config {
             Config::Independent { probability } => self.stream.chance(*probability),
@@ -99,7 +99,7 @@ mod tests {
 
     fn lost(config: Config, packets: u64) -> Vec<u64> {
         let mut loss = Loss::new(config, Seed(3).stream("loss"));
-        (1..=packets).filter(|_| loss.strikes()).collect()
+        (1..=packets).filter(|_| loss.loses_next()).collect()
     }
 
     #[test]
@@ -113,7 +113,8 @@ mod tests {
         assert!((share - 0.02).abs() < 0.001, "{share}");
     }
 
-    /// In the stationary state the bad state holds p/(p+r) of the packets, and a run of losses lasts 1/r.
+    /// With transition probabilities p and r, the stationary share of the bad state is p/(p+r), and a run of losses has a mean length of
+    /// 1/r packets.
     #[test]
     fn gilbert_elliott_has_the_stationary_share_and_run_length() {
         let config = Config::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.25, good_loss: 0.0, bad_loss: 1.0 };

@@ -1,82 +1,82 @@
-//! Who waits for the server, who is turned away, and who is marked.
+//! Queues: which packets wait for the server, are dropped, or are marked.
 //!
-//! The packet in service does not wait: a limit of 20 packets lets 20 wait behind it.
+//! The packet in service does not count as queued: a limit of 20 packets lets 20 wait behind it.
 //!
-//! One discipline is one file here, with its settings and its `Discipline`, and one line of `registry.rs`.
+//! Each discipline is one file here, with its settings and its `Discipline`, and one line of `registry.rs`.
 
 pub mod ack_filter;
 mod buffer;
 pub mod codel;
 pub mod fifo;
+mod precomputed;
 mod registry;
 #[cfg(test)]
 mod sample;
-mod settled;
 
 pub use ack_filter::newest::{Keeps, Place};
 pub use buffer::Buffer;
+pub(crate) use precomputed::{PrecomputedFifo, Waiting};
 pub use registry::Config;
-pub(crate) use registry::{Held, Settings};
-pub(crate) use settled::{Settled, Waiting};
+pub(crate) use registry::{PacketQueue, Settings};
 
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Ecn, Instant};
 
-/// What became of a packet that asked to wait.
+/// The result of offering a packet to a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict<D> {
-    /// It waits.
+    /// The packet was queued.
     Queued,
-    /// It waits, and this older ACK of its flow no longer does.
+    /// The packet was queued and superseded this older ACK of its flow, which was removed.
     Replaced(D),
-    /// This one was turned away.
+    /// The packet was dropped; it is returned.
     Dropped(D),
 }
 
-/// The contract of a discipline: packets that it holds, each with the instant of its arrival. It counts what it marks, and what it
-/// drops when it takes the head; [`Held`] counts the rest.
+/// The contract of a discipline: a queue of packets with their arrival times. It counts the packets that it marks and those that it
+/// drops at the head; [`PacketQueue`] counts the rest.
 pub(crate) trait Discipline<D> {
-    /// `packet` asks to wait. `room`: is there any, beyond what the discipline itself limits?
+    /// Offers `packet` to the queue. `room` is `false` if a limit outside of the discipline leaves no room for it.
     fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D>;
 
-    /// When the head arrived, and the head.
+    /// The packet at the head, with its arrival time.
     fn head(&self) -> Option<(Instant, &D)>;
 
-    /// The head leaves: when it arrived, and the head. Returns `None` if no packet waits, or if the head is dropped instead.
+    /// Removes the head and returns it with its arrival time. Returns `None` if the queue is empty, or if the discipline drops the head.
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)>;
 
-    /// Does any waiting packet satisfy `holds`?
-    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool;
+    /// Returns `true` if any queued packet satisfies `predicate`.
+    fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool;
 
-    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival.
+    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them with their arrival times.
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)>;
 
-    /// A packet found nobody waiting and the server free: it is served without being offered.
-    fn passed_by(&mut self) {}
+    /// Notes that a packet found the queue empty and the server free, and was served without being offered.
+    fn bypassed(&mut self) {}
 
-    /// Packets that wait.
+    /// The number of queued packets.
     fn len(&self) -> usize;
 
-    /// Octets of the packets that wait.
+    /// The octets of the queued packets.
     fn bytes(&self) -> Bytes;
 }
 
-/// The queue of a link. What a FIFO does to a packet is settled when it arrives, so it need not hold it.
+/// The queue of a link. The departures of a FIFO are known on arrival, so it need not store the packets.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
-    Settled(Settled),
-    Held(Held<D>),
+    Precomputed(PrecomputedFifo),
+    Stored(PacketQueue<D>),
 }
 
 impl<D: Datagram> Queue<D> {
     pub(crate) fn new(config: Config) -> Self {
-        config.settled().map_or_else(|| Self::Held(Held::new(config)), Self::Settled)
+        config.precomputed().map_or_else(|| Self::Stored(PacketQueue::new(config)), Self::Precomputed)
     }
 }
 
-/// Marks `packet`, if its transport understands that and nobody has done so before (RFC 3168, §5).
+/// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it did.
 pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     let is_markable = matches!(packet.ecn(), Ecn::Ect0 | Ecn::Ect1);
     if is_markable {
@@ -85,7 +85,8 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     is_markable
 }
 
-/// Is there room for one more of `size` beside `packets` that hold `bytes`? For owners of several buffers with one limit, too.
+/// Returns `true` if `limit` allows a packet of `size` in addition to `packets` packets of `bytes` octets in all. Also for owners of
+/// several buffers with a common limit.
 #[must_use]
 #[inline]
 pub fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {

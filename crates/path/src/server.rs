@@ -1,19 +1,19 @@
-//! How long a packet takes to leave.
+//! Serialisation: when a packet has left the sending end of a link.
 
 mod schedule;
 mod trace;
 
-pub use schedule::{Schedule, ScheduleError, Step};
+pub use schedule::{RateStep, Schedule, ScheduleError};
 pub use trace::{Trace, TraceError};
 
 use acklab_base::{Bytes, Instant, Rate, Serializer};
 
-/// The serialising end of a link, one packet at a time.
+/// The sending end of a link, which serialises one packet at a time.
 #[derive(Clone, Debug)]
 pub enum Server {
-    /// No serialisation time at all.
+    /// Packets take no time to send.
     Unlimited,
-    /// One rate.
+    /// A constant rate.
     Constant(Rate, Serializer),
     /// Rates that change at given instants.
     Schedule(Schedule),
@@ -22,13 +22,13 @@ pub enum Server {
 }
 
 impl Server {
-    /// A server of one rate.
+    /// A server of constant rate.
     #[must_use]
     pub fn constant(rate: Rate) -> Self {
         Self::Constant(rate, Serializer::default())
     }
 
-    /// When a packet of `size` is out that begins at `start`. `was_busy`: the packet before it ended just there.
+    /// When the service of a packet ends that begins at `start`. `was_busy` says that the packet before it ended at `start`.
     #[inline]
     pub(crate) fn finish(&mut self, start: Instant, size: Bytes, was_busy: bool) -> Instant {
         match self {
@@ -44,7 +44,7 @@ impl Server {
         }
     }
 
-    /// The mean rate from the start of the run to `until`, if it has one.
+    /// The mean rate from the start of the run to `until`. Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, until: Instant) -> Option<f64> {
         match self {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
-//! | `input` | what a controller is told: ACKs, transmissions, losses |
+//! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |

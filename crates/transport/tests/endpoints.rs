@@ -67,3 +67,21 @@ fn endpoints_keep_their_promises_to_any_network() {
 fn connections_keep_their_promises_to_any_network() {
     look(connections_keep_their_promises);
 }
+
+/// An input of the fuzz target that once kept it busy for 37 s: a source that writes as fast as it can, segments of one octet, and a
+/// window of 70,000 of them in each round trip. Every transfer has a bound on its events now, and such a source one on its segments.
+const SLOW: [u8; 31] = [
+    0x0a, 0xc1, 0x0a, 0xfe, 0xb4, 0xc1, 0x71, 0x73, 0xa1, 0x73, 0x01, 0, 0, 0, 0, 0, 0, 0x04, 0xfb, 0xfb, 0xfb, 0x71,
+    0xf1, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xc1, 0xc1,
+];
+
+#[test]
+fn a_slow_input_ends_within_the_bound_of_events() {
+    endpoints_keep_their_promises(&SLOW);
+    connections_keep_their_promises(&SLOW);
+}
+
+#[test]
+fn the_slowest_source_ends_within_the_bound_of_events() {
+    property::the_slowest_source_ends();
+}

@@ -1,5 +1,7 @@
 //! An application that reads slowly is the limit of a transfer (RFC 9293, §3.8.6).
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "common/driven.rs"]
 mod driven;
 

@@ -21,6 +21,7 @@
 //! blocks, and the ECN field (`ect0`, `ect1`, `ce`, or not ECN-capable where none of these stands) must be as written, `ack` too where it stands; `win` and `<…>` are compared where they stand. What arrives acknowledges
 //! nothing unless it says so. Everything after `#` is a remark.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]
 
 #[path = "common/driven.rs"]

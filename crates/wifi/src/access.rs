@@ -2,8 +2,10 @@
 
 mod category;
 mod contention;
+mod edca;
 mod window;
 
 pub use category::{Category, Overrides, Parameters};
-pub(crate) use contention::{Contention, EdcafId, LaneId, PREAMBLE_DETECTION};
+pub(crate) use contention::{Contention, EdcafId, LaneId};
+pub use edca::EdcaSet;
 pub use window::{Control, Window};

@@ -128,6 +128,7 @@ impl<D: Packet> Machine for Cell<D> {
         while let Some(index) = self.medium.exchanges.iter().position(|exchange| exchange.arrived.next <= now) {
             self.mpdu_ends(now, index);
         }
+        self.medium.contention.reset_navs(now);
         self.update_presence(now);
         self.release_overdue(now);
         self.send_due_beacon(now);

@@ -3,10 +3,11 @@
 mod aggregation;
 mod node;
 
-pub use aggregation::{AfterMissed, Aggregation};
+pub use aggregation::{AfterMissed, Aggregation, Delivery};
 pub use node::{Access, AccessPoint, Queues, Station};
 
-use crate::phy::{Band, Guard, Standard, Width};
+use crate::access::EdcaSet;
+use crate::phy::{Band, Guard, PacketExtension, Standard, Width};
 use crate::{hack, rate, reception};
 use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
@@ -33,6 +34,9 @@ pub struct Config {
     /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, 800ns else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<Guard>,
+    /// What an HE PPDU is longer by so that its receivers can decode it in time (27.3.13).
+    #[serde(default)]
+    pub packet_extension: PacketExtension,
     /// The most spatial streams, from 802.11n on.
     #[serde(default = "one_stream")]
     #[schemars(range(min = 1, max = 4))]
@@ -56,7 +60,8 @@ pub struct Config {
     /// The retry limits.
     #[serde(default)]
     pub retries: Retries,
-    /// A packet that has waited longer is dropped, sent already or not (dot11EDCATableMSDULifetime). Default: never.
+    /// A packet that has waited longer is dropped, sent already or not (dot11EDCATableMSDULifetime, whose default of 500 TU counts from
+    /// the MAC; here the queue is also that of the layers above). Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
@@ -69,6 +74,12 @@ pub struct Config {
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hack: Option<hack::Config>,
+    /// The EDCA parameters that `access` of cell, AP and station override.
+    #[serde(default)]
+    pub edca: EdcaSet,
+    /// Do nodes that sense overlapping PPDUs of a collision defer for EIFS?
+    #[serde(default)]
+    pub eifs_after_collision: EifsAfterCollision,
     /// The channel access parameters of all nodes that do not set their own.
     #[serde(default)]
     pub access: Access,
@@ -89,7 +100,7 @@ pub struct Config {
     pub station: Vec<Station>,
 }
 
-/// How an EDCAF requests the medium, and when the MPDUs of an aggregate are passed up.
+/// How an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and which queue follows a failure.
 ///
 /// | a frame | `standard` | `ns3` |
 /// |---|---|---|
@@ -97,6 +108,7 @@ pub struct Config {
 /// | arrives at an idle medium, without QoS | sent at the next slot boundary if it was idle for DIFS (10.3.4.2) | sent DIFS later (`NeedBackoffUponAccess`) |
 /// | arrives while the last backoff still runs, with QoS | sent when it ends (10.23.2.2) | sent a slot later (`RequestAccess` aligns once more) |
 /// | of an aggregate has ended | passed up when the PPDU ends | passed up at once (`PhyEntity::EndOfMpdu`) |
+/// | was not acknowledged | its queue waits for the other queues of the EDCAF, as in mac80211 (`ieee80211_schedule_txq`) | its queue is served first |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -105,6 +117,22 @@ pub enum Dialect {
     Standard,
     /// ns-3 3.37.
     Ns3,
+}
+
+/// Do nodes defer for EIFS after PPDUs that began so close to each other that neither sender sensed the other (10.3.2.3.7)? EIFS
+/// follows a PPDU that a node began to receive and could not decode. Whether it begins to receive one of several that overlap depends
+/// on its receiver. The senders of the collision do not defer, as they did not receive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EifsAfterCollision {
+    /// No node detects a preamble, so all defer for DIFS or AIFS: ns-3 with preambles of equal power.
+    #[default]
+    None,
+    /// All nodes defer for EIFS: ns-2.
+    Always,
+    /// A node defers for EIFS if a PPDU is 4 dB stronger than noise and all others together, ns-3's `ThresholdPreambleDetectionModel`.
+    /// As `none` where the channel model has no powers.
+    PreambleDetection,
 }
 
 /// What is sent before OFDM frames so that stations with DSSS only defer.
@@ -128,18 +156,22 @@ pub struct Retries {
     pub short: u8,
     /// Transmissions of a frame after RTS (dot11LongRetryLimit).
     pub long: u8,
-    /// Transmissions of a frame within aggregates. Default: as many as its lifetime allows.
+    /// Transmissions of a frame within aggregates, as 30 in ath9k (`ATH_MAX_SW_RETRIES`). Default: as many as its lifetime allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregated: Option<u8>,
-    /// Transmissions of a Block ACK request, after which data are sent without a Block ACK. Default: no limit.
+    /// Transmissions of a Block ACK request, after which data are sent without a Block ACK. Default: `short`; no limit with `dialect =
+    /// "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u8>,
+    /// How long after its first transmission a frame under a Block ACK agreement, which has no other limit, may be sent again
+    /// (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
+    pub lifetime: Duration,
 }
 
 impl Default for Retries {
-    /// The default values of the MIB (Annex C).
+    /// The default values of the MIB (Annex C; of `long` in 802.11-2016, which 802.11-2020 has no longer).
     fn default() -> Self {
-        Self { short: 7, long: 4, aggregated: None, requests: None }
+        Self { short: 7, long: 4, aggregated: None, requests: None, lifetime: Duration::from_micros(512 * 1024) }
     }
 }
 
@@ -187,6 +219,12 @@ impl Config {
             Standard::Ax => Bytes(6_500_631),
         };
         Some(self.aggregation.max_bytes.unwrap_or(most).min(most)).filter(|most| *most > Bytes::ZERO)
+    }
+
+    /// The window of a Block ACK agreement in frames.
+    #[must_use]
+    pub fn window(&self) -> u16 {
+        self.aggregation.window.unwrap_or(if self.standard == Standard::Ax { 256 } else { 64 })
     }
 
     /// The names of its stations in order.

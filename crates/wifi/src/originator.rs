@@ -17,6 +17,8 @@ pub(crate) struct Mpdu<D> {
     pub(crate) octets: Bytes,
     /// When its first packet was enqueued.
     pub(crate) arrived: Instant,
+    /// When it was first sent.
+    pub(crate) first_sent: Option<Instant>,
     pub(crate) failures: u8,
     /// The peer has received it, whether the originator knows it or not.
     pub(crate) is_received: bool,

@@ -71,7 +71,35 @@ impl fmt::Display for Standard {
     }
 }
 
-/// Where in the spectrum.
+/// How long the packet extension of an HE PPDU is: the nominal packet padding that its receivers ask for (27.3.13). The padding within
+/// the last symbol, which shortens it, is not modelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PacketExtension {
+    /// None.
+    #[default]
+    #[serde(rename = "0us")]
+    None,
+    /// 8 µs.
+    #[serde(rename = "8us")]
+    Us8,
+    /// 16 µs.
+    #[serde(rename = "16us")]
+    Us16,
+}
+
+impl PacketExtension {
+    /// As a duration.
+    #[must_use]
+    pub const fn duration(self) -> acklab_base::Duration {
+        acklab_base::Duration::from_micros(match self {
+            Self::None => 0,
+            Self::Us8 => 8,
+            Self::Us16 => 16,
+        })
+    }
+}
+
+/// A frequency band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Band {
     /// 2.4 GHz: SIFS of 10 µs, and a signal extension of 6 µs behind each OFDM PPDU.

@@ -28,6 +28,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant};
 use capture::{Capture, Overlap};
 use config::{Snr, Streams};
+use error::ratio;
 use schedule::Schedule;
 
 /// The cell whose frames are received.
@@ -197,6 +198,29 @@ impl Reception {
             return Link::LOST;
         }
         self.link(now, from, to, mode, kind)
+    }
+
+    /// Are there powers, so that nodes at different places sense a collision differently?
+    #[must_use]
+    pub const fn has_powers(&self) -> bool {
+        matches!(self.model, Model::Snr(_))
+    }
+
+    /// Does a node detect the preamble of a PPDU in `mode` that begins together with these: is it 4 dB stronger than noise and all of
+    /// them (ns-3's `ThresholdPreambleDetectionModel`)? Without powers all are as strong, and it does not.
+    #[must_use]
+    pub fn detects_preamble(&self, now: Instant, from: usize, at: usize, mode: Mode, others: &[Interferer]) -> bool {
+        const THRESHOLD_DB: f64 = 4.0;
+        let Model::Snr(air) = &self.model else { return false };
+        let interference: f64 = others.iter().map(|other| ratio(self.power_dbm(air, now, other.from, at))).sum();
+        let unwanted_dbm = 10.0 * libm::log10(ratio(air.noise_dbm(mode)) + interference);
+        self.power_dbm(air, now, from, at) - unwanted_dbm >= THRESHOLD_DB
+    }
+
+    /// Is the receiver of a frame absent? Others receive the frame all the same.
+    #[must_use]
+    pub fn is_absent(&self, now: Instant, node: usize) -> bool {
+        self.schedule.presence(now, node) != Presence::Here
     }
 
     /// The probability that a frame of `octets` is received in a PPDU that overlaps with no other.

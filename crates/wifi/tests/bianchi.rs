@@ -22,7 +22,7 @@ struct Case {
 
 impl Case {
     fn b(has_rts: bool) -> Self {
-        let medium = Medium { slot: 20 * US, sifs: 10 * US, counts_at_aifs: false, sensing: 4 * US };
+        let medium = Medium { slot: 20 * US, sifs: 10 * US, counts_at_aifs: false, sensing: 15 * US };
         let (data, ack) = (dsss(110, false, PACKET + MPDU), dsss(20, false, 14));
         let (rts, cts) = (dsss(20, false, 20), dsss(20, false, 14));
         Self {
@@ -39,6 +39,7 @@ impl Case {
                 cw_min: 31,
                 cw_max: 1_023,
                 retries: Some(7),
+                gives_up: true,
                 data: exchange(medium, has_rts.then_some((rts, cts)), data, ack),
                 request: None,
                 // SIFS, slot, and the long preamble.
@@ -65,6 +66,7 @@ impl Case {
                 cw_min: 15,
                 cw_max: 1_023,
                 retries: Some(7),
+                gives_up: true,
                 data: exchange(medium, has_rts.then_some((ofdm(4, 20), ofdm(4, 14))), data, ack),
                 request: None,
                 timeout: (16 + 9 + 20) * US,
@@ -85,6 +87,8 @@ impl Case {
                 "guard_interval": "800ns",
                 "rate": {"control": "fixed", "mcs": 7},
                 "aggregation": {"max_frames": FRAMES},
+                // The referee knows no lifetimes.
+                "retries": {"lifetime": "0s"},
                 "rts_threshold": has_rts.then_some("0B"),
             }),
             medium,
@@ -93,7 +97,8 @@ impl Case {
                 aifsn: 3,
                 cw_min: 15,
                 cw_max: 1_023,
-                retries: None,
+                retries: Some(7),
+                gives_up: false,
                 data: exchange(medium, has_rts.then_some((ofdm(4, 20), ofdm(4, 14))), data, block_ack),
                 // Data behind RTS do not collide: what has failed is the RTS.
                 request: (!has_rts).then(|| exchange(medium, None, ofdm(4, 24), block_ack)),
@@ -113,7 +118,7 @@ impl Case {
             settings,
             medium: self.medium,
             station: Contender {
-                retries: Some(7),
+                gives_up: true,
                 data: exchange(self.medium, None, data, ofdm(4, 14)),
                 request: None,
                 ..self.station

@@ -3,9 +3,9 @@
 use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
-use acklab_wifi::Cell;
 use acklab_wifi::ppdu::{Frame, Ppdu};
-use serde_json::json;
+use acklab_wifi::{Cell, Config};
+use serde_json::{Value, json};
 
 /// The places of the two flows in [`sources`].
 const DOWN: usize = 0;
@@ -20,8 +20,11 @@ fn quiet(standard: &str, dialect: &str) -> Cell<Packet> {
 }
 
 fn quiet_with(standard: &str, dialect: &str, seed: Seed) -> Cell<Packet> {
-    let config = cell_of(1, json!({"standard": standard, "dialect": dialect}));
-    let mut cell = Cell::new(&config, seed).unwrap_or_else(|error| panic!("{error:?}"));
+    quiet_of(&cell_of(1, json!({"standard": standard, "dialect": dialect})), seed)
+}
+
+fn quiet_of(config: &Config, seed: Seed) -> Cell<Packet> {
+    let mut cell = Cell::new(config, seed).unwrap_or_else(|error| panic!("{error:?}"));
     attach_nodes(&mut cell);
     for source in sources() {
         cell.carry(source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error:?}"));
@@ -126,9 +129,9 @@ fn a_frame_that_comes_while_a_backoff_of_edca_runs_is_a_slot_late_in_ns3() {
     assert!(seen.iter().filter(|(ours, _)| *ours > 1).count() > 20, "{seen:?}");
 }
 
-/// When the packets of one aggregate go up, in microseconds before the last.
-fn ascents(dialect: &str) -> Vec<u64> {
-    let mut cell = quiet("802.11n", dialect);
+/// When the packets of one aggregate are passed up, in microseconds before the last.
+fn ascents(settings: Value) -> Vec<u64> {
+    let mut cell = quiet_of(&cell_of(1, settings), Seed(5));
     // The first is alone on the air, the others wait for it.
     for _ in 0..4 {
         cell.accept(at(10_000), packet(DOWN));
@@ -144,8 +147,15 @@ fn ascents(dialect: &str) -> Vec<u64> {
 
 #[test]
 fn ns3_passes_up_each_mpdu_as_it_ends() {
-    assert_eq!(ascents("standard"), [0, 0, 0]);
+    let each = |dialect| json!({"standard": "802.11n", "dialect": dialect});
+    assert_eq!(ascents(each("standard")), [0, 0, 0]);
     // A subframe of 1544 octets takes 82 µs at 150 Mbps, of symbols of 3.6 µs.
-    let of_ns3 = ascents("ns3");
+    let of_ns3 = ascents(each("ns3"));
     assert!(of_ns3[2] == 0 && of_ns3[1].abs_diff(82) <= 4 && of_ns3[0].abs_diff(164) <= 4, "{of_ns3:?}");
+    // The rule has a name of its own, besides the dialect.
+    let by_name = |dialect: &str, delivery: &str| {
+        ascents(json!({"standard": "802.11n", "dialect": dialect, "aggregation": {"delivery": delivery}}))
+    };
+    assert_eq!(by_name("standard", "each"), of_ns3);
+    assert_eq!(by_name("ns3", "with-ppdu"), [0, 0, 0]);
 }

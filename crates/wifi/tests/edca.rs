@@ -39,7 +39,7 @@ fn contender(node: usize, category: Category) -> Contender {
     };
     let data = ht(7, 1, 20, false, PACKET + QOS_MPDU);
     let data = Exchange { answered: data + 16 * US + ofdm(4, 14), collided: data };
-    Contender { node, aifsn, cw_min, cw_max, retries: Some(7), data, request: None, timeout: 45 * US }
+    Contender { node, aifsn, cw_min, cw_max, retries: Some(7), gives_up: true, data, request: None, timeout: 45 * US }
 }
 
 /// Frames per second of each source: in the cell, and by the referee.

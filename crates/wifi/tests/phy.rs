@@ -186,9 +186,12 @@ fn a_response_is_as_fast_as_the_frame_allows() {
     let dsss = ControlRates::new(Standard::B, false, Some(&[Rate::from_mbps(1), all.0, all.1])).unwrap();
     assert_eq!(answers(&dsss, &[0, 1, 2, 3].map(|index| Mode::dsss(index, false))), [10, 10, 55, 110]);
 
-    // Below every basic rate, responses use the lowest one.
+    // Below every basic rate, responses use the highest mandatory rate that is not above the frame's.
     let only_24 = ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(24)])).unwrap();
-    assert_eq!(answers(&only_24, &[Mode::ofdm(0)]), [240]);
+    assert_eq!(answers(&only_24, &legacy), [60, 60, 120, 120, 240, 240, 240, 240]);
+    assert_eq!((only_24.lowest(), only_24.lowest_mandatory()), (Mode::ofdm(4), Mode::ofdm(0)));
+    let only_11 = ControlRates::new(Standard::B, false, Some(&[all.1])).unwrap();
+    assert_eq!(answers(&only_11, &[0, 1, 2, 3].map(|index| Mode::dsss(index, false))), [10, 20, 55, 110]);
     assert_eq!(ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(11)])), None);
     assert_eq!(ControlRates::new(Standard::A, false, Some(&[])), None);
 }
@@ -208,6 +211,9 @@ fn interframe_spaces_are_those_of_the_clauses() {
     assert_eq!(difs(Standard::G, Band::Ghz2, true), 28);
     assert_eq!(difs(Standard::G, Band::Ghz2, false), 50);
     assert_eq!(difs(Standard::A, Band::Ghz5, false), 34);
+    // aCCATime: Table 16-4 and Table 17-21.
+    assert_eq!(micros(Timing::new(Standard::B, Band::Ghz2, true).cca), 15);
+    assert_eq!(micros(Timing::new(Standard::G, Band::Ghz2, true).cca), 4);
     let ac = Timing::new(Standard::Ac, Band::Ghz5, false);
     assert_eq!(micros(ac.aifs(3)), 43);
     // SIFS and an ACK at 6 Mbps of 44 µs.

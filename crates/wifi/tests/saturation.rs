@@ -52,20 +52,20 @@ fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     );
 }
 
-/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and its PPDU within `time`.
-fn frames(mpdu: u64, octets: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
+/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and the window, and its PPDU within `time`.
+fn frames(mpdu: u64, octets: u64, window: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
     let fits = |count: &u64| a_mpdu(mpdu, *count) <= octets && duration(a_mpdu(mpdu, *count)) <= time;
-    (1..=64).take_while(fits).last().unwrap_or(1)
+    (1..=window).take_while(fits).last().unwrap_or(1)
 }
 
 /// One cycle at 5 GHz with aggregates: how long it takes and how many packets it carries.
-fn aggregated(mcs: usize, most: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
+fn aggregated(mcs: usize, most: u64, window: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
     let mpdu = PACKET + QOS_MPDU;
-    let count = frames(mpdu, most, MAX_PPDU, &duration);
+    let count = frames(mpdu, most, window, MAX_PPDU, &duration);
     let answer = answer_rate(mcs);
     let exchange = match count {
         1 => duration(if delimits { mpdu + 4 } else { mpdu }) + SIFS + ofdm(answer, 14),
-        _ => duration(a_mpdu(mpdu, count)) + SIFS + ofdm(answer, 32),
+        _ => duration(a_mpdu(mpdu, count)) + SIFS + ofdm(answer, 24 + window / 8),
     };
     (AIFS + exchange, count as usize)
 }
@@ -129,7 +129,7 @@ fn every_mcs_of_ht_takes_its_time() {
     for (mcs, streams) in (0..8).flat_map(|mcs| (1..=4).map(move |streams| (mcs, streams))) {
         for (megahertz, guard) in [(20, 800), (20, 400), (40, 800), (40, 400)] {
             let (cycle, packets) =
-                aggregated(mcs, 65_535, false, |octets| ht(mcs, streams, megahertz, guard == 400, octets));
+                aggregated(mcs, 65_535, 64, false, |octets| ht(mcs, streams, megahertz, guard == 400, octets));
             takes(fixed("802.11n", mcs, streams, megahertz, guard), PACKET, cycle, packets);
         }
     }
@@ -146,7 +146,7 @@ fn every_mcs_of_vht_takes_its_time() {
                 continue;
             }
             let (cycle, packets) =
-                aggregated(mcs, 1_048_575, true, |octets| vht(mcs, streams, megahertz, guard == 400, octets));
+                aggregated(mcs, 1_048_575, 64, true, |octets| vht(mcs, streams, megahertz, guard == 400, octets));
             takes(settings, PACKET, cycle, packets);
         }
     }
@@ -159,7 +159,7 @@ fn every_mcs_of_he_takes_its_time() {
             [20, 40, 80, 160].into_iter().flat_map(|width| [800, 1_600, 3_200].map(|guard| (width, guard)))
         {
             let (cycle, packets) =
-                aggregated(mcs, 6_500_631, true, |octets| he(mcs, streams, megahertz, guard, octets));
+                aggregated(mcs, 6_500_631, 256, true, |octets| he(mcs, streams, megahertz, guard, octets));
             takes(fixed("802.11ax", mcs, streams, megahertz, guard), PACKET, cycle, packets);
         }
     }
@@ -167,8 +167,7 @@ fn every_mcs_of_he_takes_its_time() {
 
 #[test]
 fn a_window_of_256_frames_has_a_longer_block_ack() {
-    let mut settings = fixed("802.11ax", 11, 4, 80, 800);
-    settings["aggregation"] = json!({"window": 256});
+    let settings = fixed("802.11ax", 11, 4, 80, 800);
     let data = he(11, 4, 80, 800, a_mpdu(PACKET + QOS_MPDU, 256));
     takes(settings, PACKET, AIFS + data + SIFS + ofdm(4, 56), 256);
 }
@@ -185,7 +184,7 @@ fn an_a_msdu_has_one_header_for_several_packets() {
     // Each packet has addresses, length, LLC; all but the last are padded. Two go into 3839 octets.
     let (subframe, packets) = (14 + 8 + PACKET, 2);
     let mpdu = 26 + subframe.div_ceil(4) * 4 + subframe + 4;
-    let count = frames(mpdu, 65_535, MAX_PPDU, |octets| ht(7, 2, 40, true, octets));
+    let count = frames(mpdu, 65_535, 64, MAX_PPDU, |octets| ht(7, 2, 40, true, octets));
     let mut settings = fixed("802.11n", 7, 2, 40, 400);
     settings["aggregation"] = json!({"a_msdu": "3839B"});
     let exchange = ht(7, 2, 40, true, a_mpdu(mpdu, count)) + SIFS + ofdm(4, 32);
@@ -237,7 +236,7 @@ fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64
         if duration(a_mpdu(mpdu, 1)) > left {
             return (spent, packets);
         }
-        let count = frames(mpdu, 65_535, left.min(MAX_PPDU), &duration).min(most_frames);
+        let count = frames(mpdu, 65_535, 64, left.min(MAX_PPDU), &duration).min(most_frames);
         spent = begins
             + ahead
             + match count {

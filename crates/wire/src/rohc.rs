@@ -1,30 +1,31 @@
-//! Compressed TCP ACKs: ROHC-TCP (RFC 6846, profile 0x0006), and what TCP/HACK makes of it (Salameh, Zhushi, Handley,
+//! Compressed TCP ACKs: ROHC-TCP (RFC 6846, profile 0x0006), and its variant in TCP/HACK (Salameh, Zhushi, Handley,
 //! Jamieson and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14, §3.3.2 and
 //! §3.4).
 //!
-//! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets; the [`Decompressor`] of the peer
-//! makes the same header of them. Each holds a context for a flow: what the last headers were. A header takes the
-//! shortest of the formats that the other end can tell it from, whichever of the last [references](Config::references) it
-//! has received last.
+//! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets, from which the [`Decompressor`] of the
+//! peer restores the header. Each has a context for a flow, which holds the last headers. The compressor uses the shortest
+//! format that is unambiguous whichever of the last [references](Config::references) the peer has received last.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | `ack` | [`Ack`]: a pure ACK with all that its headers say |
+//! | `ack` | [`Ack`]: a pure ACK with all fields of its headers |
 //! | `compress`, `decompress` | the two ends |
-//! | `context`, `cid` | what they remember, and by which number |
+//! | `context`, `cid` | contexts and their identifiers |
+//! | `co` | compressed headers: a base header, a list and the irregular chain |
 //! | `formats` | base headers: `rnd_*`, `seq_*`, `co_common` |
-//! | `ir` | IR and IR-DYN |
-//! | `options` | the list of TCP options: timestamps, SACK, and others as they are |
+//! | `ir`, `ir_cr` | initialization, refresh and replication of contexts |
+//! | `options` | the list of TCP options |
 //! | `wlsb`, `stride`, `ip_id`, `crc` | encodings of single fields, and checks |
 //! | `frame` | several ACKs in one link-layer acknowledgment |
-//! | `octets`, `error` | what is written and read, and why not |
+//! | `octets`, `error` | reading and writing of octets, and errors |
 //!
-//! The formats are those of the RFC's formal notation, in the order in which librohc's headers quote it, and each was
-//! worked out by hand in a test; no other implementation has read what is written here yet. Left out are other headers
-//! than IPv4 with TCP, payload, feedback (the unidirectional mode works without) and context replication (IR-CR).
+//! The decompressor reads what any compressor of RFC 6846 may send of the ACKs that [`Ack`] can hold, and any decompressor
+//! can read what the compressor sends. Not implemented are other headers than IPv4 with TCP, payload, and feedback, which
+//! the unidirectional mode does not need.
 
 mod ack;
 mod cid;
+mod co;
 mod compress;
 mod context;
 mod crc;
@@ -34,6 +35,7 @@ mod formats;
 mod frame;
 mod ip_id;
 mod ir;
+mod ir_cr;
 mod octets;
 mod options;
 mod stride;
@@ -48,51 +50,51 @@ pub use error::Error;
 pub use frame::{FRAME_HEADER, write_frame};
 pub use octets::{LONGEST, Octets};
 
-/// By whose rules.
+/// The rules of compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// RFC 6846 in unidirectional mode, with small CIDs.
     Standard,
-    /// TCP/HACK: uncompressed ACKs begin contexts at both ends, CIDs are computed, numbers count all flows of a peer, and
-    /// a frame tells eight bits of the first one.
+    /// TCP/HACK: uncompressed ACKs establish contexts at both ends, CIDs are computed, the MSN counts the ACKs of all flows of
+    /// a peer, and a frame begins with eight bits of the first MSN.
     ///
-    /// As numbers count all flows, a sequential IP-ID is coded against that of the ACK before and not against the number.
+    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK and not to the MSN.
     Hack,
 }
 
-/// Does the TCP checksum go with each header?
+/// Does each header carry the TCP checksum?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// As RFC 6846 has it: two octets.
+    /// Two octets, as in RFC 6846.
     Carried,
-    /// The other end computes it. What protected the segment until then, the link layer's own check and three or seven
-    /// bits of CRC, has to do.
+    /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three or seven bits protect the
+    /// segment until then.
     ///
-    /// The paper does not say that it is left out, but its sizes do: the checksum alone takes two octets of 4.36, a CID
-    /// one and the shortest base header two.
+    /// The paper does not say that the checksum is omitted, but its mean of 4.36 octets implies it: a CID takes one octet, the
+    /// shortest base header two, and a checksum two more.
     Elided,
 }
 
-/// What both ends must agree on.
+/// The configuration, which must be the same at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// By whose rules.
+    /// The rules of compression.
     pub profile: Profile,
-    /// Does the TCP checksum go with each header?
+    /// Does each header carry the TCP checksum?
     pub checksum: Checksum,
-    /// Headers that the other end may have received last when the next one comes, 1 to [`MOST_REFERENCES`]: what changes
-    /// is told so many times, and so many compressed ACKs but one may be lost in a row.
+    /// Headers any of which may be the last one that the peer has received, 1 to [`MOST_REFERENCES`]. Changes are sent so many
+    /// times, and one ACK less may be lost in a row.
     pub references: u8,
 }
 
 impl Config {
-    /// RFC 6846, with the repetitions of librohc 2.3 (`MAX_IR_COUNT`, `MAX_FO_COUNT`).
+    /// RFC 6846 with the repetitions of librohc 2.3 (`MAX_IR_COUNT`, `MAX_FO_COUNT`).
     #[must_use]
     pub const fn standard() -> Self {
         Self { profile: Profile::Standard, checksum: Checksum::Carried, references: 3 }
     }
 
-    /// TCP/HACK. It needs no repetition: a compressed ACK is kept until the other end must have it.
+    /// TCP/HACK. It needs no repetition: the sender keeps a compressed ACK until the peer must have received it.
     #[must_use]
     pub const fn hack() -> Self {
         Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1 }

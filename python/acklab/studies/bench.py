@@ -42,7 +42,11 @@ class Bench:
     @property
     def seeds(self) -> int:
         """How many seeds the study takes; fewer if it is to be quick."""
-        return self.study.file.quick_seeds if self.quick else self.study.file.seeds
+        return self.at_least(1)
+
+    def at_least(self, seeds: int) -> int:
+        """How many seeds are taken where the study's may be too few; those of the quick study if it is to be quick."""
+        return self.study.file.quick_seeds if self.quick else max(seeds, self.study.file.seeds)
 
     def source(self, scenario: str) -> Source:
         """One of the scenario files of the study. Raises ScenarioError."""
@@ -59,17 +63,24 @@ class Bench:
         """The overrides of variants such as `paths.toml:short`, laid one over the other. Raises UsageError."""
         return [change for text in variants for variant in self.variants(text).chosen.values() for change in variant.set]
 
-    def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[list[Point]]:
-        """Runs scenario files with overrides over all seeds; gives the points of each. Raises RunError if one fails."""
+    def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]], seeds: Sequence[int] | None = None) -> list[list[Point]]:
+        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; gives the points of each.
+
+        Raises RunError if one fails.
+        """
         vary = variations(self.study.file.vary)
-        plans = [Plan.of(self.source(name), Grid({}), self.seeds, sets, vary) for name, sets in wanted]
+        counts = seeds or [self.seeds] * len(wanted)
+        plans = [
+            Plan.of(self.source(name), Grid({}), count, sets, vary) for (name, sets), count in zip(wanted, counts, strict=True)
+        ]
         points = [[point for point, _ in plan.points] for plan in plans]
         self._execute([point for group in points for point in group], f"{self.study.name}: claims")
         return points
 
-    def runs(self, wanted: Mapping[K, tuple[str, Sequence[str]]]) -> dict[K, Runs]:
+    def runs(self, wanted: Mapping[K, tuple[str, Sequence[str]]], at_least: int = 1) -> dict[K, Runs]:
         """Runs scenario files with variants laid over them, such as `schemes.toml:stock`, over all seeds. Raises RunError if one fails."""
-        replicas = self.replicas([(scenario, self.sets(variants)) for scenario, variants in wanted.values()])
+        seeds = [self.at_least(at_least)] * len(wanted)
+        replicas = self.replicas([(scenario, self.sets(variants)) for scenario, variants in wanted.values()], seeds)
         return {
             name: Runs([point.result(self.folder) for point in points], points[0].command)
             for name, points in zip(wanted, replicas, strict=True)

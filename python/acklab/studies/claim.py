@@ -79,6 +79,8 @@ class Claim(Strict):
     """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
     metric: Annotated[str, AfterValidator(_metric)]
+    seeds: Annotated[int, Field(ge=1)] | None = None
+    """How many seeds it takes, if those of the study leave it undecided."""
     relative_to: Reference | None = None
     """Where the published number is a ratio: the metric is divided by that of this run, seed by seed."""
     direction: Direction | None = None
@@ -123,7 +125,7 @@ class Claim(Strict):
                 f"found the tolerance {self.tolerance} of no effect at all, expected a number in the unit of the claim"
             )
         bound = None if self.direction is None else self.direction.bound
-        runs = (self.scenario, *self.variants, *self.set, self.relative_to)
+        runs = (self.scenario, *self.variants, *self.set, self.relative_to, self.seeds)
         if self.measured_by_study is not None and (any(runs) or isinstance(bound, str)):
             raise ValueError(f"expected nothing to run beside {self.metric}, which study.py measures")
         if self.relative_to is not None and self.direction is not None and isinstance(self.direction.bound, str):

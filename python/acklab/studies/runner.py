@@ -60,9 +60,12 @@ def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int |
 
 def _judge_claims(bench: Bench) -> list[Finding]:
     claims = bench.study.file.claim
-    wanted: dict[_Key, None] = {key: None for claim in claims if claim.scenario for key in _runs(bench, claim)}
+    wanted: dict[_Key, int] = {}
+    for claim in claims:
+        for key in _runs(bench, claim) if claim.scenario else ():
+            wanted[key] = max(wanted.get(key, 0), bench.at_least(claim.seeds or 1))
     measures = _measures(bench) if any(not claim.scenario for claim in claims) else {}
-    points = dict(zip(wanted, bench.replicas(list(wanted)), strict=True))
+    points = dict(zip(wanted, bench.replicas(list(wanted), list(wanted.values())), strict=True))
     read: dict[_Key, list[Result]] = {}
 
     def measure(key: _Key, metric: Metric) -> list[float]:
@@ -107,11 +110,12 @@ def _finding(
     commands = [points[key][0].command]
     if claim.relative_to is not None:
         below = measure(others[0], metric)
-        values = [value / base if base else math.nan for value, base in zip(values, below, strict=True)]
+        # One of them may have been run with more seeds for another claim: the first seeds are the same.
+        values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
         commands.append(points[others[0]][0].command)
     beyond = None
     if claim.direction is not None and isinstance(claim.direction.bound, str):
-        beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=True)])
+        beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=False)])
     return _judged(bench, claim, Measure(values, commands), mean_interval(values), beyond)
 
 

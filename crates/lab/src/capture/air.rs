@@ -1,12 +1,11 @@
-//! The air of a cell, as a monitor that misses nothing would see it: every frame in the order of its start, those that collided
-//! too.
+//! Captures of a cell's air, as an ideal monitor would record it: every frame in the order of its start, including collided ones.
 //!
-//! Each frame stands behind a radiotap header. The time of a record is when its PPDU began, that of the radiotap timestamp when it
-//! ended, without the signal extension; TSFT is the microsecond in which its PSDU began (Wireshark takes it for the end, unless the
-//! preference `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share all of them and the reference number.
+//! Each frame follows a radiotap header. The time of a record is the start of the PPDU; the radiotap timestamp is its end, without the
+//! signal extension; TSFT is the microsecond in which the PSDU began (Wireshark interprets it as the end, unless the preference
+//! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference number.
 //!
-//! A frame that its receiver cannot have read has the flag of a bad FCS, and an FCS that is wrong in every bit; all other octets are
-//! those that were sent. [`Extent::Headers`] leaves out what follows the last TCP header of a frame, and the FCS where that is cut off.
+//! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is inverted; its other octets are those
+//! that were sent. [`Extent::Headers`] omits the octets after the last TCP header of a frame, and the FCS of a truncated frame.
 
 mod mode;
 
@@ -26,14 +25,14 @@ use pcap_file::DataLink;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Octets of an FCS (9.2.4.8).
+/// Length of the FCS in octets (9.2.4.8).
 const FCS: usize = 4;
 
-/// Nanoseconds of a time unit, in which beacons are spaced (3.1).
+/// Length of a time unit in nanoseconds (3.1), the unit of the beacon interval.
 const TIME_UNIT: u64 = 1_024_000;
 /// The capability of an access point (9.4.1.4).
 const ESS: u16 = 0x0001;
-/// What a beacon tells (9.4.2): SSID, rates of OFDM with the mandatory ones marked, channel, an empty TIM, a country, ERP.
+/// The elements of a beacon (9.4.2): SSID, OFDM rates with the mandatory ones marked, channel, an empty TIM, country, ERP.
 const ELEMENTS: [u8; 40] = [
     0, 8, b't', b'h', b'e', b' ', b'c', b'e', b'l', b'l', //
     1, 8, 0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c, //
@@ -43,12 +42,12 @@ const ELEMENTS: [u8; 40] = [
     42, 1, 0,
 ];
 
-/// A data frame on its way from queue to receiver: transmitter, receiver, TID and sequence number.
+/// Identifies a data frame across its retransmissions: transmitter, receiver, TID and sequence number.
 type Exchange = (usize, Option<usize>, Option<u8>, u16);
 
 /// A capture of a cell's air that is being written.
 ///
-/// What was recorded is safe once [`finish`](Self::finish) has said so.
+/// The file is complete only after [`finish`](Self::finish) has returned `Ok`.
 pub struct AirCapture {
     file: CaptureFile,
     extent: Extent,
@@ -58,7 +57,7 @@ pub struct AirCapture {
     beacons: u16,
     /// The next identification of each flow.
     identification: BTreeMap<FlowKey, u16>,
-    /// Those that the packets of a frame have, since a frame that is sent again holds the same packets.
+    /// The identifications of the packets in a frame, which a retransmission of the frame repeats.
     identified: BTreeMap<Exchange, Vec<u16>>,
     packet: Vec<u8>,
     subframe: Vec<u8>,
@@ -68,12 +67,12 @@ pub struct AirCapture {
 }
 
 impl AirCapture {
-    /// Start the capture of a cell in the file `path`, which is made anew: its name, the node that is its access point, and its band.
+    /// Creates or replaces the file `path` for a capture of the cell called `cell`, whose access point is node `access_point`.
     ///
-    /// The scenario's `title`, if it has one, becomes the comment of the file. `extent` tells how much of each frame is kept.
+    /// The scenario's `title`, if any, becomes the comment of the file. `extent` says how much of each frame is written.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// If the file cannot be created.
     pub fn create(
         path: &Path,
         cell: &str,
@@ -100,10 +99,10 @@ impl AirCapture {
         })
     }
 
-    /// Record a PPDU. PPDUs come in the order of their starts.
+    /// Records a PPDU. The caller passes PPDUs in the order of their start.
     ///
     /// # Errors
-    /// If a segment does not fit a packet, or the file takes no more; the capture is of no use then.
+    /// If a segment cannot be encoded or writing fails; the capture is then unusable.
     pub fn record_ppdu(&mut self, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let duration = duration_field(ppdu.reserved);
@@ -137,10 +136,10 @@ impl AirCapture {
         self.write(ppdu, kept, ppdu.outcome != Outcome::Received, None)
     }
 
-    /// Hand to the system all that was recorded.
+    /// Writes all buffered records to the file.
     ///
     /// # Errors
-    /// If the file does not take it.
+    /// If writing fails.
     pub fn finish(self) -> Result<(), Error> {
         self.file.finish()
     }
@@ -161,13 +160,13 @@ impl AirCapture {
         Ok(())
     }
 
-    /// Put the frame in place; how many of its octets are kept.
+    /// Encodes the frame into `self.frame`, and returns how many of its octets are to be written.
     fn encode_data(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Result<usize, Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let is_amsdu = mpdu.is_a_msdu;
         let identifications = self.identify(ppdu, mpdu);
         self.body.clear();
-        // What follows the last header.
+        // The octets after the last header.
         let mut payload = 0;
         for (packet, identification) in mpdu.packets.iter().zip(identifications) {
             packet
@@ -183,7 +182,7 @@ impl AirCapture {
                 msdu::append(msdu::IPV4, &self.packet, &mut self.body);
             }
         }
-        // The access point routes: packets come from it and go to it, not through it.
+        // The access point is a router, so it is the source or the destination of each frame and never relays one.
         let distribution_system = if ppdu.from as u32 == self.access_point {
             DistributionSystem::From
         } else if ppdu.to.is_some_and(|to| to as u32 == self.access_point) {
@@ -233,7 +232,7 @@ impl AirCapture {
         new
     }
 
-    /// Write the first `kept` octets of the frame in place behind their radiotap header.
+    /// Writes a radiotap header and the first `kept` octets of `self.frame`.
     fn write<P>(
         &mut self,
         ppdu: &Ppdu<P>,
@@ -270,7 +269,7 @@ fn first_bit<P>(ppdu: &Ppdu<P>) -> u64 {
     (ppdu.at + ppdu.mode.preamble()).as_nanos() / 1_000
 }
 
-/// Receiver and transmitter. A frame for nobody in particular is a CTS to its own sender.
+/// The addresses of receiver and transmitter. A frame without a receiver is a CTS-to-self.
 fn addresses<P>(ppdu: &Ppdu<P>) -> (MacAddress, MacAddress) {
     (MacAddress::of_node(ppdu.to.unwrap_or(ppdu.from) as u32), MacAddress::of_node(ppdu.from as u32))
 }

@@ -17,18 +17,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What wrote the file, in its section header.
+/// The application in the section header.
 const APPLICATION: &str = concat!("acklab ", env!("CARGO_PKG_VERSION"));
-/// Octets that are gathered before they go to the file.
+/// Size of the write buffer in octets.
 const BUFFER: usize = 1 << 16;
 
-/// What a file says of its packets.
+/// The interface description of a file.
 pub(super) struct Interface<'a> {
-    /// Where they pass.
+    /// The name of the capture point.
     pub(super) name: &'a str,
-    /// What they begin with.
+    /// The link type, which defines the first header of a packet.
     pub(super) link_type: DataLink,
-    /// The most octets that are kept of one; zero, if there is no limit.
+    /// The maximum number of octets written of a packet; zero for no limit.
     pub(super) most_octets: u32,
 }
 
@@ -46,12 +46,12 @@ impl CaptureFile {
         Ok(Self { writer: writer.map_err(|refused| error(reason(refused)))?, path: path.to_owned() })
     }
 
-    /// Write these octets of a packet with so many.
-    pub(super) fn write(&mut self, at: Instant, octets: &[u8], of: u32) -> Result<(), Error> {
+    /// Writes the captured `octets` of a packet whose original length is `original_len`.
+    pub(super) fn write(&mut self, at: Instant, octets: &[u8], original_len: u32) -> Result<(), Error> {
         let packet = EnhancedPacketBlock {
             interface_id: 0,
             timestamp: Duration::from_nanos(at.as_nanos()),
-            original_len: of,
+            original_len,
             data: Cow::Borrowed(octets),
             options: Vec::new(),
         };
@@ -63,7 +63,7 @@ impl CaptureFile {
         self.writer.get_mut().flush().map_err(|source| self.write_error(source))
     }
 
-    /// The error that a segment which is no packet makes.
+    /// The error for a packet that cannot be encoded.
     pub(super) fn packet_error(&self, source: EncodeError) -> Error {
         Error::Packet { path: self.path.clone(), source }
     }
@@ -73,7 +73,7 @@ impl CaptureFile {
     }
 }
 
-/// Write what comes before the packets. The octets are the same on every machine, so they do not follow its endianness.
+/// Writes the section header and the interface description. The file is little-endian on every machine, so that runs give equal files.
 fn start<W: Write>(
     file: W,
     title: Option<&str>,
@@ -99,7 +99,7 @@ fn start<W: Write>(
     Ok(writer)
 }
 
-/// What the system said, or what the format has no room for.
+/// Converts the error of the pcapng library.
 fn reason(error: PcapNgWriteError) -> io::Error {
     match error {
         PcapNgWriteError::Io(source) => source,

@@ -1,13 +1,13 @@
-//! How many ACKs arrive together.
+//! Bursts of ACKs at the sender.
 
 use crate::statistics::Mean;
 use acklab_base::{Duration, Instant};
 
-/// Runs of ACKs, each within `gap` of the one before it.
+/// Bursts: runs of ACKs that each arrive within `gap` of the one before.
 ///
-/// The gap is half the time that a full-sized segment takes on the slowest link of the forward path: a receiver that answers
-/// segments as they come off that link cannot space its ACKs closer, so what does was compressed on the way back (Mogul,
-/// "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
+/// The gap is half the transmission time of a full-sized segment on the slowest link of the forward path. A receiver that acknowledges
+/// segments as they leave that link cannot send its ACKs at a smaller spacing, so ACKs that arrive closer were compressed on the return
+/// path (Mogul, "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {
     gap: Duration,
@@ -54,6 +54,6 @@ mod tests {
             bursts.arrival(Instant::ZERO + Duration::from_micros(us));
         }
         bursts.finish();
-        assert_eq!((bursts.lengths.mean(), bursts.longest), (Some(2.0), 3), "of three, two and one");
+        assert_eq!((bursts.lengths.mean(), bursts.longest), (Some(2.0), 3), "bursts of three, two and one");
     }
 }

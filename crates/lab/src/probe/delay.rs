@@ -1,16 +1,16 @@
-//! From the application's write to the application's read.
+//! The delay from the write of the sending application to the read of the receiving one.
 
 use crate::statistics::OverTime;
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// One-way delay at layer 7: from when an octet found room in the send buffer to when it was delivered in order.
+/// One-way delay at layer 7: from the write of an octet to the send buffer to its delivery in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationDelay {
-    /// Offset up to which was written, and when.
+    /// The writes whose data are not yet delivered: the offset of their end, and their time.
     writes: VecDeque<(u64, Instant)>,
     written: u64,
-    /// The delay of what was delivered last, in nanoseconds.
+    /// The delay of the octet delivered last, in nanoseconds.
     latest: OverTime,
 }
 
@@ -35,7 +35,7 @@ impl ApplicationDelay {
         }
     }
 
-    /// What was read now was written `nanos` ago.
+    /// Data that were written `nanos` ago are read now.
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
         self.latest.set(now, nanos);
     }
@@ -48,7 +48,7 @@ impl ApplicationDelay {
         self.latest.finish(now);
     }
 
-    /// The mean over time of the delay of what was delivered last, in milliseconds.
+    /// The mean over time of the delay of the octet delivered last, in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
         self.latest.mean().map(|nanos| nanos / 1e6)
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_delivered_last_counts_from_its_own_write() {
+    fn the_delay_of_an_octet_counts_from_its_own_write() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut delay = ApplicationDelay::default();
         delay.written(at(0), 100);

@@ -1,23 +1,24 @@
-//! Throughput in bins of time, and what CCperf derives from it.
+//! Throughput in bins of time, and the metrics that CCperf derives from it.
 //!
-//! A bin in which nothing arrives has no utility: both are minus infinity there.
+//! A bin without arrivals does not count for the utilities, which would be minus infinity.
 
 use crate::statistics::{Mean, Series};
 use acklab_base::{Duration, Instant};
 
-/// New octets at the receiver, bin by bin.
+/// New octets at the receiver in bins of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Throughput {
     bin: Duration,
+    /// The start of the current bin.
     begins: Instant,
     octets: u64,
     /// The latest smoothed round-trip time, in nanoseconds.
     srtt: Option<f64>,
-    /// Mbps of each bin.
+    /// Throughput of each bin in Mbps.
     pub(crate) rates: Series,
-    /// Throughput over smoothed round-trip time, Mbps per second.
+    /// Throughput divided by the smoothed RTT, in Mbps per second.
     pub(crate) power: Mean,
-    /// Utility of minimum potential delay fairness: −1/throughput.
+    /// Utility of minimum potential delay fairness: −1 / throughput.
     pub(crate) utility_mpdf: Mean,
     /// Utility of proportional fairness: ln(throughput).
     pub(crate) utility_pf: Mean,
@@ -61,7 +62,8 @@ impl Throughput {
         }
     }
 
-    /// Ends all bins that are over at `now`. Of many flows most rest for many bins, which cost nothing here unless each is recorded.
+    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each is recorded, because with many flows most
+    /// are idle for many bins.
     fn end_bins(&mut self, now: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
         while now >= self.begins + self.bin {
             if self.octets == 0 && record.is_none() {

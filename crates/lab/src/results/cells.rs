@@ -1,4 +1,4 @@
-//! The tables of Wi-Fi cells: what each node did, and where the time on the air went.
+//! The tables of Wi-Fi cells: the counters of each node, the use of airtime, and the PPDUs on the air.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
@@ -58,32 +58,32 @@ impl Rows for StationRows {
 pub(super) const STATIONS: &[Metric<StationRows>] = &[
     text("cell", "the cell's name", |row| Some(row.cell.name.clone())),
     text("node", "the node's name; the access point is the first of its cell", |row| Some(row.cell.nodes[row.node].clone())),
-    count("total_ppdus_l2", "packets", Neither, "data PPDUs sent, those sent again too", |row| Some(row.counters.ppdus)),
-    count("total_mpdus_l2", "packets", Neither, "data MPDUs in them", |row| Some(row.counters.mpdus)),
+    count("total_ppdus_l2", "packets", Neither, "data PPDUs sent, retransmissions included", |row| Some(row.counters.ppdus)),
+    count("total_mpdus_l2", "packets", Neither, "data MPDUs in these PPDUs", |row| Some(row.counters.mpdus)),
     number("mean_mpdus_per_ppdu_l2", "packets", More, "MPDUs / PPDUs", |row| ratio(row.counters.mpdus, row.counters.ppdus)),
-    count("total_retries_l2", "packets", Less, "MPDUs that were sent again", |row| Some(row.counters.retries)),
-    number("share_first_try_l2", "", More, "MPDUs that arrived at their first try / MPDUs sent for the first time", |row| ratio(row.counters.first_successes, row.counters.first_tries)),
-    count("total_unanswered_l2", "packets", Less, "data PPDUs without a response frame that could be read", |row| Some(row.counters.unanswered)),
-    number("share_unanswered_l2", "", Less, "those / PPDUs", |row| ratio(row.counters.unanswered, row.counters.ppdus)),
+    count("total_retries_l2", "packets", Less, "retransmitted MPDUs", |row| Some(row.counters.retries)),
+    number("share_first_try_l2", "", More, "MPDUs that arrived at their first transmission / MPDUs sent for the first time", |row| ratio(row.counters.first_successes, row.counters.first_tries)),
+    count("total_unanswered_l2", "packets", Less, "data PPDUs without a decodable response frame", |row| Some(row.counters.unanswered)),
+    number("share_unanswered_l2", "", Less, "`total_unanswered_l2` / PPDUs", |row| ratio(row.counters.unanswered, row.counters.ppdus)),
     count("total_rts_l2", "packets", Neither, "RTS frames sent", |row| Some(row.counters.rts)),
     count("total_rts_unanswered_l2", "packets", Less, "RTS frames without a CTS", |row| Some(row.counters.rts_unanswered)),
     count("total_block_ack_requests_l2", "packets", Neither, "Block ACK requests sent", |row| Some(row.counters.requests)),
-    count("total_collisions_l1", "packets", Less, "PPDUs of the node that overlapped with another's and were lost by it", |row| Some(row.counters.collisions)),
-    count("total_internal_collisions_l2", "packets", Less, "times that two EDCAFs of the node won at once (10.23.2.4)", |row| Some(row.counters.internal_collisions)),
+    count("total_collisions_l1", "packets", Less, "PPDUs of the node that were lost because they overlapped with another's", |row| Some(row.counters.collisions)),
+    count("total_internal_collisions_l2", "packets", Less, "internal collisions: two EDCAFs of the node won contention at once (10.23.2.4)", |row| Some(row.counters.internal_collisions)),
     count("total_link_acks_l2", "packets", Neither, "ACK and Block ACK frames sent", |row| Some(row.counters.link_acks)),
-    number("mean_backoff_l2", "slots", Neither, "mean of the backoffs drawn", |row| ratio(row.counters.backoff_slots, row.counters.backoffs)),
+    number("mean_backoff_l2", "slots", Neither, "mean of the back-offs drawn", |row| ratio(row.counters.backoff_slots, row.counters.backoffs)),
     count("total_packets_out_l2", "packets", Neither, "packets that reached their next node", |row| Some(row.counters.delivered)),
-    count("total_bytes_out_l2", "B", Neither, "IP octets of those", |row| Some(row.counters.delivered_bytes)),
-    number("mean_delay_l2", "ms", Less, "mean over packets that reached their next node: from joining the queue to the end of the PPDU", |row| row.mean_delay()),
-    number("mean_queue_length_l2", "packets", Less, "packets that wait or are unacknowledged, over time", |row| Some(row.mean_length())),
-    count("max_queue_length_l2", "packets", Neither, "the most of those at once", |row| Some(row.max_length())),
-    count("total_queue_drops_l2", "packets", Less, "packets turned away by the node's queues", |row| Some(row.counters.dropped)),
-    count("total_filtered_acks_l2", "packets", Neither, "ACKs that a newer one has replaced", |row| Some(row.counters.filtered)),
-    count("total_given_up_l2", "packets", Less, "packets dropped at the limit of retries", |row| Some(row.counters.given_up)),
+    count("total_bytes_out_l2", "B", Neither, "IP octets of these packets", |row| Some(row.counters.delivered_bytes)),
+    number("mean_delay_l2", "ms", Less, "mean over packets that reached their next node: from arrival at the queue to the end of the PPDU", |row| row.mean_delay()),
+    number("mean_queue_length_l2", "packets", Less, "queued or unacknowledged packets, over time", |row| Some(row.mean_length())),
+    count("max_queue_length_l2", "packets", Neither, "maximum of this number", |row| Some(row.max_length())),
+    count("total_queue_drops_l2", "packets", Less, "packets dropped by the node's queues", |row| Some(row.counters.dropped)),
+    count("total_filtered_acks_l2", "packets", Neither, "ACKs replaced by a newer one", |row| Some(row.counters.filtered)),
+    count("total_given_up_l2", "packets", Less, "packets dropped at the retry limit", |row| Some(row.counters.given_up)),
     count("total_expired_l2", "packets", Less, "packets dropped at the end of their lifetime", |row| Some(row.counters.expired)),
 ];
 
-/// What one node has done by TCP/HACK.
+/// The TCP/HACK counters of one node.
 pub(super) struct HackRow<'a> {
     cell: &'a str,
     node: &'a str,
@@ -113,31 +113,31 @@ pub(super) const HACK: &[Metric<HackRows>] = &[
     text("node", "the node's name; the access point is the first of its cell", |row| Some(row.node.to_owned())),
     count("total_compressed_acks_l2", "packets", Neither, "TCP ACKs compressed, each once", |row| Some(row.counters.compressed)),
     count("total_compressed_bytes_l2", "B", Neither, "octets of their compressed headers", |row| Some(row.counters.compressed_bytes)),
-    number("mean_compressed_ack_l2", "B", Neither, "those / compressed ACKs", |row| ratio(row.counters.compressed_bytes, row.counters.compressed)),
-    count("total_repeated_acks_l2", "packets", Neither, "compressed ACKs sent again because it was unknown whether they had arrived", |row| Some(row.counters.repeated)),
+    number("mean_compressed_ack_l2", "B", Neither, "`total_compressed_bytes_l2` / `total_compressed_acks_l2`", |row| ratio(row.counters.compressed_bytes, row.counters.compressed)),
+    count("total_repeated_acks_l2", "packets", Neither, "compressed ACKs sent again because their arrival was not confirmed", |row| Some(row.counters.repeated)),
     count("total_augmented_answers_l2", "packets", Neither, "response frames with compressed ACKs", |row| Some(row.counters.augmented)),
-    number("share_within_aifs_l2", "", Neither, "those that ended within an AIFS of what they would have taken / those", |row| ratio(row.counters.augmented_within_aifs, row.counters.augmented)),
+    number("share_within_aifs_l2", "", Neither, "share of these response frames whose extra duration is at most an AIFS", |row| ratio(row.counters.augmented_within_aifs, row.counters.augmented)),
     count("total_plain_acks_l2", "packets", Neither, "TCP ACKs sent uncompressed", |row| Some(row.counters.plain)),
-    count("total_plain_ack_bytes_l2", "B", Neither, "IP octets of those", |row| Some(row.counters.plain_bytes)),
+    count("total_plain_ack_bytes_l2", "B", Neither, "IP octets of these ACKs", |row| Some(row.counters.plain_bytes)),
     count("total_released_acks_l2", "packets", Neither, "ACKs that waited for a response frame and were sent uncompressed instead", |row| Some(row.counters.released)),
     count("total_missed_answers_l2", "packets", Neither, "response frames that came due before the ACKs for them were ready", |row| Some(row.counters.missed)),
-    count("total_cleared_acks_l2", "packets", Neither, "ACKs that a later uncompressed one has made superfluous", |row| Some(row.counters.cleared)),
-    count("total_reissued_acks_l2", "packets", Neither, "ACKs taken back from the queue to go with a response frame", |row| Some(row.counters.reissued)),
-    count("total_decompressed_acks_l2", "packets", Neither, "ACKs that the peer's response frames brought", |row| Some(row.counters.decompressed)),
-    count("total_duplicate_acks_l2", "packets", Neither, "compressed ACKs that had come before", |row| Some(row.counters.duplicates)),
+    count("total_cleared_acks_l2", "packets", Neither, "ACKs superseded by a later uncompressed one", |row| Some(row.counters.cleared)),
+    count("total_reissued_acks_l2", "packets", Neither, "ACKs taken back from the queue to be sent in a response frame", |row| Some(row.counters.reissued)),
+    count("total_decompressed_acks_l2", "packets", Neither, "ACKs decompressed from the peer's response frames", |row| Some(row.counters.decompressed)),
+    count("total_duplicate_acks_l2", "packets", Neither, "compressed ACKs that had arrived before", |row| Some(row.counters.duplicates)),
     count("total_decompression_failures_l2", "packets", Neither, "headers that could not be decompressed", |row| Some(row.counters.failures)),
 ];
 
-/// None of nothing.
+/// Returns `None` if `whole` is zero.
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// One row a node and use of the air. The times of a cell add up to the window's length.
+/// The table of airtime, with a row for each node and use. The times of a cell add up to the length of the window.
 pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
-    for (cell, plan) in world.boxes().1.iter_mut().zip(&plan.cells) {
+    for (cell, plan) in world.links_and_cells().1.iter_mut().zip(&plan.cells) {
         let airtime = cell.airtime(until);
         for (node, name) in plan.nodes.iter().enumerate() {
             for what in Use::ALL {
@@ -156,7 +156,7 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
         .number("share", "", rows.iter().map(|(.., time)| time.as_secs_f64() / window.as_secs_f64()))
 }
 
-/// Each PPDU that was on the air: the air timeline.
+/// The air timeline: a row for each PPDU that was on the air.
 pub(super) fn air(world: &World, plan: &Plan) -> Table {
     let rows =
         || world.taps.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));

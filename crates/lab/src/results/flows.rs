@@ -1,27 +1,27 @@
-//! The table of flows.
+//! The flows table.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use crate::build::FlowPlan;
+use crate::observers::Observers;
 use crate::probe::FlowProbe;
-use crate::socket::Tally;
-use crate::watch::Watch;
+use crate::socket::Snapshot;
 use acklab_base::endpoint::counter;
 use acklab_base::{FlowKey, Instant};
 
-/// What the two ends of a direction have counted, and the keys of its data and of its acknowledgments.
+/// The counters of the two ends of a direction in the window, and the keys of its data and its acknowledgments.
 pub(super) struct Ends {
-    pub(super) sender: Tally,
-    pub(super) receiver: Tally,
+    pub(super) sender: Snapshot,
+    pub(super) receiver: Snapshot,
     pub(super) keys: [FlowKey; 2],
 }
 
-/// One direction's window.
+/// The measurements of one direction in the window.
 pub(super) struct FlowResult<'a> {
     plan: &'a FlowPlan,
     pub(super) probe: &'a FlowProbe,
-    pub(super) sender: Tally,
-    pub(super) receiver: Tally,
+    pub(super) sender: Snapshot,
+    pub(super) receiver: Snapshot,
     drops: u64,
     ack_drops: u64,
     start: f64,
@@ -35,7 +35,7 @@ impl<'a> FlowResult<'a> {
         probe: &'a FlowProbe,
         plan: &'a FlowPlan,
         Ends { sender, receiver, keys }: Ends,
-        watch: &Watch,
+        observers: &Observers,
         from: Instant,
         until: Instant,
     ) -> Self {
@@ -47,8 +47,8 @@ impl<'a> FlowResult<'a> {
             probe,
             sender,
             receiver,
-            drops: watch.drops(keys[0]),
-            ack_drops: watch.drops(keys[1]),
+            drops: observers.drops(keys[0]),
+            ack_drops: observers.drops(keys[1]),
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             active: last.since(start.max(from)).as_secs_f64(),
@@ -59,7 +59,7 @@ impl<'a> FlowResult<'a> {
         &self.plan.flow.name
     }
 
-    /// Megabits per second, from octets in the window.
+    /// The rate of `octets` in the window, in Mbps.
     fn rate(&self, octets: u64) -> Option<f64> {
         (self.active > 0.0).then(|| octets as f64 * 8.0 / 1e6 / self.active)
     }
@@ -80,22 +80,23 @@ impl<'a> FlowResult<'a> {
         self.rate(self.receiver.received)
     }
 
-    /// ACKs that the receiver has sent, if its transport acknowledges.
+    /// ACKs that the receiver has sent. Returns `None` if its transport does not acknowledge.
     pub(super) fn acks_sent(&self) -> Option<u64> {
         self.receiver.count(counter::ACKS_SENT)
     }
 
-    /// Something that is counted of acknowledgments, if the transport has any.
+    /// `count`, a count of acknowledgments, or `None` if the transport does not acknowledge.
     fn of_acks(&self, count: u64) -> Option<u64> {
         self.acks_sent().map(|_| count)
     }
 
-    /// Packets with data that the sender has sent.
+    /// Data packets that the sender has sent.
     pub(super) fn sent(&self) -> u64 {
         self.sender.count(counter::DATA_PACKETS).unwrap_or_default()
     }
 
-    /// Packets passed over in the window, less late arrivals in it: of what was passed over before, some may arrive within it.
+    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because packets that were passed over before the
+    /// window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver.count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver.count(counter::REORDERED_PACKETS)?))
@@ -107,7 +108,7 @@ impl<'a> FlowResult<'a> {
         (expected > 0).then(|| lost as f64 / expected as f64)
     }
 
-    /// A counter of transports that leave losses as they are.
+    /// A counter of transports that do not repair losses.
     fn of_lossy(&self, name: &str) -> Option<u64> {
         self.lost()?;
         self.receiver.count(name)
@@ -152,64 +153,64 @@ impl Rows for FlowRows {
     type Row<'a> = FlowResult<'a>;
 }
 
-/// The columns. What has no meaning for a transport is null.
+/// The columns. A metric that has no meaning for a transport is null.
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<FlowRows>] = &[
     text("flow", "the flow's name", |flow| Some(flow.name().to_owned())),
     text("src", "the node that sends its data", |flow| Some(flow.plan.flow.from.clone())),
-    text("dst", "the node that receives them", |flow| Some(flow.plan.flow.to.clone())),
+    text("dst", "the node that receives its data", |flow| Some(flow.plan.flow.to.clone())),
     text("transport_protocol", "its transport", |flow| Some(flow.plan.labels.protocol.clone())),
-    text("preset", "the stack whose settings hold where the scenario says nothing else", |flow| flow.plan.labels.preset.clone()),
+    text("preset", "the stack whose settings are the defaults", |flow| flow.plan.labels.preset.clone()),
     text("cca", "its congestion controller", |flow| flow.plan.labels.controller.clone()),
-    text("cc_recovery_alg", "what governs the window in a recovery", |flow| flow.plan.labels.recovery.clone()),
-    text("ack_policy", "when its receiver acknowledges", |flow| flow.plan.labels.ack_policy.clone()),
-    text("traffic_model", "what its application does", |flow| Some(flow.plan.flow.traffic.label())),
-    number("start_time", "s", Neither, "start, of the scenario", |flow| Some(flow.start)),
-    number("stop_time", "s", Neither, "stop, of the scenario; without one, the window's end", |flow| Some(flow.stop)),
+    text("cc_recovery_alg", "the algorithm that controls the window in recovery", |flow| flow.plan.labels.recovery.clone()),
+    text("ack_policy", "the receiver's ACK policy", |flow| flow.plan.labels.ack_policy.clone()),
+    text("traffic_model", "the model of its application", |flow| Some(flow.plan.flow.traffic.label())),
+    number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
+    number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
     number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
-    number("cov_throughput_l4", "", Less, "standard deviation / mean of the bins' throughput (l4)", |flow| flow.probe.throughput.rates.variation()),
-    number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; if that has not come, to `stop_time`", |flow| Some(flow.completion_time())),
+    number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
+    number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
     number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
-    number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each once / active time", |flow| flow.rate(flow.sender.count(counter::ACKNOWLEDGED_BYTES)?)),
-    number("mean_est_qdelay_l4", "ms", Less, "`mean_srtt_l4` − configured propagation there and back; includes serialisation and what the receiver and a gate wait", |flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
-    number("mean_idt_ewma_l4", "ms", Less, "gaps between departures of data packets, moving average with gain 1/8, over time", |flow| ms(flow.probe.idt_ewma.mean())),
-    number("mean_in_flight_l4", "segments", Neither, "octets in flight / MSS as the sender believes it, over time", |flow| flow.in_flight()),
+    number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each counted once / active time", |flow| flow.rate(flow.sender.count(counter::ACKNOWLEDGED_BYTES)?)),
+    number("mean_est_qdelay_l4", "ms", Less, "`mean_srtt_l4` − configured propagation delay there and back; includes serialisation and the waiting at the receiver and at gates", |flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
+    number("mean_idt_ewma_l4", "ms", Less, "time between departures of data packets, moving average with gain 1/8, over time", |flow| ms(flow.probe.idt_ewma.mean())),
+    number("mean_in_flight_l4", "segments", Neither, "the sender's estimate of octets in flight / MSS, over time", |flow| flow.in_flight()),
     number("mean_network_power_l4", "Mbps/s", More, "mean over bins: throughput / latest SRTT", |flow| flow.probe.throughput.power.mean()),
-    number("mean_one_way_delay_l4", "ms", Less, "mean over data packets that arrive: from leaving the sender to arriving", |flow| ms(flow.probe.one_way_delay.mean())),
-    number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from finding room in the send buffer to delivery in order", |flow| flow.probe.application_delay.mean_ms()),
-    number("mean_recovery_time_l4", "ms", Less, "mean length of the recoveries that ended in the window, from the first sign of loss; one that runs into a timeout is one", |flow| flow.recovery_time_ms()),
-    number("mean_rtt_l4", "ms", Less, "mean of the samples; one a sample, so a burst of ACKs weighs more than a pause", |flow| ms(flow.probe.rtt.mean())),
+    number("mean_one_way_delay_l4", "ms", Less, "mean over data packets that arrive: from departure at the sender to arrival", |flow| ms(flow.probe.one_way_delay.mean())),
+    number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from its write to the send buffer to its delivery in order", |flow| flow.probe.application_delay.mean_ms()),
+    number("mean_recovery_time_l4", "ms", Less, "mean duration of the recovery episodes that ended in the window, from the first sign of loss; a recovery with a timeout counts as one", |flow| flow.recovery_time_ms()),
+    number("mean_rtt_l4", "ms", Less, "mean of the RTT samples; each sample has equal weight, so a burst of ACKs weighs more than a pause", |flow| ms(flow.probe.rtt.mean())),
     number("mean_sending_rate_l4", "Mbps", Neither, "octets sent, retransmissions included / active time", |flow| flow.rate(flow.sender.count(counter::DATA_BYTES)?)),
-    number("mean_sending_rate_l7", "Mbps", Neither, "octets that found room in the send buffer / active time; so a full buffer counts", |flow| flow.rate(flow.sender.written)),
+    number("mean_sending_rate_l7", "Mbps", Neither, "octets written to the send buffer / active time; a full buffer counts", |flow| flow.rate(flow.sender.written)),
     number("mean_srtt_l4", "ms", Less, "SRTT, over time, from the first sample of data on", |flow| flow.srtt()),
-    number("mean_throughput_l4", "Mbps", More, "octets that arrived at the receiver, each once, in order or not / active time", |flow| flow.throughput()),
+    number("mean_throughput_l4", "Mbps", More, "octets that arrived at the receiver, in order or not, each counted once / active time", |flow| flow.throughput()),
     number("mean_throughput_l7", "Mbps", More, "octets delivered in order / active time: goodput", |flow| flow.rate(flow.receiver.delivered)),
-    number("mean_utility_mpdf_l4", "", More, "mean over bins that hold something: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
-    number("mean_utility_pf_l4", "", More, "the same: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
-    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / (rate of the slowest link on the way × propagation round trip / octets of a full packet on that link, overhead included)", |flow| flow.utilization_bdp()),
-    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / mean rate of the slowest link on the way", |flow| flow.utilization_bw()),
-    count("total_retransmissions_l4", "packets", Less, "packets whose data were sent again", |flow| flow.sender.count(counter::RETRANSMISSIONS)),
-    count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding; those of the handshake are not among them", |flow| flow.sender.count(counter::TIMEOUTS)),
-    count("total_tail_loss_probes_l4", "", Neither, "probes of the tail of a flight (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
-    count("total_undone_reductions_l4", "", Neither, "reductions of the window that D-SACK or timestamps showed to be needless", |flow| flow.sender.count(counter::UNDONE_REDUCTIONS)),
-    count("total_data_packets_l4", "packets", Neither, "packets with payload sent, retransmissions included", |flow| Some(flow.sent())),
+    number("mean_utility_mpdf_l4", "", More, "mean over bins with arrivals: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
+    number("mean_utility_pf_l4", "", More, "mean over bins with arrivals: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
+    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / (rate of the slowest link on the path × propagation round trip / octets of a full packet on that link, overhead included)", |flow| flow.utilization_bdp()),
+    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / mean rate of the slowest link on the path", |flow| flow.utilization_bw()),
+    count("total_retransmissions_l4", "packets", Less, "retransmitted packets", |flow| flow.sender.count(counter::RETRANSMISSIONS)),
+    count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding, without those of the handshake", |flow| flow.sender.count(counter::TIMEOUTS)),
+    count("total_tail_loss_probes_l4", "", Neither, "tail loss probes (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
+    count("total_undone_reductions_l4", "", Neither, "window reductions that D-SACK or timestamps showed to be spurious", |flow| flow.sender.count(counter::UNDONE_REDUCTIONS)),
+    count("total_data_packets_l4", "packets", Neither, "data packets sent, retransmissions included", |flow| Some(flow.sent())),
     count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver.delivered)),
-    count("total_drops_l2", "packets", Less, "packets of the sender turned away by any queue; neither filtered nor lost on a wire", |flow| Some(flow.drops)),
-    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver turned away by any queue; neither filtered nor lost on a wire", |flow| flow.of_acks(flow.ack_drops)),
+    count("total_drops_l2", "packets", Less, "packets of the sender dropped by any queue, without those filtered or lost on a link", |flow| Some(flow.drops)),
+    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver dropped by any queue, without those filtered or lost on a link", |flow| flow.of_acks(flow.ack_drops)),
     count("total_marked_l4", "packets", Neither, "data packets that arrived marked Congestion Experienced", |flow| flow.receiver.count(counter::MARKED_PACKETS)),
     count("total_marked_bytes_l4", "B", Neither, "octets that the receiver reported as marked, with DCTCP's or accurate ECN", |flow| flow.sender.count(counter::MARKED_BYTES)),
-    count("total_mark_reductions_l4", "", Neither, "reductions of the window for echoed marks", |flow| flow.sender.count(counter::MARK_REDUCTIONS)),
+    count("total_mark_reductions_l4", "", Neither, "window reductions in response to echoed marks", |flow| flow.sender.count(counter::MARK_REDUCTIONS)),
     count("total_acks_sent_l4", "packets", Neither, "acknowledgments sent by the receiver, SYN-ACK included", |flow| flow.acks_sent()),
     count("total_acks_delivered_l4", "packets", Neither, "acknowledgments that reached the sender, SYN-ACK excluded", |flow| flow.of_acks(flow.probe.acks_delivered)),
-    count("total_ack_bytes_l3", "B", Less, "IP octets of those", |flow| flow.of_acks(flow.probe.ack_bytes)),
+    count("total_ack_bytes_l3", "B", Less, "IP octets of these acknowledgments", |flow| flow.of_acks(flow.probe.ack_bytes)),
     number("mean_data_per_ack_l4", "packets", Neither, "`total_data_packets_l4` / `total_acks_sent_l4`", |flow| flow.data_per_ack()),
-    number("mean_ack_burst_l4", "packets", Less, "runs of ACKs at the sender, each closer to the one before than half the time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2)", |flow| flow.probe.bursts.lengths.mean()),
-    count("max_ack_burst_l4", "packets", Less, "the longest of those", |flow| flow.of_acks(flow.probe.bursts.longest)),
-    number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: since the newest data had arrived when the receiver sent it", |flow| ms(flow.probe.feedback_age.mean())),
-    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest link on the way back; without link overhead", |flow| flow.return_utilization()),
-    count("total_lost_l4", "packets", Less, "of transports that repair no losses: numbers passed over in the window, less late arrivals in it; not below zero", |flow| flow.lost()),
-    number("share_lost_l4", "", Less, "that / (that + packets that arrived for the first time)", |flow| flow.share_lost()),
-    count("total_reordered_l4", "packets", Neither, "of those transports: packets that arrived after one that had left later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),
-    count("total_duplicates_l4", "packets", Neither, "of those transports: packets that had arrived before", |flow| flow.of_lossy(counter::DUPLICATE_PACKETS)),
-    number("last_jitter_l4", "ms", Less, "jitter of arrivals at the window's end (RFC 3550, §6.4.1), as iperf3 prints it", |flow| ms(flow.receiver.gauge(counter::JITTER))),
+    number("mean_ack_burst_l4", "packets", Less, "mean length of runs of ACKs at the sender, each closer to the one before than half the transmission time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2)", |flow| flow.probe.bursts.lengths.mean()),
+    count("max_ack_burst_l4", "packets", Less, "maximum length of these runs", |flow| flow.of_acks(flow.probe.bursts.longest)),
+    number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: time since the arrival of the newest data that the receiver had when it sent the ACK", |flow| ms(flow.probe.feedback_age.mean())),
+    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest link on the return path; without link overhead", |flow| flow.return_utilization()),
+    count("total_lost_l4", "packets", Less, "for transports that do not repair losses: sequence numbers passed over in the window, minus late arrivals in it; at least zero", |flow| flow.lost()),
+    number("share_lost_l4", "", Less, "`total_lost_l4` / (`total_lost_l4` + packets that arrived for the first time)", |flow| flow.share_lost()),
+    count("total_reordered_l4", "packets", Neither, "for these transports: packets that arrived after a packet sent later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),
+    count("total_duplicates_l4", "packets", Neither, "for these transports: packets that had arrived before", |flow| flow.of_lossy(counter::DUPLICATE_PACKETS)),
+    number("last_jitter_l4", "ms", Less, "interarrival jitter at the window's end (RFC 3550, §6.4.1), as iperf3 prints it", |flow| ms(flow.receiver.gauge(counter::JITTER))),
 ];

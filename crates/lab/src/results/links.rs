@@ -1,4 +1,4 @@
-//! The table of link directions.
+//! The links table, with a row for each link direction.
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
@@ -7,17 +7,17 @@ use acklab_base::Instant;
 use acklab_path::Counters;
 use std::ops::Range;
 
-/// What one link direction has counted in the window.
+/// The measurements of one link direction in the window.
 pub(super) struct LinkResult<'a> {
     pub(super) plan: &'a LinkPlan,
     pub(super) counters: &'a Counters,
     pub(super) window: Range<Instant>,
-    /// Bits per second, if sending takes time.
+    /// In bits per second; `None` if packets take no time to send.
     pub(super) mean_rate: Option<f64>,
 }
 
 impl LinkResult<'_> {
-    /// Megabits per second.
+    /// In Mbps.
     fn sending_rate(&self) -> f64 {
         self.counters.bytes_on_wire.get() as f64 * 8.0 / 1e6 / self.window.end.since(self.window.start).as_secs_f64()
     }
@@ -36,26 +36,26 @@ impl Rows for LinkRows {
 
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<LinkRows>] = &[
-    text("link", "the direction's name: that of the link, with `_forward` or `_reverse`", |link| Some(link.plan.name.clone())),
-    text("from", "the node where it begins", |link| Some(link.plan.from.clone())),
-    text("to", "the node where it ends", |link| Some(link.plan.to.clone())),
-    number("mean_qdisc_delay_l2", "ms", Less, "mean over packets that left the queue: from arrival to leaving it; waiting before a gate counts, service and device places do not; packets that did not wait count with 0", |link| link.queueing_delay()),
-    number("mean_qdisc_length_l2", "packets", Less, "packets in the queue, over time; without the one in service", |link| Some(link.counters.queue.mean(&link.window))),
-    count("max_qdisc_length_l2", "packets", Neither, "the most that waited at once", |link| Some(link.counters.queue.max)),
+    text("link", "the name of the direction: that of the link, with `_forward` or `_reverse`", |link| Some(link.plan.name.clone())),
+    text("from", "the node at which it begins", |link| Some(link.plan.from.clone())),
+    text("to", "the node at which it ends", |link| Some(link.plan.to.clone())),
+    number("mean_qdisc_delay_l2", "ms", Less, "mean over packets that left the queue: from arrival to departure from it; includes waiting for a gate, without service and time in the device; packets that did not wait count with 0", |link| link.queueing_delay()),
+    number("mean_qdisc_length_l2", "packets", Less, "packets in the queue, over time, without the one in service", |link| Some(link.counters.queue.mean(&link.window))),
+    count("max_qdisc_length_l2", "packets", Neither, "maximum number of packets in the queue", |link| Some(link.counters.queue.max)),
     number("mean_sending_rate_l1", "Mbps", Neither, "octets serialised, link overhead included / window", |link| Some(link.sending_rate())),
-    number("mean_utilization_l1", "", More, "`mean_sending_rate_l1` / mean rate; null where sending takes no time", |link| link.mean_rate.map(|rate| link.sending_rate() * 1e6 / rate)),
-    count("total_qdisc_drops_l2", "packets", Less, "packets turned away or dropped by the queue", |link| Some(link.counters.dropped)),
+    number("mean_utilization_l1", "", More, "`mean_sending_rate_l1` / mean rate; null if packets take no time to send", |link| link.mean_rate.map(|rate| link.sending_rate() * 1e6 / rate)),
+    count("total_qdisc_drops_l2", "packets", Less, "packets dropped by the queue", |link| Some(link.counters.dropped)),
     count("total_marked_l2", "packets", Neither, "packets marked Congestion Experienced", |link| Some(link.counters.marked)),
-    count("total_filtered_acks_l2", "packets", Neither, "ACKs that a newer one has replaced", |link| Some(link.counters.filtered)),
-    count("total_wire_losses_l1", "packets", Less, "packets lost behind the server", |link| Some(link.counters.lost)),
-    count("total_wire_duplicates_l1", "packets", Neither, "packets that arrive twice", |link| Some(link.counters.duplicated)),
-    count("total_packets_in_l2", "packets", Neither, "packets that came to the queue", |link| Some(link.counters.packets_in)),
+    count("total_filtered_acks_l2", "packets", Neither, "ACKs replaced by a newer one", |link| Some(link.counters.filtered)),
+    count("total_wire_losses_l1", "packets", Less, "packets lost after they were sent", |link| Some(link.counters.lost)),
+    count("total_wire_duplicates_l1", "packets", Neither, "packets that arrived twice", |link| Some(link.counters.duplicated)),
+    count("total_packets_in_l2", "packets", Neither, "packets that arrived at the queue", |link| Some(link.counters.packets_in)),
     count("total_packets_out_l2", "packets", Neither, "packets delivered at the far end", |link| Some(link.counters.packets_out)),
-    count("total_bytes_in_l2", "B", Neither, "IP octets of those that came", |link| Some(link.counters.bytes_in.get())),
-    count("total_bytes_out_l2", "B", Neither, "IP octets of those delivered", |link| Some(link.counters.bytes_out.get())),
-    count("total_bytes_dropped_l2", "B", Neither, "IP octets of those dropped", |link| Some(link.counters.bytes_dropped.get())),
-    count("total_bytes_marked_l2", "B", Neither, "IP octets of those marked", |link| Some(link.counters.bytes_marked.get())),
-    count("total_bytes_filtered_l2", "B", Neither, "IP octets of those filtered", |link| Some(link.counters.bytes_filtered.get())),
-    count("total_bytes_lost_l1", "B", Neither, "IP octets of those lost", |link| Some(link.counters.bytes_lost.get())),
-    count("total_bytes_duplicated_l1", "B", Neither, "IP octets of those duplicated", |link| Some(link.counters.bytes_duplicated.get())),
+    count("total_bytes_in_l2", "B", Neither, "IP octets that arrived at the queue", |link| Some(link.counters.bytes_in.get())),
+    count("total_bytes_out_l2", "B", Neither, "IP octets delivered at the far end", |link| Some(link.counters.bytes_out.get())),
+    count("total_bytes_dropped_l2", "B", Neither, "IP octets of packets dropped", |link| Some(link.counters.bytes_dropped.get())),
+    count("total_bytes_marked_l2", "B", Neither, "IP octets of packets marked", |link| Some(link.counters.bytes_marked.get())),
+    count("total_bytes_filtered_l2", "B", Neither, "IP octets of ACKs filtered", |link| Some(link.counters.bytes_filtered.get())),
+    count("total_bytes_lost_l1", "B", Neither, "IP octets of packets lost", |link| Some(link.counters.bytes_lost.get())),
+    count("total_bytes_duplicated_l1", "B", Neither, "IP octets of packets duplicated", |link| Some(link.counters.bytes_duplicated.get())),
 ];

@@ -1,11 +1,11 @@
-//! What a table of results measures: one entry a column, which measures it and describes it.
+//! The columns of metrics tables: each entry computes the values of a column and describes it.
 //!
-//! The table, its schema, the page `docs/models/metrics.md` and what Python knows of a column all follow from these entries.
+//! The tables, the page `docs/models/metrics.md` and the column descriptions in Python are all generated from these entries.
 
 use crate::table::Table;
 use serde::Serialize;
 
-/// Which way a metric is better.
+/// Which values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -13,11 +13,11 @@ pub enum Better {
     More,
     /// A smaller value is better.
     Less,
-    /// Neither: it depends on what is asked, or it is a name.
+    /// It depends on the question, or the column is a name.
     Neither,
 }
 
-/// What a table has a row for.
+/// The rows of a table: a marker type, since the row type has a lifetime.
 pub(super) trait Rows {
     type Row<'a>;
 }
@@ -37,7 +37,7 @@ enum Measure<R: Rows> {
     Count(for<'a, 'b> fn(&'b R::Row<'a>) -> Option<u64>),
 }
 
-/// A column of names.
+/// A text column.
 pub(super) const fn text<R: Rows>(
     name: &'static str,
     meaning: &'static str,
@@ -46,7 +46,7 @@ pub(super) const fn text<R: Rows>(
     Metric { name, unit: "", better: Better::Neither, meaning, measure: Measure::Text(of) }
 }
 
-/// A column of numbers. A row for which the number has no meaning is null.
+/// A column of numbers. A value without meaning is null.
 pub(super) const fn number<R: Rows>(
     name: &'static str,
     unit: &'static str,
@@ -57,7 +57,7 @@ pub(super) const fn number<R: Rows>(
     Metric { name, unit, better, meaning, measure: Measure::Number(of) }
 }
 
-/// A column of counts. A row whose transport or box counts no such thing is null.
+/// A column of counts. A value that the transport, link or cell does not count is null.
 pub(super) const fn count<R: Rows>(
     name: &'static str,
     unit: &'static str,
@@ -77,7 +77,7 @@ pub(super) fn table<R: Rows>(name: &'static str, metrics: &[Metric<R>], rows: &[
     })
 }
 
-/// What a column is, for documentation.
+/// The description of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Description {
     /// The table.
@@ -86,13 +86,13 @@ pub struct Description {
     pub name: &'static str,
     /// The unit of its values; empty for names and for ratios.
     pub unit: &'static str,
-    /// Which way it is better.
+    /// Which values are better.
     pub better: Better,
-    /// What it means.
+    /// The definition of its values.
     pub meaning: &'static str,
 }
 
-/// What the columns of a table are.
+/// The descriptions of the columns of a table.
 pub(super) fn describe<R: Rows>(table: &'static str, metrics: &[Metric<R>]) -> Vec<Description> {
     let one = |metric: &Metric<R>| {
         let Metric { name, unit, better, meaning, .. } = *metric;

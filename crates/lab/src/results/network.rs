@@ -1,4 +1,4 @@
-//! The table of the whole network, one row: sums over flows, means over flows, and fairness.
+//! The network table, with one row: sums and means over flows, and fairness.
 
 use super::flows::FlowResult;
 use super::metric::Better::{Less, More, Neither};
@@ -7,7 +7,7 @@ use crate::statistics::{Mean, jain};
 use acklab_base::endpoint::counter;
 use acklab_path::Counters;
 
-/// All flows and what all link directions have counted.
+/// All flows, and the counters of all link directions.
 pub(super) struct Whole<'a> {
     pub(super) flows: &'a [FlowResult<'a>],
     pub(super) links: &'a [Counters],
@@ -24,12 +24,12 @@ impl Whole<'_> {
         series.mean()
     }
 
-    /// The sum over those flows that count it.
+    /// The sum over the flows that have a value.
     fn sum(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         Some(self.flows.iter().filter_map(of).sum())
     }
 
-    /// The same, if there is any such flow.
+    /// The sum over the flows that have a value. Returns `None` if no flow has one.
     fn sum_of_any(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         self.flows.iter().filter_map(of).reduce(|sum, count| sum + count)
     }
@@ -47,7 +47,7 @@ impl Rows for WholeRows {
 
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<WholeRows>] = &[
-    count("flows", "", Neither, "how many flows there are", |all| Some(all.flows.len() as u64)),
+    count("flows", "", Neither, "the number of flows", |all| Some(all.flows.len() as u64)),
     number("agg_throughput_l4", "Mbps", More, "sum over flows of `mean_throughput_l4`", |all| Some(all.throughputs().iter().sum::<f64>())),
     number("agg_in_flight_l4", "segments", Neither, "sum over flows of `mean_in_flight_l4`", |all| Some(all.flows.iter().filter_map(|flow| flow.in_flight()).sum::<f64>())),
     number("mean_throughput_l4", "Mbps", More, "mean over flows", |all| all.mean(|flow| flow.throughput())),
@@ -58,7 +58,7 @@ pub(super) const METRICS: &[Metric<WholeRows>] = &[
     count("agg_acks_delivered_l4", "packets", Neither, "sum over flows of `total_acks_delivered_l4`", |all| all.sum(|flow| Some(flow.probe.acks_delivered))),
     count("agg_retransmissions_l4", "packets", Less, "sum over flows of `total_retransmissions_l4`", |all| all.sum(|flow| flow.sender.count(counter::RETRANSMISSIONS))),
     count("agg_rtos_l4", "", Neither, "sum over flows of `total_rtos_l4`", |all| all.sum(|flow| flow.sender.count(counter::TIMEOUTS))),
-    count("agg_lost_l4", "packets", Less, "sum of `total_lost_l4` over flows whose transport repairs no losses; null without any", |all| all.sum_of_any(|flow| flow.lost())),
+    count("agg_lost_l4", "packets", Less, "sum of `total_lost_l4` over flows whose transport does not repair losses; null if there are none", |all| all.sum_of_any(|flow| flow.lost())),
     count("agg_marked_l2", "packets", Neither, "sum over link directions of `total_marked_l2`", |all| all.sum_of_links(|counters| counters.marked)),
     count("agg_qdisc_drops_l2", "packets", Less, "sum over link directions of `total_qdisc_drops_l2`", |all| all.sum_of_links(|counters| counters.dropped)),
 ];

@@ -1,4 +1,4 @@
-//! What was recorded over time, for those who asked.
+//! The tables of series over time.
 
 use crate::build::{Plan, World};
 use crate::flows::Flow;
@@ -8,9 +8,9 @@ use crate::table::Table;
 use acklab_base::Instant;
 use acklab_base::event::AckTime;
 
-/// The tables of the series that the scenario asks for.
+/// The tables of the series that the scenario requests.
 pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Table> {
-    let asked = |series: &Series| scenario.measure.series.contains(series);
+    let is_requested = |series: &Series| scenario.measure.series.contains(series);
     let all = [
         (Series::OperatingPoint, operating_points as fn(&World, &Plan) -> Table),
         (Series::Throughput, throughput),
@@ -20,7 +20,7 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
         (Series::Events, events),
         (Series::Decisions, decisions),
     ];
-    all.into_iter().filter(|(series, _)| asked(series)).map(|(_, table)| table(world, plan)).collect()
+    all.into_iter().filter(|(series, _)| is_requested(series)).map(|(_, table)| table(world, plan)).collect()
 }
 
 fn operating_points(world: &World, plan: &Plan) -> Table {

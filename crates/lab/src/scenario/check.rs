@@ -1,6 +1,6 @@
-//! A document against the schema: known keys, none missing, and each value of its type.
+//! Validation of a document against the schema: unknown keys, missing keys, and values of a wrong type.
 //!
-//! Serde would find the same faults, but not where they are: it forgets places within enumerations that are told apart by a tag.
+//! Serde would find the same faults, but without their position: it does not keep positions within internally tagged enumerations.
 
 use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 /// Checks the whole of `document`.
 ///
-/// Where a `--set` has chosen another kind of something, keys of the text that only other kinds know are taken away.
+/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that only other variants know.
 pub(super) fn check(document: &mut Node, schema: &Json) -> Result<(), Problem> {
     Check { path: Vec::new() }.value(document, schema)
 }
@@ -38,7 +38,7 @@ impl Check {
             Some("boolean") => self.expect(matches!(node.value, Value::Boolean(_)), || "true or false".to_owned()),
             Some("integer") => self.integer(&node.value, schema),
             Some("number") => self.number(&node.value, schema),
-            // A keyword that is not known here leaves the matter to serde.
+            // Serde checks what is described by other keywords.
             _ => Ok(()),
         }
     }
@@ -47,7 +47,7 @@ impl Check {
         if is_so { Ok(()) } else { Err(Problem::expected(&self.path, expected())) }
     }
 
-    /// A value with a unit.
+    /// Checks a quantity with a unit.
     fn quantity(&self, value: &Value, quantity: &str) -> Result<(), Problem> {
         let (written, is_nearly) = match value {
             Value::Text(text) => (text.clone(), true),
@@ -116,7 +116,7 @@ impl Check {
             };
             return Err(Problem::expected(&self.path, format!("a list{hint}")));
         };
-        // Lists of a fixed length; the others are checked with the sense.
+        // Lists of a fixed length only; `validate` checks other limits.
         if let Some(length) = schema.get("maxItems").and_then(Json::as_u64)
             && items.len() as u64 != length
         {
@@ -142,7 +142,7 @@ impl Check {
         self.members(table, schema)
     }
 
-    /// A table that says by one of its keys, the tag, which others it may have.
+    /// Checks a table whose tag, the value of one of its keys, determines which other keys it may have.
     fn tagged(&mut self, node: &mut Node, kinds: &[Json], shorthand: Option<&Json>) -> Result<(), Problem> {
         let Some(tag) = kinds.first().and_then(tag_of) else { return Ok(()) };
         let names: Vec<&str> = kinds.iter().flat_map(|kind| names_of(kind, tag)).collect();
@@ -197,7 +197,7 @@ impl Check {
     fn keys(&mut self, table: &Table, schema: &Json) -> Result<(), Problem> {
         let Some(known) = properties(schema).filter(|_| !is_open(schema)) else { return Ok(()) };
         let Some(key) = table.keys().find(|key| !known.contains_key(*key)) else { return Ok(()) };
-        // Of a table that nobody wrote, the keys belong here.
+        // The keys of a table that a shorthand implies are known here as well.
         let within = known.iter().filter_map(|(key, schema)| {
             let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
             let Value::Table(table) = &member.node.value else { return None };
@@ -208,7 +208,7 @@ impl Check {
         Err(Problem::unknown_key(&self.path, known.iter().chain(within).map(|(key, _)| key.as_str())))
     }
 
-    /// What is said of a table that lacks a key.
+    /// The message about the first missing key of a table, if any.
     fn missing(&self, table: &Table, schema: &Json) -> Option<String> {
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         let key = required.into_iter().find(|key| !table.contains_key(*key))?;
@@ -242,11 +242,11 @@ impl Check {
     }
 }
 
-/// The names that may stand for a table.
+/// The names that may be written instead of a table.
 struct Names<'a> {
-    /// Those that say enough.
+    /// The names of variants without required keys.
     alone: Vec<&'a str>,
-    /// A table that says more.
+    /// An example of a table with required keys.
     table: String,
 }
 
@@ -269,7 +269,7 @@ fn is_of_tables(array: &Json) -> bool {
     array.pointer("/items/type").is_some_and(|name| name == "object")
 }
 
-/// Why `text` is not of the type of this name.
+/// The error of parsing `text` as the type called `quantity`, or `None` if it is valid.
 fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
     match quantity {
         "Duration" => text.parse::<Duration>().err(),
@@ -289,7 +289,7 @@ fn most_of(schema: &Json) -> i128 {
     }
 }
 
-/// A value that this schema shows, as TOML writes it.
+/// An example value of this schema, in TOML.
 fn example(schema: &Json) -> Option<String> {
     let choice = schema.get("enum").and_then(|choices| choices.get(0));
     let shown = schema.get("examples").and_then(|examples| examples.get(0)).or(choice)?;
@@ -305,7 +305,7 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// The members that a table of this kind must have, as TOML writes them.
+/// The required members of a table of this kind with example values, in TOML.
 fn shown(kind: &Json) -> String {
     let required = kind.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let members: Vec<String> = required

@@ -1,4 +1,4 @@
-//! A scenario as it was written: values that know where they come from.
+//! The parsed text of a scenario: values that know their origin.
 
 mod json;
 mod toml;
@@ -9,12 +9,12 @@ use indexmap::IndexMap;
 use std::fmt;
 use std::ops::Range;
 
-/// Where a key or a value comes from.
+/// The origin of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The text, at these octets if that is known: JSON has no places.
+    /// The text, at these octets. The parser of JSON does not report positions.
     Text(Option<Range<usize>>),
-    /// The `--set` of this index.
+    /// The `--set` with this index.
     Set(usize),
     /// `--seed`.
     Seed,
@@ -29,56 +29,56 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// Of an array only: a key whose value is null counts as absent.
+    /// In arrays only; a key whose value is null counts as absent.
     Null,
     Boolean(bool),
     Integer(i128),
     Float(f64),
     Text(String),
-    /// A date or a time of TOML, which no scenario has.
+    /// A date or a time of TOML, which scenarios do not use.
     Datetime(String),
     Array(Vec<Node>),
     Table(Table),
 }
 
-/// Keys in the order in which they were written.
+/// The members of a table, in the order of the text.
 pub(super) type Table = IndexMap<String, Member>;
 
-/// The value of a key, and where the key stands.
+/// The value of a key, and the origin of the key.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) key: Origin,
     pub(super) node: Node,
-    /// What messages call the key.
+    /// How messages show the key.
     pub(super) shown: Shown,
 }
 
-/// What messages call a key.
+/// How messages show a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// By itself: so it was written.
+    /// As itself, because the text has it.
     Itself,
-    /// Not at all: nobody wrote it, a [shorthand](super::shorthand) implies it.
+    /// Not at all, because a [shorthand](super::shorthand) implies it.
     Nothing,
-    /// As the key of a shorthand that was written in its place.
+    /// As the key of the shorthand that the text has instead.
     As(&'static str),
 }
 
 impl Member {
-    /// A key that was written at `key`.
+    /// A member that the text has at `key`.
     pub(super) const fn written(key: Origin, node: Node) -> Self {
         Self { key, node, shown: Shown::Itself }
     }
 }
 
-/// Why a text is no document.
+/// A syntax error of the text.
 #[derive(Debug)]
 pub(super) struct SyntaxError {
     pub(super) span: Option<Range<usize>>,
     pub(super) message: String,
 }
 
-/// Reads a whole document.
+/// Parses a whole document.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     if text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }
 }
@@ -89,7 +89,7 @@ impl Node {
         Self { origin, value: Value::Table(Table::new()) }
     }
 
-    /// The value of a key of this table, or of an index of this array.
+    /// The value of `key` in this table, or at the index `key` in this array.
     pub(super) fn child(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(table) => table.get(key).map(|member| &member.node),
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Gives the document this seed.
+    /// Sets the seed of the document.
     pub(super) fn set_seed(&mut self, seed: u64) {
         if let Value::Table(table) = &mut self.value {
             let node = Self { origin: Origin::Seed, value: Value::Integer(seed.into()) };
@@ -106,7 +106,7 @@ impl Node {
         }
     }
 
-    /// Says of the value and all within that they come from there.
+    /// Sets the origin of the value and of everything in it.
     pub(super) fn with_origin(mut self, origin: &Origin) -> Self {
         self.reorigin(origin);
         self
@@ -124,7 +124,7 @@ impl Node {
         }
     }
 
-    /// The value as JSON; a number that JSON cannot write is null.
+    /// The value as JSON; a number that JSON cannot represent becomes null.
     pub(super) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,
@@ -146,7 +146,7 @@ impl Node {
     }
 }
 
-/// How a message shows a value that was found.
+/// The form of a value in messages.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LONGEST: usize = 60;
@@ -161,7 +161,7 @@ impl fmt::Display for Value {
             Self::Text(text) => {
                 let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
                 let rest = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
-                // What escape_debug does to an apostrophe is for Rust's eyes only.
+                // `escape_debug` escapes apostrophes as well, which is not needed here.
                 write!(f, "\"{}{rest}\"", shown.replace("\\'", "'"))
             }
         }

@@ -1,4 +1,4 @@
-//! Who talks to whom, over which transport, and what its application wants.
+//! Flows: their ends, transport, applications and times.
 
 use super::NAME;
 use super::transport::Transport;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name in every table. Without one, `flow_<k>`, where k counts all flows from 1. With a count above 1, the copies are
-    /// called `<name>_1`, `<name>_2`, …
+    /// The name in all tables. The default is `flow_<k>`, where k counts all flows from 1. With a `count` above 1, the copies are called
+    /// `<name>_1`, `<name>_2`, …
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = NAME), example = &"flow_1")]
     pub name: String,
@@ -26,41 +26,41 @@ pub struct Flow {
     /// The node that receives data and sends acknowledgements.
     #[schemars(regex(pattern = NAME), example = &"dst_0")]
     pub to: String,
-    /// The transport and its settings. As a shorthand, its settings may stand among these keys, and `transport` be its name, `"tcp"` if
-    /// it is left out.
+    /// The transport and its settings. As a shorthand, the settings may be given among these keys, and `transport` may be the protocol's
+    /// name, which defaults to `"tcp"`.
     pub transport: Transport,
-    /// Its access category in Wi-Fi cells with QoS, for data and acknowledgements.
+    /// The access category in Wi-Fi cells with QoS, for data and acknowledgements.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub category: Category,
-    /// What the application wants sent.
+    /// The application at `from`, which writes.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// What the application at `to` writes back over the same connection, if it does; only over TCP and TACK. It is measured as a flow of its
-    /// own, called `<name>_back`.
+    /// The data that the application at `to` writes over the same connection; only over TCP and TACK. They are measured as a separate flow,
+    /// called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
-    /// How the application at `to` reads what arrives.
+    /// How the application at `to` reads received data.
     #[serde(default, skip_serializing_if = "Reading::is_at_once")]
     pub reading: Reading,
-    /// When it opens its connection.
+    /// When the flow opens its connection.
     #[serde(default)]
     #[schemars(example = "0s")]
     pub start: Duration,
-    /// When its application stops writing. Default: the run's end.
+    /// When the application stops writing. Default: the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "15s")]
     pub stop: Option<Duration>,
-    /// So many flows of this kind.
+    /// The number of copies of this flow.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Time from the start of one copy to the start of the next.
+    /// Time between the starts of consecutive copies.
     #[serde(default)]
     #[schemars(example = "100ms")]
     pub spacing: Duration,
 }
 
-/// What a flow names that is not built in.
+/// A part of a flow that is not built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CustomKey {
     /// An ACK policy.
@@ -72,7 +72,7 @@ pub(crate) enum CustomKey {
 }
 
 impl CustomKey {
-    /// The keys that lead from a flow to the name.
+    /// The path from a flow to the name of the part.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Policy => "transport.ack.name",
@@ -81,7 +81,7 @@ impl CustomKey {
         }
     }
 
-    /// The same in the shorthand of a flow over TCP.
+    /// The path in the shorthand of a flow over TCP.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Policy | Self::Controller => self.path().trim_start_matches("transport."),
@@ -99,7 +99,7 @@ fn is_best_effort(category: &Category) -> bool {
     *category == Category::BestEffort
 }
 
-/// What the other direction of the flow called `name` is called.
+/// The name of the reverse direction of the flow called `name`.
 pub(crate) fn back_name(name: &str) -> String {
     format!("{name}_back")
 }
@@ -109,7 +109,7 @@ const fn one() -> u32 {
 }
 
 impl Flow {
-    /// The settings of its connection, if it is over TCP.
+    /// The TCP configuration. Returns `None` for another transport.
     #[must_use]
     pub fn tcp(&self) -> Option<tcp::Config> {
         match &self.transport {
@@ -118,7 +118,7 @@ impl Flow {
         }
     }
 
-    /// The stack whose settings it has, if it is over TCP.
+    /// The TCP preset. Returns `None` for another transport.
     #[must_use]
     pub fn preset(&self) -> Option<Preset> {
         match &self.transport {
@@ -127,8 +127,8 @@ impl Flow {
         }
     }
 
-    /// The direction from `to` to `from`, as a flow by itself, if the application at `to` writes.
-    pub(crate) fn way_back(&self) -> Option<Self> {
+    /// The direction from `to` to `from` as a flow. Returns `None` if the application at `to` does not write.
+    pub(crate) fn reverse(&self) -> Option<Self> {
         Some(Self {
             name: back_name(&self.name),
             from: self.to.clone(),
@@ -139,7 +139,7 @@ impl Flow {
         })
     }
 
-    /// The strategies that it names and that are not built in: the key of each, and its name.
+    /// The names of the strategies that are not built in, with their keys.
     pub(crate) fn custom_names(&self) -> impl Iterator<Item = (CustomKey, Name)> {
         let of = |policy: Option<ack::Config>, controller: Option<cc::Config>| {
             let policy = match policy {
@@ -161,8 +161,8 @@ impl Flow {
         names.into_iter().flatten()
     }
 
-    /// The same flow with its name, if it is only one, and every setting of its transport written out. `before` flows come before
-    /// it in the scenario, and it stands for so many.
+    /// The same flow with all settings of its transport, and with its name if there is only one copy. `before` is the number of flows
+    /// before it in the scenario.
     pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
         let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
         Self {
@@ -172,7 +172,7 @@ impl Flow {
         }
     }
 
-    /// The names of its copies. `before` flows come before it in the scenario.
+    /// The names of its copies. `before` is the number of flows before it in the scenario.
     pub(super) fn copy_names(&self, before: usize, copies: usize) -> impl Iterator<Item = String> {
         (0..copies).map(move |index| match (self.name.is_empty(), copies) {
             (true, _) => format!("flow_{}", before + index + 1),
@@ -181,7 +181,7 @@ impl Flow {
         })
     }
 
-    /// Its copies, each by itself: `count` for each pair of `ends`.
+    /// Its copies: `count` for each pair of `ends`.
     pub(super) fn copies(&self, before: usize, ends: &[(String, String)]) -> impl Iterator<Item = Self> {
         let names = self.copy_names(before, self.count as usize * ends.len());
         names.zip(ends.iter().cycle()).zip(0_u64..).map(|((name, (from, to)), index)| Self {

@@ -1,40 +1,40 @@
-//! What is said to a person whose scenario is refused.
+//! Error messages about an invalid scenario.
 
 use super::document::{Node, Origin, Shown, Value};
 use super::snippet::{Spot, note};
 use std::fmt;
 use std::ops::Range;
 
-/// Why a scenario is refused: one message that names the place, what was found there, and what was expected.
+/// Why a scenario is rejected: one message that names the position, what was found there, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: String,
     path: String,
     message: String,
-    /// What is shown below the message: the line, and what else there is to say. Empty or with a newline before it.
+    /// The lines below the message: an excerpt of the text, and notes. Empty, or begins with a newline.
     below: String,
 }
 
 impl Refusal {
-    /// Where it stands: `file:line:column`, `file` if there is no such place, or the `--set` that it came by.
+    /// The position of the fault: `file:line:column`, `file` if the position is unknown, or the `--set` that caused it.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The keys that lead to it, as `--set` spells them; empty where it is about the document as a whole.
+    /// The path of the fault, as in `--set`; empty if the fault concerns the whole document.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is wrong.
+    /// The description of the fault.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Something about the text as a whole, at this place of it if that is known.
+    /// A fault of the text, at `span` if that is known.
     pub(super) fn of_text(name: &str, text: &str, span: Option<Range<usize>>, message: String) -> Self {
         let (place, below) = match span.map(|span| Spot::new(text, span)) {
             Some(spot) => (spot.place(name), spot.snippet()),
@@ -43,7 +43,7 @@ impl Refusal {
         Self { place, path: String::new(), message, below }
     }
 
-    /// Something about a `--set`.
+    /// A fault of a `--set`.
     pub(super) fn of_set(set: &str, message: String) -> Self {
         Self { place: format!("--set {set}"), path: String::new(), message, below: String::new() }
     }
@@ -52,8 +52,8 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", printable(&self.place))?;
-        let said_by_place = self.place.strip_prefix("--set ").and_then(|set| set.split_once('='));
-        if !self.path.is_empty() && said_by_place.is_none_or(|(path, _)| path.trim() != self.path) {
+        let set = self.place.strip_prefix("--set ").and_then(|set| set.split_once('='));
+        if !self.path.is_empty() && set.is_none_or(|(path, _)| path.trim() != self.path) {
             write!(f, "{}: ", printable(&self.path))?;
         }
         write!(f, "{}{}", printable(&self.message), self.below)
@@ -62,12 +62,13 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The same without what would move a terminal's cursor or change its colours: texts may come from strangers.
+/// Replaces control characters, which could move the cursor of a terminal or change its colours: a scenario may come from an untrusted
+/// source.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
-/// Something wrong at the end of a path, before its place is known.
+/// A fault at the end of a path, before its position in the text is known.
 #[derive(Debug)]
 pub(super) struct Problem {
     path: Vec<String>,
@@ -76,13 +77,13 @@ pub(super) struct Problem {
 
 #[derive(Debug)]
 enum What {
-    /// The value is not what was expected, which is this.
+    /// The value is unexpected. The field says what was expected.
     Unexpected(String),
-    /// The value is wrong in its place.
+    /// The value is invalid. The field is the message.
     Value(String),
-    /// The key is wrong.
+    /// The key is invalid. The field is the message.
     Key(String),
-    /// The key is none of these.
+    /// The key is unknown. The field lists the known keys.
     UnknownKey(Vec<String>),
 }
 
@@ -95,32 +96,32 @@ impl Problem {
         Self { path: path.split('.').map(str::to_owned).collect(), what }
     }
 
-    /// At `path`, `expected` was expected. What stands there is shown with it.
+    /// The value at `path` is unexpected. The message shows the value that was found.
     pub(super) fn expected(path: &[String], expected: impl Into<String>) -> Self {
         Self::new(path, What::Unexpected(expected.into()))
     }
 
-    /// As [`expected`](Self::expected), for a path that is written with dots.
+    /// Like [`expected`](Self::expected), for a dotted path.
     pub(super) fn at(path: impl AsRef<str>, expected: impl Into<String>) -> Self {
         Self::of(path.as_ref(), What::Unexpected(expected.into()))
     }
 
-    /// The value at a path that is written with dots is wrong where it stands.
-    pub(super) fn says(path: impl AsRef<str>, message: impl Into<String>) -> Self {
+    /// The value at a dotted path is invalid for the reason in `message`.
+    pub(super) fn invalid(path: impl AsRef<str>, message: impl Into<String>) -> Self {
         Self::of(path.as_ref(), What::Value(message.into()))
     }
 
-    /// The last key of `path` is wrong.
+    /// The last key of `path` is invalid for the reason in `message`.
     pub(super) fn key(path: &[String], message: impl Into<String>) -> Self {
         Self::new(path, What::Key(message.into()))
     }
 
-    /// The last key of `path` is none of `known`.
+    /// The last key of `path` is not among `known`.
     pub(super) fn unknown_key<'a>(path: &[String], known: impl Iterator<Item = &'a str>) -> Self {
         Self::new(path, What::UnknownKey(known.map(str::to_owned).collect()))
     }
 
-    /// Finds its place in `document`, which was read from `text` and changed by `sets`.
+    /// The error with the position of the problem in `document`, which was parsed from `text` and changed by `sets`.
     pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
         let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
         let (mut node, mut origin, mut depth) = (document, &document.origin, 0);
@@ -152,7 +153,7 @@ impl Problem {
             }
         };
         let mut refusal = match origin {
-            // The document as a whole has no place that would help.
+            // A position is of no use for a fault of the whole document.
             Origin::Text(span) => Refusal::of_text(name, text, span.clone().filter(|_| depth > 0), message),
             Origin::Set(index) => Refusal::of_set(sets.get(*index).map_or("", String::as_str), message),
             Origin::Seed => Refusal { place: "--seed".to_owned(), path: String::new(), message, below: String::new() },
@@ -164,7 +165,7 @@ impl Problem {
     }
 }
 
-/// `"; did you mean …?"`, if one of `known` is near enough to what was found.
+/// `"; did you mean …?"` if one of `known` is similar to `found`, or an empty string.
 pub(super) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let most = (found.chars().count() / 3).clamp(1, 3);
     known

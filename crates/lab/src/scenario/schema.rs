@@ -1,4 +1,4 @@
-//! The schema of the language: what editors complete from, and what `check` goes by.
+//! The JSON Schema of the language, for editors and for `check`.
 
 use super::Scenario;
 use super::document::{self, Table};
@@ -7,18 +7,18 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// The keyword of a kind of tables for which a [shorthand](super::shorthand) may stand, and which one.
+/// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or `"flat"`.
 pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
-/// The keyword of other names of one kind.
+/// The schema keyword for the aliases of a variant's name.
 const ALIASES: &str = "x-acklab-aliases";
 
-/// Of scenarios without shorthands, which is what they are checked against. Made once: it is the same for every scenario.
+/// The schema of scenarios without shorthands, against which documents are checked.
 pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(generate);
 
 /// The JSON Schema (draft 7, which editors know best) of a scenario.
 ///
-/// Types stand where they are used, without references, so that each key shows its own description. `x-taplo` describes the
-/// values of an enumeration for the TOML language server of that name; `x-acklab-quantity` names the type of a value with a unit.
+/// Types are inlined where they are used, so that each key shows its own description. `x-taplo` describes the values of an
+/// enumeration for the TOML language server taplo; `x-acklab-quantity` names the type of a quantity with a unit.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = SCHEMA.clone();
@@ -35,7 +35,7 @@ fn generate() -> Value {
     schema
 }
 
-/// Lets a flow have the settings of its transport beside its own keys.
+/// Allows the settings of a transport among the keys of its flow.
 fn flat_flows(schema: &mut Value) {
     let Some(flow) = schema.pointer_mut("/properties/flow/items") else { return };
     let kinds = flow.pointer("/properties/transport/oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -51,7 +51,7 @@ fn flat_flows(schema: &mut Value) {
     }
 }
 
-/// Lets names stand for tables, from the inside out.
+/// Allows names instead of tables, from the innermost table outwards.
 fn shorthands(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(shorthands),
@@ -95,13 +95,14 @@ fn accept_names(kinds: &mut Vec<Value>, shorthand: &Value) {
     kinds.extend(pairs);
 }
 
-/// May the name of this kind stand for a table of it? In a flat flow, the rest stands beside the name.
+/// Returns `true` if the name of this variant may be written instead of its table: if it requires no other key, or, in a flat flow, if
+/// its other keys may be given beside the name.
 pub(super) fn stands_alone(kind: &Value, tag: &str, shorthand: &Value) -> bool {
     let mut required = kind.get("required").and_then(Value::as_array).into_iter().flatten();
     if shorthand == "flat" { !is_open(kind) } else { required.all(|key| key == tag) }
 }
 
-/// May tables of this kind have keys that the schema does not know?
+/// Returns `true` if tables of this variant may have keys that the schema does not know.
 pub(super) fn is_open(kind: &Value) -> bool {
     kind.get("additionalProperties") != Some(&Value::Bool(false))
 }
@@ -110,19 +111,19 @@ pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties").and_then(Value::as_object)
 }
 
-/// The key whose value is fixed in this kind of table.
+/// The key whose value is fixed in this variant: the tag.
 pub(super) fn tag_of(kind: &Value) -> Option<&str> {
     properties(kind)?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
 }
 
-/// The names by which `tag` calls this kind of table.
+/// The values of `tag` that select this variant.
 pub(super) fn names_of<'a>(kind: &'a Value, tag: &str) -> impl Iterator<Item = &'a str> {
     let name = properties(kind).and_then(|known| known.get(tag)?.get("const")?.as_str());
     let aliases = kind.get(ALIASES).and_then(Value::as_array).into_iter().flatten();
     name.into_iter().chain(aliases.filter_map(Value::as_str))
 }
 
-/// Of these kinds, the one that `table` says it is of.
+/// The variant that the tag of `table` selects.
 pub(super) fn kind_of<'a>(table: &Table, kinds: &'a [Value]) -> Option<&'a Value> {
     let tag = kinds.first().and_then(tag_of)?;
     match &table.get(tag)?.node.value {
@@ -131,7 +132,7 @@ pub(super) fn kind_of<'a>(table: &Table, kinds: &'a [Value]) -> Option<&'a Value
     }
 }
 
-/// One link and one flow, with what must be said of them.
+/// A minimal scenario: one link and one flow.
 fn example() -> Value {
     json!({
         "duration": "15s",
@@ -147,13 +148,13 @@ fn example() -> Value {
     })
 }
 
-/// Tidies a schema from the inside out.
+/// Simplifies a schema, from the innermost part outwards.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(tidy),
         Value::Object(object) => {
             object.values_mut().for_each(tidy);
-            forget_null(object);
+            remove_null(object);
             list_choices(object);
             join_lines(object);
             describe_tag(object);
@@ -162,8 +163,8 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// TOML has no null: what may be absent is said by `required` alone.
-fn forget_null(object: &mut Map<String, Value>) {
+/// Removes `null` from the allowed types, because TOML has no null and `required` says which keys are optional.
+fn remove_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -185,7 +186,7 @@ fn forget_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// One list of names instead of one schema for each name.
+/// Replaces one schema for each name by one list of names.
 fn list_choices(object: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = object.get("oneOf") else { return };
     let names: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();
@@ -200,7 +201,7 @@ fn list_choices(object: &mut Map<String, Value>) {
     }
 }
 
-/// A description's lines are broken for those who read the source.
+/// Joins the lines of a description, which are broken only for readers of the source.
 fn join_lines(object: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = object.get_mut("description") {
         let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
@@ -208,7 +209,7 @@ fn join_lines(object: &mut Map<String, Value>) {
     }
 }
 
-/// The key that says which kind of table this is shows what that kind does.
+/// Copies the description of a variant to its tag, where editors show it.
 fn describe_tag(object: &mut Map<String, Value>) {
     let Some(description) = object.get("description").cloned() else { return };
     let Some(Value::Object(properties)) = object.get_mut("properties") else { return };

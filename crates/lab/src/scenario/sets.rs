@@ -1,28 +1,27 @@
-//! `--set path=value`: one value of a scenario from outside.
+//! `--set path=value`: sets one value of a scenario.
 //!
-//! The path leads through tables by key and through lists by index from 0, or by the `name` of an entry:
-//! `flow.0.congestion`, `link.btl.reverse.gate.quota`. Tables that are missing on the way are made. The value is one of TOML if it
-//! can be read as one (`7`, `true`, `["queue"]`, `{ policy = "linux" }`), and text otherwise, so `16Mbps` needs no quotes. An empty
-//! value takes the key away.
+//! The path selects members of tables by key and entries of lists by index from 0 or by the `name` of the entry:
+//! `flow.0.congestion`, `link.btl.reverse.gate.quota`. Missing tables on the path are created. The value is parsed as TOML if possible
+//! (`7`, `true`, `["queue"]`, `{ policy = "linux" }`) and is text otherwise, so `16Mbps` needs no quotes. An empty value removes the
+//! key.
 //!
-//! A setting of a flow's transport is found in the table `transport` also if the path leaves that out: `flow.0.mss` is
-//! `flow.0.transport.mss`. The shorthands of the text are written out before (see `shorthand`), so `flow.0.congestion.beta` leads into
-//! what the text says as `congestion = "cubic"`.
+//! A path to a setting of a flow's transport may omit the table `transport`: `flow.0.mss` is `flow.0.transport.mss`. The shorthands of
+//! the text are expanded before (see `shorthand`), so that `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
 //!
-//! When a set chooses another kind of something (`flow.0.ack.policy=per-packet`), what the text says of the old kind and the new one
-//! does not know goes with it; that is done by `check`, which knows the kinds.
+//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), the keys of the text that the new variant does
+//! not know are removed; `check` does this, because it knows the variants.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_value};
 use super::refuse::{Refusal, suggestion};
 use super::shorthand;
 
-/// No path of the language is nearly as long; what is longer is no path.
+/// The maximum number of keys of a path, which no path of the language reaches.
 const LONGEST_PATH: usize = 16;
 
-/// Carries out all `sets`, in order.
+/// Applies all `sets` in order.
 pub(super) fn apply(document: &mut Node, sets: &[String]) -> Result<(), Refusal> {
     sets.iter().enumerate().try_for_each(|(index, set)| {
-        // The text and each set may say in short what the next one leads into.
+        // The path of a set may lead into a shorthand of the text or of an earlier set.
         shorthand::write_out(document);
         apply_one(document, set, &Origin::Set(index)).map_err(|message| Refusal::of_set(set, message))
     })
@@ -43,7 +42,7 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
     let full = shorthand::full_path(&path);
     let mut node = document;
     for (depth, key) in full.iter().enumerate() {
-        // As it was given: what a shorthand left out stands behind the flow's index.
+        // For messages, the path as it was given: a shorthand omits keys only behind the flow's index.
         let given = if depth > 2 { depth + path.len() - full.len() } else { depth };
         let so_far = path[..given].join(".");
         let is_last = depth + 1 == full.len();
@@ -73,28 +72,28 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
                 }
                 &mut items[index]
             }
-            other => return Err(format!("`{so_far}` is {other}, which has no `{key}` within it")),
+            other => return Err(format!("`{so_far}` is {other} and has no `{key}`")),
         };
     }
     Ok(())
 }
 
-/// Gives `key` this value, or takes it away.
+/// Sets the value of `key`, or removes the key.
 fn set_member(table: &mut Table, key: &str, value: Option<Value>, origin: &Origin) -> Result<(), String> {
     match value {
         Some(value) => {
             let node = Node { origin: origin.clone(), value }.with_origin(origin);
-            // What a shorthand implied is called as it was.
+            // A key that a shorthand implies stays hidden in messages.
             let shown = table.get(key).map_or(Shown::Itself, |member| member.shown);
             table.insert(key.to_owned(), Member { key: origin.clone(), node, shown });
             Ok(())
         }
         None if table.shift_remove(key).is_some() => Ok(()),
-        None => Err(format!("an empty value takes a key away, but there is no `{key}` here")),
+        None => Err(format!("an empty value removes a key, but there is no `{key}` here")),
     }
 }
 
-/// A value as it stands after the `=`; none if nothing does.
+/// Parses the text after the `=`. Returns `None` if it is empty.
 fn parse_value(text: &str) -> Result<Option<Value>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -107,7 +106,7 @@ fn parse_value(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// The index of the entry of a list that `key` means.
+/// The index of the list entry that `key` selects.
 fn index_in(items: &[Node], path: &str, key: &str) -> Result<usize, String> {
     let last = items.len().saturating_sub(1);
     if let Ok(index) = key.parse::<usize>() {
@@ -131,7 +130,7 @@ fn index_in(items: &[Node], path: &str, key: &str) -> Result<usize, String> {
     Err(format!("`{path}` has no entry `{key}`; {expected}{}", suggestion(key, known.iter().copied())))
 }
 
-/// The names of a list's entries: those that are written, and for a flow without one its default.
+/// The names of a list's entries. A flow without a name has its default name.
 fn names_of(items: &[Node], are_flows: bool) -> Vec<Option<String>> {
     let mut flows_before = 0_u64;
     let names = items.iter().map(|item| {

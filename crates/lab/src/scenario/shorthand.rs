@@ -1,26 +1,27 @@
-//! Shorthands, written out before the types are read.
+//! The expansion of shorthands, before the document is checked.
 //!
-//! Two things may be said in fewer words than the types have:
+//! There are two shorthands:
 //!
-//! * A **name** stands for a table that says no more: `congestion = "copa"` for `congestion = { algorithm = "copa" }`, and
+//! * A **name** may replace a table without other keys: `congestion = "copa"` for `congestion = { algorithm = "copa" }`, and
 //!   `{ custom = "mine" }` for `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
-//! * A **flat** flow has the settings of its transport beside its own keys, and `transport` is the protocol's name, TCP if it is
-//!   absent.
+//! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the name of the protocol, which defaults
+//!   to TCP.
 //!
-//! Keys and values keep their origins, and [`Shown`] keeps how they were written, so that messages speak of what stands in the text.
+//! Keys and values keep their origins, and [`Shown`] records how they were written, so that messages refer to the original text.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value};
 use super::refuse::Problem;
 use super::schema::{SCHEMA, SHORTHAND, is_open, kind_of, names_of, properties, tag_of};
 use serde_json::Value as Json;
 
-/// The key under which a flow has its transport, and the one that says which it is.
+/// The key of a flow's transport.
 const TRANSPORT: &str = "transport";
+/// The tag of a transport.
 const PROTOCOL: &str = "protocol";
-/// The transport of a flow that names none.
+/// The default protocol of a flow.
 const DEFAULT_PROTOCOL: &str = "tcp";
 
-/// Writes out all shorthands of `document`. What is written out already, and what is no scenario, stays as it is.
+/// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid scenario.
 pub(super) fn write_out(document: &mut Node) {
     if let Value::Table(table) = &mut document.value
         && let Some(Member { node: Node { value: Value::Array(flows), .. }, .. }) = table.get_mut("flow")
@@ -30,7 +31,7 @@ pub(super) fn write_out(document: &mut Node) {
     names(document, &SCHEMA);
 }
 
-/// Where a `--set` leads that was given this `path`: a setting of a flow's transport stands in the table of the transport.
+/// The expansion of a path given to `--set`: a setting of a flow's transport is in the table of the transport.
 pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     let mut full = path.to_vec();
     if let ["flow", _, key, ..] = path
@@ -41,7 +42,7 @@ pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     full
 }
 
-/// The key within `transport` that a value for the whole of it means: a name is that of the protocol.
+/// The key of `transport` that is set if `transport` itself is set to a name: the protocol.
 pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Value>) -> Option<&'static str> {
     let is_transport = matches!(path, ["flow", _, TRANSPORT]) && matches!(transport.node.value, Value::Table(_));
     let is_name = match value {
@@ -51,7 +52,7 @@ pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Valu
     (is_transport && is_name).then_some(PROTOCOL)
 }
 
-/// Refuses keys of a flow that stand where they do not belong.
+/// Rejects settings of a transport that are in the wrong table.
 pub(super) fn check(document: &Node) -> Result<(), Problem> {
     let Some(Node { value: Value::Array(flows), .. }) = document.child("flow") else { return Ok(()) };
     for (index, flow) in flows.iter().enumerate() {
@@ -62,8 +63,7 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
         let Some(transport) = table.get(TRANSPORT) else { continue };
         let Value::Table(settings) = &transport.node.value else { continue };
         if let Some(key) = table.keys().find(|key| is_flat_key(key)) {
-            let message =
-                format!("this flow has a table `{TRANSPORT}`, and `{key}` belongs there, as {TRANSPORT}.{key}");
+            let message = format!("this flow has a table `{TRANSPORT}`; expected `{key}` there, as {TRANSPORT}.{key}");
             return Err(Problem::key(&path(&[key]), message));
         }
         if let Some((key, message)) = of_another_protocol(settings, transport.shown == Shown::Nothing) {
@@ -73,8 +73,8 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A setting that the flow's protocol does not have, but another has, unless it is only left from the text after a `--set` of the
-/// protocol.
+/// A setting that the flow's protocol does not have but another protocol has, with the message about it. Ignores settings of the text if
+/// a `--set` has changed the protocol.
 fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
     let protocol = settings.get(PROTOCOL)?;
     let kinds = transports();
@@ -87,7 +87,7 @@ fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)
         let expected = if is_flat { flow_keys() } else { properties(kind) };
         let expected: Vec<&str> = expected.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         let message = format!(
-            "only {} has such a setting, and this flow is over {}; expected keys among {}",
+            "only {} has this setting, and the transport of this flow is {}; expected one of the keys {}",
             name(owner),
             name(kind),
             expected.join(", ")
@@ -120,7 +120,7 @@ fn gather(flow: &mut Node) {
             Value::Table(settings) if transport.shown == Shown::Nothing => {
                 settings.entry(PROTOCOL.to_owned()).or_insert_with(implied);
             }
-            // A table as it was written, or something that is none.
+            // An explicit table, or an invalid value.
             _ => return,
         },
     }
@@ -133,7 +133,7 @@ fn gather(flow: &mut Node) {
     }
 }
 
-/// Writes out the names that stand for tables in `node` and all within.
+/// Expands the names that replace tables in `node` and everything in it.
 fn names(node: &mut Node, schema: &'static Json) {
     let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) else {
         match &mut node.value {
@@ -164,7 +164,7 @@ fn members(table: &mut Table, schema: &'static Json) {
     }
 }
 
-/// Writes out a name that stands for one of these kinds of tables.
+/// Expands a name that replaces a table of one of these variants.
 fn name(node: &mut Node, kinds: &'static [Json]) {
     let Some(tag) = kinds.first().and_then(tag_of) else { return };
     match &mut node.value {
@@ -186,7 +186,7 @@ fn name(node: &mut Node, kinds: &'static [Json]) {
     }
 }
 
-/// The name of a kind that has one key besides it, and that key: `{ kind = value }` stands for the two.
+/// The name of a variant with exactly one required key besides the tag, and that key: `{ name = value }` is a shorthand for both.
 pub(super) fn pair_of<'a>(kind: &'a Json, tag: &str) -> Option<(&'a str, &'a str)> {
     let name = names_of(kind, tag).next()?;
     let required = kind.get("required")?.as_array()?.iter().filter_map(Json::as_str);
@@ -196,7 +196,7 @@ pub(super) fn pair_of<'a>(kind: &'a Json, tag: &str) -> Option<(&'a str, &'a str
     }
 }
 
-/// Is this a setting of a transport that a flat flow may have?
+/// Returns `true` if `key` is a setting of a transport that may be given in a flat flow.
 fn is_flat_key(key: &str) -> bool {
     let of_flow = flow_keys().is_some_and(|known| known.contains_key(key));
     !of_flow && key != PROTOCOL && transports().iter().any(|kind| !is_open(kind) && knows(kind, key))

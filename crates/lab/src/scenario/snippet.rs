@@ -1,22 +1,22 @@
-//! A line of a text with a place in it underlined.
+//! An excerpt of a text: one line with the position of a fault underlined.
 
 use std::ops::Range;
 
-/// No line of a message is much longer.
+/// The maximum width of an excerpt in characters, without its margins.
 const WIDTH: usize = 100;
 
-/// A place in a text, within one line.
+/// A range of characters in a line of a text.
 pub(super) struct Spot<'a> {
     line: &'a str,
     line_number: usize,
-    /// Characters of the line before the place.
+    /// Characters of the line before the range.
     before: usize,
-    /// Characters of the place, at least one.
+    /// Characters of the range, at least one.
     length: usize,
 }
 
 impl<'a> Spot<'a> {
-    /// The place of these octets, as far as they stand on the first line of it.
+    /// The range of these octets, cut at the end of its first line.
     pub(super) fn new(text: &'a str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -35,7 +35,7 @@ impl<'a> Spot<'a> {
         format!("{name}:{}:{}", self.line_number, self.before + 1)
     }
 
-    /// The line with the place underlined, after a newline. Of a long line only what lies about the place is shown.
+    /// The line with the range underlined, after a newline. Of a long line, only the surroundings of the range are shown.
     pub(super) fn snippet(&self) -> String {
         let skipped = if self.before + self.length < WIDTH { 0 } else { self.before.saturating_sub(WIDTH / 4) };
         let visible = |character: char| if character.is_control() { ' ' } else { character };
@@ -50,7 +50,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// A note that stands after a newline below `snippet`, on as many lines as it needs.
+/// A note below `snippet`, after a newline, wrapped to the width of excerpts.
 pub(super) fn note(snippet: &str, text: &str) -> String {
     let edge = snippet.trim_start_matches('\n').find('|').unwrap_or(1);
     let mut note = format!("\n{}= ", " ".repeat(edge));
@@ -72,7 +72,7 @@ pub(super) fn note(snippet: &str, text: &str) -> String {
     note
 }
 
-/// The start of the character that holds this octet.
+/// The start of the character that contains the octet at `at`.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

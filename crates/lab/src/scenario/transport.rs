@@ -1,4 +1,4 @@
-//! Over which transport a flow goes: each owns its table.
+//! The transport of a flow. Each transport defines its own settings.
 
 use acklab_transport::custom::Name;
 use acklab_transport::{tack, tcp, udp};
@@ -13,20 +13,20 @@ use serde_json::{Map, Value};
 pub enum Transport {
     /// TCP (RFC 9293).
     Tcp(Box<tcp::Settings>),
-    /// UDP (RFC 768): a datagram for each write of the application, whatever becomes of it. Takes `traffic` of the models `constant` and
-    /// `poisson`, and no setting of TCP's.
+    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant` and
+    /// `poisson`, and none of TCP's settings.
     Udp(udp::Settings),
     /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
     /// times round trips and measures rates.
     Tack(Box<tack::Settings>),
-    /// One of your own, which the run is given. All keys but its name are settings that it understands itself.
+    /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
 
 /// A transport that is not built in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Custom {
-    /// What it is called in the run.
+    /// Its name in the run.
     #[schemars(length(max = 32), example = &"stop-and-wait")]
     pub name: Name,
     /// Its settings.
@@ -35,7 +35,7 @@ pub struct Custom {
 }
 
 impl Transport {
-    /// Its name in tables.
+    /// The name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -46,7 +46,7 @@ impl Transport {
         }
     }
 
-    /// The same with every setting written out.
+    /// The same transport with all settings written out.
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),

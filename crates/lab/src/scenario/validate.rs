@@ -1,4 +1,4 @@
-//! What the schema cannot say: values that make no sense, alone or together.
+//! Rules that the schema cannot express: values that are impossible, alone or in combination.
 
 mod flows;
 mod links;
@@ -15,7 +15,7 @@ use network::Network;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-/// A throughput series has at most so many bins a flow.
+/// The maximum number of bins in the throughput series of a flow.
 const MOST_BINS: u64 = 10_000_000;
 
 /// Checks a whole scenario.
@@ -25,7 +25,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     }
     not_too_long("duration", scenario.duration)?;
     if scenario.link.is_empty() && scenario.wifi.is_empty() {
-        return Err(Problem::says("link", "expected at least one link or Wi-Fi cell"));
+        return Err(Problem::invalid("link", "expected at least one link or Wi-Fi cell"));
     }
     if scenario.flow.is_empty() {
         return Err(Problem::at("flow", "at least one flow"));
@@ -39,7 +39,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     captures(scenario)
 }
 
-/// Checks that `strategies` have all that are not built in.
+/// Checks that `strategies` have all strategies of the scenario that are not built in.
 pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
     for (index, flow) in scenario.flow.iter().enumerate() {
         for (key, name) in flow.custom_names() {
@@ -57,7 +57,7 @@ pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result
     Ok(())
 }
 
-/// Is this a name as [`NAME`](super::NAME) describes it?
+/// Checks that `name` matches [`NAME`](super::NAME).
 fn name(path: &str, name: &str) -> Result<(), Problem> {
     let mut characters = name.chars();
     let begins_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
@@ -91,7 +91,7 @@ fn measure(scenario: &Scenario) -> Result<(), Problem> {
     above_zero("measure.bin", bin)?;
     let bins = (until - measure.from).as_nanos() / bin.as_nanos();
     if measure.series.contains(&Series::Throughput) && bins > MOST_BINS {
-        let expected = format!("bins so long that at most {MOST_BINS} fit into the window of measurement");
+        let expected = format!("longer bins, so that the window of measurement has at most {MOST_BINS}");
         return Err(Problem::at("measure.bin", expected));
     }
     Ok(())
@@ -103,7 +103,7 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
     for (index, capture) in scenario.capture.iter().enumerate() {
         let at = |key: &str| format!("capture.{index}.{key}");
         let point = capture.point.as_str();
-        // Nodes have no packets that leave them: their endpoints' are all captured.
+        // The suffix `.out` is only for links; at a node, the packets of its endpoints are captured in both directions.
         let base = point.strip_suffix(".out").filter(|base| !nodes.iter().any(|node| node == base)).unwrap_or(point);
         if !points.iter().any(|known| known == base) {
             let hint = suggestion(base, points.iter().map(String::as_str));
@@ -115,13 +115,13 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
         }
         file_name(&at("file"), &capture.file)?;
         if !files.insert(&capture.file) {
-            return Err(Problem::at(at("file"), "a file of its own; another capture writes there"));
+            return Err(Problem::at(at("file"), "a unique file; another capture writes it"));
         }
     }
     Ok(())
 }
 
-/// Is this a file inside the folder of the run?
+/// Checks that `file` is inside the folder of the run.
 fn file_name(path: &str, file: &str) -> Result<(), Problem> {
     let is_name = !file.trim().is_empty() && !file.ends_with(['/', '\\']) && !file.contains(char::is_control);
     if !is_name {

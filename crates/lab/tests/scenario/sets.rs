@@ -1,4 +1,4 @@
-//! Values from outside.
+//! Values given by `--set`.
 
 use super::{FULL, NAME, edited, read, settings};
 use crate::common::names::controllers;
@@ -70,7 +70,7 @@ fn an_empty_value_takes_a_key_away() {
     assert_eq!(scenario.flows()[0].name, "flow_1");
 }
 
-/// What the text says of the kind that was replaced goes with it, as far as the new kind does not know it.
+/// If a set chooses another variant, the keys of the text that the new variant does not know are removed.
 #[test]
 fn another_kind_drops_what_only_the_old_one_knew() {
     let scenario = set(&[
@@ -137,19 +137,19 @@ fn sets_are_refused_with_themselves_as_the_place() {
             "link.btk.overhead=1B",
             "`link` has no entry `btk`; expected an index from 0 to 2, or one of the names btl, access, lan; did you mean `btl`?",
         ),
-        ("seed.x=1", "`seed` is 42, which has no `x` within it"),
-        ("flow.0.mss.x=1", "`flow.0.mss` is \"1400B\", which has no `x` within it"),
+        ("seed.x=1", "`seed` is 42 and has no `x`"),
+        ("flow.0.mss.x=1", "`flow.0.mss` is \"1400B\" and has no `x`"),
         ("seed", "expected a path and a value, such as flow.0.congestion=newreno"),
         ("=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
         ("flow..mss=5", "expected a path such as flow.0.congestion before the `=`; a key of this one is empty"),
-        ("flow.0.sack=", "an empty value takes a key away, but there is no `sack` here"),
+        ("flow.0.sack=", "an empty value removes a key, but there is no `sack` here"),
         ("measure.series=[queue]", "the value is not TOML: string values must be quoted, expected literal string"),
         ("flow=3", "found 3, expected a list of tables, each written [[flow]]"),
         (
             "flow.0.traffic.model=constant",
             "the key `rate` is missing, which model = \"constant\" needs; expected rate = \"16Mbps\", for example",
         ),
-        ("flow.0.count=10001", "with this there are 10001 flows; expected at most 10000"),
+        ("flow.0.count=10001", "the scenario has 10001 flows up to this one; expected at most 10000"),
     ] {
         let text = FULL.replace("count = 3\nspacing = \"1s\"\n", "");
         assert_eq!(read(&text, &[set]).unwrap_err().to_string(), format!("--set {set}: {message}"));
@@ -158,7 +158,7 @@ fn sets_are_refused_with_themselves_as_the_place() {
     assert!(read(FULL, &[&endless]).unwrap_err().message().ends_with("this one has 100000 keys"));
 }
 
-/// The fault is in the text, though the set has brought it about.
+/// The fault is in the text, although the set has caused it.
 #[test]
 fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();

@@ -17,7 +17,7 @@ fn accepted(flow: &str, sets: &[&str]) -> Scenario {
     read(&text(flow), sets).unwrap_or_else(|refusal| panic!("{flow} {sets:?}\n{refusal}"))
 }
 
-/// The place without the file, the path and the message.
+/// The position without the file name, the path and the message.
 fn refused(flow: &str, sets: &[&str]) -> String {
     let refusal = read(&text(flow), sets).map(|_| ()).expect_err(flow);
     let place = refusal.place().strip_prefix(NAME).unwrap_or(refusal.place());
@@ -93,16 +93,16 @@ fn a_set_chooses_another_protocol() {
         for set in ["flow.0.transport=udp", "flow.0.transport.protocol=udp", "flow.0.transport={protocol=\"udp\"}"] {
             assert_eq!(accepted(flow, &[set, traffic]).flow[0].transport.name(), "UDP", "{flow} {set}");
         }
-        // What was set is not dropped in silence.
+        // A value that was set is not silently dropped.
         assert!(
-            refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has such a setting")
+            refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has this setting")
         );
     }
     let back = accepted("transport = \"udp\"", &["flow.0.transport=", "flow.0.preset=linux"]);
     assert_eq!(back, accepted("preset = \"linux\"", &[]));
 }
 
-/// Line 9 is `[[flow]]`; what a test adds stands in line 12 and after.
+/// Line 9 is `[[flow]]`; the additions of a test begin at line 12.
 #[test]
 fn messages_speak_of_what_was_written() {
     let tcp = |settings: &str| format!("transport = {{ protocol = \"tcp\", preset = \"rfc\", {settings} }}");
@@ -137,16 +137,16 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             &format!("{}\nmss = \"1B\"", tcp("sack = true")),
-            ":13:1 flow.0.mss: this flow has a table `transport`, and `mss` belongs there, as transport.mss",
+            ":13:1 flow.0.mss: this flow has a table `transport`; expected `mss` there, as transport.mss",
         ),
         (&tcp("count = 3"), ":12:49 flow.0.transport.count: unknown key"),
         (
             "transport = \"udp\"\nmss = \"1B\"",
-            ":13:1 flow.0.mss: only TCP has such a setting, and this flow is over UDP; expected keys among name, from, to, transport, category, traffic, back, reading, start, stop, count, spacing",
+            ":13:1 flow.0.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys name, from, to, transport, category, traffic, back, reading, start, stop, count, spacing",
         ),
         (
             "transport = { protocol = \"udp\", mss = \"1B\" }",
-            ":12:33 flow.0.transport.mss: only TCP has such a setting, and this flow is over UDP; expected keys among protocol",
+            ":12:33 flow.0.transport.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys protocol",
         ),
         (
             "preset = \"rfc\"\ncongestion = { algorithm = \"copa\", delta = 0 }",

@@ -1,4 +1,4 @@
-//! Flows over UDP: what they need, and what only TCP has.
+//! Flows over UDP: required settings, and settings that only TCP has.
 
 use super::{FULL, read};
 use serde_json::json;
@@ -49,13 +49,13 @@ fn settings_of_tcp_are_refused_where_they_stand() {
         assert_eq!(
             refusal(&[&set]),
             format!(
-                "--set {set} | flow.1.{key}: only TCP has such a setting, and this flow is over UDP; expected keys among {keys}"
+                "--set {set} | flow.1.{key}: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys {keys}"
             )
         );
     }
     let text = FULL.replace("preset = \"linux\"\n", "preset = \"linux\"\ntransport = \"udp\"\n");
     let refusal = read(&text, &[]).unwrap_err().to_string();
-    assert!(refusal.contains("flow.1.preset: only TCP has such a setting"), "{refusal}");
+    assert!(refusal.contains("flow.1.preset: only TCP has this setting"), "{refusal}");
     assert!(refusal.contains("| ^^^^^^"), "the key is underlined: {refusal}");
 }
 

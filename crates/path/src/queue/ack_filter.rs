@@ -1,7 +1,7 @@
-//! An older ACK goes when a newer one of its flow comes.
+//! ACK filters: queues in which a newer ACK supersedes an older one of its flow.
 //!
-//! What the older one alone says is lost with it, so filters differ in which older one goes, and in where the newer one then waits:
-//! that is their `Rule`. [`newest`] and [`cake`] are disciplines.
+//! Information that only the older ACK carries is lost with it. A filter's `Rule` decides which older ACK is removed and at which
+//! position the newer one waits. [`newest`] and [`cake`] are disciplines with such rules.
 
 pub mod cake;
 mod chain;
@@ -13,13 +13,13 @@ use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, Instant};
 use chain::Chain;
 
-/// Which older ACK goes, and where the newer one waits.
+/// Selects the older ACK that is removed, and the position of the newer one.
 pub(crate) trait Rule {
-    /// The place of the older ACK that goes when `newer` comes, if one does.
-    fn outdated<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
+    /// The index in `chain` of the older ACK that `newer` supersedes, or `None`.
+    fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
 
-    /// Does the newer one wait where the older one stood, instead of at the tail?
-    fn takes_its_place(&self) -> bool {
+    /// Returns `true` if the newer ACK takes the position of the older one, `false` if it joins the tail.
+    fn keeps_position(&self) -> bool {
         false
     }
 }
@@ -41,15 +41,15 @@ impl<D: Datagram, R: Rule> AckFilter<D, R> {
 impl<D: Datagram, R: Rule> Discipline<D> for AckFilter<D, R> {
     fn offer(&mut self, now: Instant, packet: D, room: bool, _tally: &mut Tally) -> Verdict<D> {
         let (size, header) = (packet.wire_len(), packet.ack_header());
-        if let Some(older) = header.and_then(|newer| self.rule.outdated(&self.chain, packet.flow(), newer)) {
-            let gone = if self.rule.takes_its_place() {
+        if let Some(older) = header.and_then(|newer| self.rule.superseded(&self.chain, packet.flow(), newer)) {
+            let removed = if self.rule.keeps_position() {
                 self.chain.replace(older, packet)
             } else {
-                let gone = self.chain.remove(older).map(|(_, packet)| packet);
+                let removed = self.chain.remove(older).map(|(_, packet)| packet);
                 self.chain.push(now, packet, false);
-                gone
+                removed
             };
-            return gone.map_or(Verdict::Queued, Verdict::Replaced);
+            return removed.map_or(Verdict::Queued, Verdict::Replaced);
         }
         if !room || !has_room(self.limit, self.chain.len(), self.chain.bytes(), size) {
             return Verdict::Dropped(packet);
@@ -69,8 +69,8 @@ impl<D: Datagram, R: Rule> Discipline<D> for AckFilter<D, R> {
         self.chain.pop()
     }
 
-    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
-        self.chain.iter().any(holds)
+    fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
+        self.chain.iter().any(predicate)
     }
 
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
@@ -86,7 +86,7 @@ impl<D: Datagram, R: Rule> Discipline<D> for AckFilter<D, R> {
     }
 }
 
-/// Does sequence number `a` come after `b` (RFC 9293, §3.4)?
+/// Returns `true` if sequence number `a` is greater than `b` (RFC 9293, §3.4).
 const fn is_after(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }

@@ -1,47 +1,47 @@
-//! A queue whose owner takes the packets out.
+//! A queue whose owner dequeues the packets.
 
-use super::{Config, Held, Verdict};
+use super::{Config, PacketQueue, Verdict};
 use crate::counters::{Counters, Tally};
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;
 
-/// A queue that holds its packets until its owner takes them: before a server whose pace nobody knows ahead, a Wi-Fi MAC.
+/// A queue in front of a server whose departures cannot be computed in advance, such as a Wi-Fi MAC: its owner dequeues the packets.
 ///
-/// A packet waits from `offer` to `take`. What becomes of it after that, its owner counts.
+/// A packet waits from `offer` to `take`; what happens to it afterwards is not counted here.
 #[derive(Clone, Debug)]
 pub struct Buffer<D> {
-    held: Held<D>,
+    packets: PacketQueue<D>,
     tally: Tally,
 }
 
 impl<D: Datagram> Buffer<D> {
-    /// An empty one.
+    /// An empty buffer.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self { held: Held::new(config), tally: Tally::new() }
+        Self { packets: PacketQueue::new(config), tally: Tally::new() }
     }
 
-    /// The same for an owner that keeps books of its own: nobody counts who comes, waits and goes.
+    /// Disables the counters of arrivals, departures and the queue's length, for an owner that counts them itself.
     #[must_use]
     pub fn uncounted(mut self) -> Self {
-        self.tally.is_counted_elsewhere = true;
+        self.tally.owner_counts_traffic = true;
         self
     }
 
-    /// `packet` asks to wait. `room`: may one more wait, beyond this buffer's own limit? Several buffers may share one. What takes
-    /// the place of another needs no room.
+    /// Offers `packet` to the queue. `room` is `false` if a limit that several buffers share leaves no room for it; the buffer's own
+    /// limit applies as well. An ACK that takes the position of an older one needs no room.
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
         self.tally.arrives(now, packet.wire_len());
-        self.held.offer(now, packet, room, &mut self.tally)
+        self.packets.offer(now, packet, room, &mut self.tally)
     }
 
-    /// The next packet, and when it arrived; of an ACK in the place of an older one, when the first in that place arrived.
-    /// `CoDel` may drop heads before it finds the one to give: they are in the counters.
+    /// Dequeues the next packet, and returns it with its arrival time; for an ACK in the position of older ones, the arrival time of the
+    /// first of them. `CoDel` may drop packets at the head before; they are counted as drops.
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<(Instant, D)> {
         while !self.is_empty() {
-            if let Some((arrived, packet)) = self.held.take_head(now, &mut self.tally) {
+            if let Some((arrived, packet)) = self.packets.take_head(now, &mut self.tally) {
                 self.tally.serves(now, packet.wire_len(), now.since(arrived));
                 return Some((arrived, packet));
             }
@@ -49,70 +49,71 @@ impl<D: Datagram> Buffer<D> {
         None
     }
 
-    /// Does one wait of which this holds?
+    /// Returns `true` if any queued packet satisfies `predicate`.
     #[must_use]
-    pub fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
-        self.held.any(holds)
+    pub fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
+        self.packets.any(predicate)
     }
 
-    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival, as their owner has another way for them.
+    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them with their arrival times. They count
+    /// neither as served nor as dropped, because the owner sends them by other means.
     pub fn take_out(&mut self, now: Instant, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
-        if self.is_empty() { Vec::new() } else { self.held.take_out(now, wanted, &mut self.tally) }
+        if self.is_empty() { Vec::new() } else { self.packets.take_out(now, wanted, &mut self.tally) }
     }
 
-    /// The packet that waits first. `take` may give another one, or none: `CoDel` judges a packet as it leaves.
+    /// The packet at the head. `take` may return another one, or none, because `CoDel` drops packets when they are dequeued.
     #[must_use]
     pub fn head(&self) -> Option<&D> {
-        self.held.head().map(|(_, packet)| packet)
+        self.packets.head().map(|(_, packet)| packet)
     }
 
-    /// When the packet that waits first arrived.
+    /// The arrival time of the packet at the head.
     #[must_use]
     pub fn head_arrived(&self) -> Option<Instant> {
-        self.held.head().map(|(arrived, _)| arrived)
+        self.packets.head().map(|(arrived, _)| arrived)
     }
 
-    /// Packets that wait.
+    /// The number of queued packets.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.held.len()
+        self.packets.len()
     }
 
-    /// Does nobody wait?
+    /// Returns `true` if no packet is queued.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Octets of the packets that wait.
+    /// The octets of the queued packets.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
-        self.held.bytes()
+        self.packets.bytes()
     }
 
-    /// Count only what happens in `window`; without this, everything counts.
+    /// Restricts the counters to what happens in `window`. The default window is the whole run.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.tally.window = window;
     }
 
-    /// What has happened inside the window. Packets are served when they are taken, with no overhead on the wire; none come out or
-    /// get lost.
+    /// The counters. A packet counts as served when it is dequeued, without link-layer overhead; the counters of loss, duplication and
+    /// delivery stay zero.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.tally.counters
     }
 
-    /// The flow of a packet that was turned away or dropped inside the window and that this has not told yet.
+    /// Removes one packet that was dropped inside the window from the list of drops, and returns its flow.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
-        self.tally.turned_away.pop()
+        self.tally.dropped_flows.pop()
     }
 
-    /// Keep every change of the length from here on.
+    /// Records every change of the length from now on.
     pub fn log_queue(&mut self) {
         self.tally.lengths = Some(Vec::new());
     }
 
-    /// The changes of the length that were kept: when, and the length after it.
+    /// The recorded changes of the length: the instant and the length after it.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
         self.tally.lengths.as_deref().unwrap_or_default()

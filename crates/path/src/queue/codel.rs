@@ -1,8 +1,8 @@
 //! Controlled delay (RFC 8289).
 //!
-//! A packet is judged when it leaves, by how long it has waited. Once all have waited longer than the target for an interval, one
-//! is dropped, and the next ones after interval/√1, interval/√2, …, until one has waited less. Where the transport understands
-//! marks, a mark can stand for each drop (Linux's `codel_dequeue` with `ecn`).
+//! The sojourn time of a packet is checked when it is dequeued. Once sojourn times have exceeded the target for an interval, one packet
+//! is dropped, and further ones after interval/√1, interval/√2, …, until a sojourn time is below the target. ECN-capable packets can be
+//! marked instead of dropped (Linux's `codel_dequeue` with `ecn`).
 
 use super::fifo::{self, Fifo};
 use super::{Discipline, Settings, Verdict, mark};
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What it may hold; without a limit, everything.
+    /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// The waiting time that it aims at (RFC 8289, §4.3).
+    /// The acceptable standing delay (RFC 8289, §4.3).
     #[schemars(example = "5ms")]
     pub target: Duration,
-    /// Act after packets have waited longer for so long: a round trip, long for the path (RFC 8289, §4.2).
+    /// How long sojourn times must exceed the target before a packet is dropped: a worst-case RTT of the path (RFC 8289, §4.2).
     #[schemars(example = "100ms")]
     pub interval: Duration,
-    /// Mark instead of dropping where the transport understands marks.
+    /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
@@ -49,7 +49,7 @@ impl Settings for Config {
     }
 }
 
-/// RFC 8289, §5.5: the rate of drops of the last time is taken up again if that ended no longer than so many intervals ago.
+/// RFC 8289, §5.5: the drop rate of the last dropping state is resumed if that state ended no more than this many intervals ago.
 const MEMORY: u64 = 16;
 
 #[derive(Clone, Debug)]
@@ -59,20 +59,21 @@ pub(crate) struct CoDel<D> {
     law: Law,
 }
 
-/// The state of RFC 8289, §5.2, and its constants.
+/// The state variables of RFC 8289, §5.2, and the settings.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     target: Duration,
     interval: Duration,
     /// The largest packet so far.
     max_packet: Bytes,
-    /// When it will have been too long above the target, if it is above.
+    /// `first_above_time_`: when sojourn times will have exceeded the target for an interval, if the last one exceeded it.
     first_above: Option<Instant>,
     dropping: bool,
+    /// `drop_next_`: the time of the next drop.
     next: Instant,
     count: u64,
     last_count: u64,
-    /// Something was dropped for which the next instant is not set yet: that waits for the packet behind it.
+    /// Whether `next` must be computed from the last drop when the following packet is dequeued.
     must_schedule: bool,
 }
 
@@ -91,8 +92,8 @@ impl Law {
         }
     }
 
-    /// Is the packet that leaves now, `arrived` so long ago, one too many? `left` octets wait behind it.
-    fn strikes(&mut self, now: Instant, arrived: Instant, left: Bytes) -> bool {
+    /// Returns `true` if the packet dequeued now, which arrived at `arrived`, must be dropped. `left` octets are queued behind it.
+    fn drops(&mut self, now: Instant, arrived: Instant, left: Bytes) -> bool {
         let is_too_slow = self.is_too_slow(now, arrived, left);
         if self.dropping {
             if !is_too_slow {
@@ -132,7 +133,7 @@ impl Law {
         self.schedule(now);
     }
 
-    /// The control law: the next after interval/√count.
+    /// The control law: sets the time of the next drop to `from` plus interval/√count.
     fn schedule(&mut self, from: Instant) {
         let squared = u128::from(self.interval.as_nanos()).pow(2);
         let gap = (squared / u128::from(self.count)).isqrt() as u64;
@@ -155,11 +156,11 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
         self.fifo.head()
     }
 
-    /// The head may leave marked.
+    /// May mark the head instead of dropping it.
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let (arrived, mut packet) = self.fifo.pop()?;
         let size = packet.wire_len();
-        if self.law.strikes(leaves, arrived, self.fifo.bytes) {
+        if self.law.drops(leaves, arrived, self.fifo.bytes) {
             if !self.marks || !packet.ecn().is_capable() {
                 tally.drops(leaves, packet.flow(), size);
                 return None;
@@ -167,7 +168,7 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
             if mark(&mut packet) {
                 tally.marks(leaves, size);
             }
-            // After a mark the next instant does not hang on the packet behind (Linux's `codel_dequeue`).
+            // After a mark, the next time does not depend on the packet behind (Linux's `codel_dequeue`).
             if self.law.must_schedule {
                 self.law.schedule(self.law.next);
             }
@@ -175,16 +176,16 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
         Some((arrived, packet))
     }
 
-    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
-        self.fifo.any(holds)
+    fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
+        self.fifo.any(predicate)
     }
 
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         self.fifo.take_out(wanted)
     }
 
-    /// It has not waited.
-    fn passed_by(&mut self) {
+    /// The sojourn time was zero.
+    fn bypassed(&mut self) {
         (self.law.first_above, self.law.dropping, self.law.must_schedule) = (None, false, false);
     }
 
@@ -213,39 +214,39 @@ mod tests {
         Law { max_packet: PACKET, ..Law::new(Duration::from_millis(5), Duration::from_millis(100)) }
     }
 
-    /// The milliseconds at which it strikes while every packet has waited for 10 ms, one leaving each millisecond.
+    /// The milliseconds at which packets are dropped if one is dequeued each millisecond after 10 ms in the queue.
     fn strikes(law: &mut Law, span: std::ops::Range<u64>) -> Vec<u64> {
-        span.filter(|at| law.strikes(ms(*at), ms(at - 10), LONG)).collect()
+        span.filter(|at| law.drops(ms(*at), ms(at - 10), LONG)).collect()
     }
 
     #[test]
-    fn the_first_after_an_interval_and_then_ever_sooner() {
+    fn drops_begin_after_an_interval_and_become_more_frequent() {
         // 100 ms above the target, then 100/√1, 100/√2, 100/√3, 100/√4 later: 100, 70.7, 57.7, 50.
         assert_eq!(strikes(&mut law(), 1000..1400), [1100, 1200, 1271, 1329, 1379]);
     }
 
     #[test]
-    fn one_packet_below_the_target_ends_it() {
+    fn one_packet_below_the_target_ends_dropping() {
         let mut law = law();
         assert_eq!(strikes(&mut law, 1000..1250), [1100, 1200]);
-        assert!(!law.strikes(ms(1250), ms(1246), LONG));
+        assert!(!law.drops(ms(1250), ms(1246), LONG));
         assert_eq!(strikes(&mut law, 1251..1300), [0; 0], "the next interval has not passed");
     }
 
     #[test]
     fn no_more_than_one_packet_behind_is_no_queue() {
         let mut law = law();
-        assert!((1000..1400).all(|at| !law.strikes(ms(at), ms(at - 10), PACKET)));
+        assert!((1000..1400).all(|at| !law.drops(ms(at), ms(at - 10), PACKET)));
     }
 
     #[test]
-    fn a_rate_that_was_needed_before_is_taken_up_again() {
+    fn a_recent_drop_rate_is_resumed() {
         let mut law = law();
         let before = strikes(&mut law, 1000..2000);
-        assert!(!law.strikes(ms(2000), ms(1999), LONG));
+        assert!(!law.drops(ms(2000), ms(1999), LONG));
         let again = strikes(&mut law, 2001..2200);
-        assert_eq!(again[0], 2101, "only after an interval");
+        assert_eq!(again[0], 2101, "after an interval above the target");
         let gap = again[1] - again[0];
-        assert!(gap < 100 / 3, "not from 100 ms on, for {} came before: {gap}", before.len());
+        assert!(gap < 100 / 3, "the gap must continue from the {} drops before instead of 100 ms: {gap}", before.len());
     }
 }

@@ -1,6 +1,6 @@
-//! First in, first out: packets in a row, or what their owner keeps of them, and the limit that they share.
+//! First in, first out, with a limit and an optional marking threshold.
 
-use super::{Discipline, Settings, Settled, Verdict, has_room, mark};
+use super::{Discipline, PrecomputedFifo, Settings, Verdict, has_room, mark};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant};
@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What it may hold; without a limit, everything.
+    /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Mark a packet that finds more than this waiting, if its transport understands marks: DCTCP's K (RFC 8257, §3.1).
+    /// Mark an ECN-capable packet that finds more than this queued: the marking threshold K of DCTCP (RFC 8257, §3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "20packets")]
     pub mark_above: Option<Limit>,
@@ -28,11 +28,12 @@ impl Settings for Config {
         Fifo::new(self.limit, self.mark_above)
     }
 
-    fn settled(self) -> Option<Settled> {
-        Some(Settled::new(self.limit, self.mark_above))
+    fn precomputed(self) -> Option<PrecomputedFifo> {
+        Some(PrecomputedFifo::new(self.limit, self.mark_above))
     }
 }
 
+/// A FIFO of entries: packets with their arrival times, or only what the owner records of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
     limit: Option<Limit>,
@@ -50,13 +51,14 @@ impl<T> Fifo<T> {
         self.waiting.len()
     }
 
-    /// Is there room for one more of `size`?
+    /// Returns `true` if there is room for a packet of `size`.
     #[inline]
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
-    /// Is a packet that comes now to be marked? Alizadeh et al., SIGCOMM 2010, §3.1 (1): if it finds more than K (RFC 8257, §3.1).
+    /// Returns `true` if a packet that arrives now must be marked: if it finds more than K queued (Alizadeh et al., SIGCOMM 2010,
+    /// §3.1 (1); RFC 8257, §3.1).
     #[inline]
     pub(crate) fn marks(&self) -> bool {
         match self.mark_above {
@@ -106,8 +108,8 @@ impl<D: Datagram> Discipline<D> for Fifo<(Instant, D)> {
         self.pop()
     }
 
-    fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
-        self.waiting.iter().map(|(_, packet)| packet).any(holds)
+    fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
+        self.waiting.iter().map(|(_, packet)| packet).any(predicate)
     }
 
     fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {

@@ -1,29 +1,29 @@
-//! The queue disciplines, each named once.
+//! The registry of queue disciplines.
 //!
-//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line of the list at the end of this file, from which
-//! [`Config`], [`Held`] and all that enumerates disciplines are made.
+//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list below, from which the macro generates
+//! [`Config`], [`PacketQueue`] and everything that enumerates disciplines.
 
-use super::{Discipline, Settled, Verdict};
+use super::{Discipline, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario says of a discipline. All settings have a `limit`: what the queue may hold, which is everything without one.
+/// The settings of a discipline in a scenario. All settings have a `limit`, the capacity of the queue, which is unlimited by default.
 pub(crate) trait Settings: Copy + Default {
-    /// What holds the packets: a [`Discipline`] for each [`Datagram`].
+    /// The [`Discipline`] that these settings configure.
     type Discipline<D>;
 
     /// An empty queue with these settings.
     fn discipline<D: Datagram>(self) -> Self::Discipline<D>;
 
-    /// The queue of a link, if what it does to a packet is settled when that arrives.
-    fn settled(self) -> Option<Settled> {
+    /// An empty queue that need not store packets, if the discipline allows departures to be computed on arrival.
+    fn precomputed(self) -> Option<PrecomputedFifo> {
         None
     }
 
-    /// The times among the settings, each with its name.
+    /// The names and values of the settings that are times.
     fn times(&self) -> Vec<(&'static str, Duration)> {
         Vec::new()
     }
@@ -48,7 +48,7 @@ macro_rules! disciplines {
                 [$(Self::$Variant(super::$($module)::+::Config::default()),)*].into_iter()
             }
 
-            /// The name of the discipline, as scenarios spell it.
+            /// The name of the discipline in scenarios.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -56,7 +56,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What the queue may hold, if there is a limit.
+            /// The capacity of the queue, if it is limited.
             #[must_use]
             pub const fn limit(&self) -> Option<Limit> {
                 match self {
@@ -73,7 +73,7 @@ macro_rules! disciplines {
                 self
             }
 
-            /// The times among the settings, each with its name. They have to be above zero.
+            /// The names and values of the settings that are times; they must be above zero.
             #[must_use]
             pub fn times(&self) -> Vec<(&'static str, Duration)> {
                 match self {
@@ -81,9 +81,9 @@ macro_rules! disciplines {
                 }
             }
 
-            pub(super) fn settled(self) -> Option<Settled> {
+            pub(super) fn precomputed(self) -> Option<PrecomputedFifo> {
                 match self {
-                    $(Self::$Variant(settings) => settings.settled(),)*
+                    $(Self::$Variant(settings) => settings.precomputed(),)*
                 }
             }
         }
@@ -96,13 +96,13 @@ macro_rules! disciplines {
             }
         )*
 
-        /// Packets that wait in the order of a discipline.
+        /// Queued packets, in the order of a discipline.
         #[derive(Clone, Debug)]
-        pub(crate) enum Held<D> {
+        pub(crate) enum PacketQueue<D> {
             $($Variant(<super::$($module)::+::Config as Settings>::Discipline<D>),)*
         }
 
-        impl<D: Datagram> Held<D> {
+        impl<D: Datagram> PacketQueue<D> {
             pub(crate) fn new(config: Config) -> Self {
                 match config {
                     $(Config::$Variant(settings) => Self::$Variant(settings.discipline()),)*
@@ -110,11 +110,11 @@ macro_rules! disciplines {
             }
         }
 
-        /// Evaluates an expression with whatever discipline there is.
+        /// Evaluates an expression with the discipline of a [`PacketQueue`].
         macro_rules! each {
             ($self:expr, $discipline:ident => $then:expr) => {
                 match $self {
-                    $(Held::$Variant($discipline) => $then,)*
+                    $(PacketQueue::$Variant($discipline) => $then,)*
                 }
             };
         }
@@ -122,14 +122,14 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    /// First in, first out; what does not fit is dropped at the tail.
+    /// First in, first out; drops at the tail when it is full.
     "fifo" => Fifo(fifo),
     /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC 8289).
     "codel" => CoDel(codel),
-    /// A FIFO in which the newest pure ACK of a flow stands for an older one.
+    /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
     "ack-filter" => AckFilter(ack_filter::newest),
-    /// A FIFO with the ACK filter of CAKE: an older pure ACK goes if a newer one says more and, but for `aggressive`, another such one
-    /// still stands between them (Linux's `cake_ack_filter`).
+    /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes it and, unless `aggressive` is set,
+    /// another superseded one stands between them (Linux's `cake_ack_filter`).
     "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
 }
 
@@ -140,46 +140,46 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same discipline for an owner that minds the limit itself.
+    /// The same discipline without a limit, for an owner that enforces the limit itself.
     #[must_use]
     pub const fn without_limit(self) -> Self {
         self.with_limit(None)
     }
 }
 
-impl<D: Datagram> Held<D> {
-    /// `packet` asks to wait. `room`: is there any, beyond what the discipline itself limits?
+impl<D: Datagram> PacketQueue<D> {
+    /// See [`Discipline::offer`].
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         let verdict = each!(self, discipline => discipline.offer(now, packet, room, tally));
         match &verdict {
-            Verdict::Queued => tally.waits(now, self.len()),
+            Verdict::Queued => tally.records_length(now, self.len()),
             Verdict::Replaced(older) => tally.filters(now, older.wire_len()),
             Verdict::Dropped(packet) => tally.drops(now, packet.flow(), packet.wire_len()),
         }
         verdict
     }
 
-    /// When the head arrived, and the head.
+    /// See [`Discipline::head`].
     #[inline]
     pub(crate) fn head(&self) -> Option<(Instant, &D)> {
         each!(self, discipline => discipline.head())
     }
 
-    /// The head leaves: when it arrived, and the head. Returns `None` if no packet waits, or if the head is dropped instead.
+    /// See [`Discipline::take_head`].
     #[inline]
     pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let taken = each!(self, discipline => discipline.take_head(leaves, tally));
-        tally.waits(leaves, self.len());
+        tally.records_length(leaves, self.len());
         taken
     }
 
-    /// Does any waiting packet satisfy `holds`?
-    pub(crate) fn any(&self, holds: impl FnMut(&D) -> bool) -> bool {
-        each!(self, discipline => discipline.any(holds))
+    /// See [`Discipline::any`].
+    pub(crate) fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
+        each!(self, discipline => discipline.any(predicate))
     }
 
-    /// Takes out those that are `wanted`, wherever they wait, with the instants of their arrival.
+    /// See [`Discipline::take_out`].
     pub(crate) fn take_out(
         &mut self,
         now: Instant,
@@ -187,13 +187,13 @@ impl<D: Datagram> Held<D> {
         tally: &mut Tally,
     ) -> Vec<(Instant, D)> {
         let taken = each!(self, discipline => discipline.take_out(wanted));
-        tally.waits(now, self.len());
+        tally.records_length(now, self.len());
         taken
     }
 
-    /// A packet found nobody waiting and the server free: it is served without being offered.
-    pub(crate) fn passed_by(&mut self) {
-        each!(self, discipline => discipline.passed_by());
+    /// See [`Discipline::bypassed`].
+    pub(crate) fn bypassed(&mut self) {
+        each!(self, discipline => discipline.bypassed());
     }
 
     #[inline]

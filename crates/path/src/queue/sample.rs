@@ -21,7 +21,7 @@ pub(super) fn ack(flow: u32, ack: u32) -> Packet {
 }
 
 impl Packet {
-    /// With this changed in its header.
+    /// The same packet with a changed header.
     pub(super) fn with(mut self, change: impl FnOnce(&mut AckHeader)) -> Self {
         self.header.as_mut().map(change);
         self

@@ -5,31 +5,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// From `at` on, the link has this rate.
+/// A change of a link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct RateStep {
     /// Time since the start of the run.
     #[schemars(example = "0s")]
     pub at: Duration,
-    /// The rate from then on.
+    /// The rate from that time on.
     #[schemars(example = "8Mbps")]
     pub rate: Rate,
 }
 
-/// Steps in order, the first at zero.
+/// Rate steps in order of time, the first at zero.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    steps: Vec<Step>,
+    steps: Vec<RateStep>,
     current: usize,
 }
 
-/// Why steps make no schedule.
+/// Why steps do not form a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
-    /// There is none, or the first is later than zero.
+    /// There is no step, or the first is later than zero.
     NoRateAtStart,
-    /// The step of this index does not come after the one before it.
+    /// The step with this index is not later than the one before it.
     OutOfOrder(usize),
 }
 
@@ -48,8 +48,8 @@ impl Schedule {
     /// A schedule of these steps.
     ///
     /// # Errors
-    /// If they do not begin at zero or are not in order.
-    pub fn new(steps: &[Step]) -> Result<Self, ScheduleError> {
+    /// If the steps do not begin at zero or are out of order.
+    pub fn new(steps: &[RateStep]) -> Result<Self, ScheduleError> {
         if !steps.first().is_some_and(|step| step.at.is_zero()) {
             return Err(ScheduleError::NoRateAtStart);
         }
@@ -59,9 +59,10 @@ impl Schedule {
         }
     }
 
-    /// A packet that lives through a change of rate is sent partly at each. The last nanosecond is rounded up.
+    /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the rate changes during the service,
+    /// each part of the packet is sent at the rate of its time.
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
-        // In units of a bit per second times a nanosecond, which no division has touched.
+        // In bits times 10⁹, so that products of rate and nanoseconds are subtracted exactly.
         let mut work = u128::from(size.get()) * 8 * 1_000_000_000;
         let mut now = start;
         while self.steps.get(self.current + 1).is_some_and(|next| Instant::ZERO + next.at <= now) {
@@ -105,7 +106,7 @@ mod tests {
     }
 
     fn schedule() -> Schedule {
-        let step = |ms, mbps| Step { at: Duration::from_millis(ms), rate: Rate::from_mbps(mbps) };
+        let step = |ms, mbps| RateStep { at: Duration::from_millis(ms), rate: Rate::from_mbps(mbps) };
         Schedule::new(&[step(0, 8), step(10, 4), step(20, 16)]).unwrap()
     }
 
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn steps_are_checked() {
-        let step = |ms| Step { at: Duration::from_millis(ms), rate: Rate::from_mbps(1) };
+        let step = |ms| RateStep { at: Duration::from_millis(ms), rate: Rate::from_mbps(1) };
         assert_eq!(Schedule::new(&[]).unwrap_err(), ScheduleError::NoRateAtStart);
         assert_eq!(Schedule::new(&[step(1)]).unwrap_err(), ScheduleError::NoRateAtStart);
         assert_eq!(Schedule::new(&[step(0), step(5), step(5)]).unwrap_err(), ScheduleError::OutOfOrder(2));

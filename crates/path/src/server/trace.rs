@@ -1,34 +1,37 @@
 //! Recorded links, in the format of mahimahi's `mm-link`.
 //!
-//! Each line is a millisecond at which 1504 octets may leave. Lines may repeat. After the last line the trace starts again, that
-//! many milliseconds later. Opportunities pass unused while nobody waits; a packet may span several, and several packets may
-//! share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
+//! Each line is a delivery opportunity: a time in milliseconds at which 1504 octets may leave. Lines may repeat. After the last line
+//! the trace starts again, shifted by the time of that line. An opportunity is wasted if no packet waits; a packet may span several
+//! opportunities, and several packets may share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
 
 use acklab_base::{Bytes, Duration, Instant};
 use std::fmt;
 
-/// Octets that one line lets pass.
+/// The octets of one delivery opportunity.
 const OPPORTUNITY: u64 = 1504;
 
-/// A recorded link and how far it has been used.
+/// A recorded link and the opportunities that it has used.
 #[derive(Clone, Debug)]
 pub struct Trace {
     millis: Vec<u64>,
+    /// The index of the next opportunity.
     next: usize,
+    /// How often the trace has been repeated.
     cycle: u64,
-    /// What is left of the opportunity last used, and when that was.
+    /// The octets left of the opportunity used last.
     left: u64,
+    /// The instant of the opportunity used last.
     at: Instant,
 }
 
-/// Why a text is no trace.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
     /// This line, counted from 1, is not a number of milliseconds.
     NotMilliseconds {
         /// The line's number.
         line: usize,
-        /// What stands there.
+        /// The content of the line.
         found: String,
     },
     /// This line is earlier than the one before it.
@@ -36,7 +39,7 @@ pub enum TraceError {
         /// The line's number.
         line: usize,
     },
-    /// There is no line, or the last is at zero, so that the trace could not repeat.
+    /// There is no line, or the last is at zero, so that the trace cannot repeat.
     NoTime,
 }
 
@@ -55,10 +58,10 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 impl Trace {
-    /// Reads the text of a trace file; blank lines are passed over.
+    /// Parses the text of a trace file, ignoring blank lines.
     ///
     /// # Errors
-    /// The first line that does not fit, by number.
+    /// If a line is no whole number or is out of order, or if the trace has no duration.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -78,6 +81,7 @@ impl Trace {
         Ok(Self { millis, next: 0, cycle: 0, left: 0, at: Instant::ZERO })
     }
 
+    /// The instant of the next opportunity.
     fn opportunity(&self) -> Instant {
         let period = self.millis[self.millis.len() - 1];
         Instant::ZERO + Duration::from_millis(self.cycle * period + self.millis[self.next])
@@ -107,7 +111,7 @@ impl Trace {
         self.at
     }
 
-    /// Pass over whole cycles at once, so that a long silence costs nothing.
+    /// Skips the opportunities before `start`, whole repetitions at once, so that a long idle time costs nothing.
     fn skip_to(&mut self, start: Instant) {
         let period = self.millis[self.millis.len() - 1];
         let millis = start.as_nanos().div_ceil(1_000_000);
@@ -144,16 +148,16 @@ mod tests {
     }
 
     #[test]
-    fn small_packets_share_and_silence_wastes() {
+    fn small_packets_share_opportunities_and_idle_time_wastes_them() {
         let mut trace = Trace::parse("5\n10\n").unwrap();
         assert_eq!(trace.finish(at(0), Bytes(700)), at(5));
         assert_eq!(trace.finish(at(5), Bytes(700)), at(5));
-        assert_eq!(trace.finish(at(6), Bytes(700)), at(10), "what was left at 5 has passed");
+        assert_eq!(trace.finish(at(6), Bytes(700)), at(10), "the rest of the opportunity at 5 is lost");
         assert_eq!(trace.finish(at(1_000_001), Bytes(1)), at(1_000_005));
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn errors_name_the_line() {
         assert_eq!(Trace::parse("1\nx\n").unwrap_err(), TraceError::NotMilliseconds { line: 2, found: "x".into() });
         assert_eq!(Trace::parse("4\n3\n").unwrap_err(), TraceError::Backwards { line: 2 });
         assert_eq!(Trace::parse("\n0\n").unwrap_err(), TraceError::NoTime);

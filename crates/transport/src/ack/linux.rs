@@ -2,6 +2,8 @@
 //!
 //! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is not held up
 //!   (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and a duplicate, bring them back.
+//! * As long as the receive buffer grows by itself, each segment that lets the window grow is acknowledged at once (`tcp_grow_window`;
+//!   the file `receive_buffer`).
 //! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), at once when the last
 //!   gap closes (`tcp_data_queue`).
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
@@ -12,6 +14,9 @@
 //!   it takes in full unless another interrupt comes first; here none does. A third range of SACK releases what is held back: in Linux
 //!   before the segment is taken in, here after (`tcp_sack_compress_send_ack`).
 
+mod receive_buffer;
+
+use self::receive_buffer::{Arrived, ReceiveBuffer};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
@@ -63,6 +68,9 @@ pub struct QuickOrDelayed {
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
+    buffer: ReceiveBuffer,
+    /// Of the ledger's octets, in order and in all, those that the buffer has counted.
+    counted: (u64, u64),
 }
 
 impl AckPolicy for QuickOrDelayed {
@@ -72,6 +80,7 @@ impl AckPolicy for QuickOrDelayed {
 
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         self.adapt(now);
+        self.grow(now, arrival, ledger, held);
         if matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. }) {
             self.duplicates = 0;
         }
@@ -99,8 +108,15 @@ impl AckPolicy for QuickOrDelayed {
     }
 
     fn on_ack_sent(&mut self, _now: Instant) {
-        self.quick = self.quick.saturating_sub(1);
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                // tcp_dec_quickack_mode
+                self.ato = ATO_MIN;
+            }
+        }
         (self.compressed, self.compressed_until) = (0, None);
+        self.counted.0 = 0;
     }
 }
 
@@ -124,6 +140,26 @@ impl QuickOrDelayed {
         self.compressed += 1;
         let until = *self.compressed_until.get_or_insert_with(|| now + compressed_sack_delay(ledger));
         Decision::At(until, Reason::CompressedSack)
+    }
+
+    /// The receive buffer takes in the arrival. If its window grows by that, the segment is acknowledged at once (`tcp_grow_window`).
+    fn grow(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) {
+        let (in_order, in_all) = self.counted;
+        self.counted = (ledger.bytes, ledger.total.octets);
+        if *arrival == Arrival::Duplicate {
+            return;
+        }
+        let distance = held.beyond.last().map_or(0, |last| last.end - held.next);
+        let arrived = Arrived {
+            octets: ledger.total.octets - in_all,
+            full_size: ledger.full_size,
+            advanced: ledger.bytes - in_order,
+            beyond: distance.saturating_mul(ledger.full_size) / ledger.unit.max(1),
+            round_trip: ledger.round_trip.as_ref().and_then(|rtt| rtt.smoothed()),
+        };
+        if self.buffer.arrive(now, arrived) {
+            self.quick |= 1;
+        }
     }
 
     /// Adapts the timer to the spacing of segments; a long silence brings back quick ACKs.
@@ -164,6 +200,11 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
+    /// The policy of a receiver whose buffer does not grow any more.
+    fn settled() -> QuickOrDelayed {
+        QuickOrDelayed { buffer: ReceiveBuffer::settled(), ..QuickOrDelayed::default() }
+    }
+
     fn in_order(ledger: &mut Ledger, k: u64) -> Held<'static> {
         ledger.enter(at(k * 700), Packet::of_stream((k - 1) * 1448..k * 1448, 1448));
         Held { next: k * 1448, beyond: &[], sack: true }
@@ -171,7 +212,7 @@ mod tests {
 
     #[test]
     fn sixteen_quick_acks_and_then_every_second_segment() {
-        let (mut policy, mut ledger) = (Linux {}.policy(), Ledger::default());
+        let (mut policy, mut ledger) = (settled(), Ledger::default());
         let reasons: Vec<Option<Reason>> = (1..=22)
             .map(|k| {
                 let held = in_order(&mut ledger, k);
@@ -194,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_timer_starts_at_forty_milliseconds() {
-        let (mut policy, mut ledger) = (Linux {}.policy(), Ledger::default());
+        let (mut policy, mut ledger) = (settled(), Ledger::default());
         for k in 1..=17 {
             let held = in_order(&mut ledger, k);
             let decision = policy.decide(at(k * 700), &Arrival::InOrder, &ledger, held);
@@ -208,7 +249,7 @@ mod tests {
 
     /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
     fn beyond_a_gap(rtt: Option<Duration>, segments: Range<u64>, each: u64) -> Vec<Decision> {
-        let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
+        let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..settled() };
         let mut ledger = policy.ledger();
         if let (Some(age), Some(estimate)) = (rtt, &mut ledger.round_trip) {
             estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age }));

@@ -4,7 +4,6 @@
 //! [`Config`], [`Policy`] and all that enumerates policies are made.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
-use super::{ack_frequency, byte_counting, chrome, congestion_control, daass, delayed, linux, per_packet, quic, tack};
 use crate::fault::{Fault, above_zero};
 use crate::registry::registry;
 use acklab_base::{Duration, Instant};
@@ -53,26 +52,26 @@ registry! {
     strategies Policy: AckPolicy, new(config: Config) calls policy() -> Policy;
 
     /// Every segment at once.
-    "per-packet" => PerPacket(per_packet::PerPacket),
+    "per-packet" => PerPacket(super::per_packet::PerPacket),
     /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
-    "delayed" => Delayed(delayed::Delayed),
+    "delayed" => Delayed(super::delayed::Delayed),
     /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
-    "linux" => Linux(linux::Linux),
+    "linux" => Linux(super::linux::Linux),
     /// Every so many full-sized segments' worth of octets (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
-    "byte-counting" => ByteCounting(byte_counting::ByteCounting),
+    "byte-counting" => ByteCounting(super::byte_counting::ByteCounting),
     /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles, and again after a loss (Allman, CCR
     /// 28(5), 1998; RFC 2760, §3.2.3).
-    "daass" => Daass(daass::Daass),
+    "daass" => Daass(super::daass::Daass),
     /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of the round trip.
-    "chrome" => Chrome(chrome::Chrome),
+    "chrome" => Chrome(super::chrome::Chrome),
     /// As QUIC does without extensions (RFC 9000, §13.2): every so many segments in order or not, and at once for a new gap.
-    "quic" => Quic(quic::Quic),
+    "quic" => Quic(super::quic::Quic),
     /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
-    "ack-frequency" => AckFrequency(ack_frequency::AckFrequency),
+    "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
     /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
-    "tack" => Tack(tack::Tack),
+    "tack" => Tack(super::tack::Tack),
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
-    "ack-congestion-control" => AckCongestionControl(congestion_control::AckCongestionControl),
+    "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
 }
 
 impl Config {

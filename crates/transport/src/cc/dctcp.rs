@@ -2,10 +2,16 @@
 //!
 //! α is the share of marked octets, averaged over windows of data. A congestion window in which a mark arrives is reduced by the factor
 //! 1 − α/2. Growth and the reaction to loss are Reno's (§3.4, §3.5).
+//!
+//! Linux's `tcp_dctcp.c` differs in these points:
+//!
+//! 1. An observation window ends with the ACK of what was next to be sent at its start, not beyond it (`dctcp_update_alpha`).
+//! 2. A loss during the reduction for a mark halves the present window, not that before the mark (`dctcp_react_to_loss`).
+//! 3. α has ten bits, and windows are whole segments. That is not modelled.
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
-use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};
+use super::{Ack, CongestionControl, Dialect, Position, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
@@ -37,6 +43,7 @@ impl Settings for Config {
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
     gain: f64,
+    dialect: Dialect,
     reno: NewReno,
     /// DCTCP.Alpha.
     alpha: f64,
@@ -54,6 +61,7 @@ impl Dctcp {
     pub(super) fn new(constants: &Config, start: &Start) -> Self {
         Self {
             gain: constants.gain,
+            dialect: start.dialect,
             reno: NewReno::new(&newreno::Config::PUBLISHED, start),
             alpha: constants.initial_alpha,
             acked: 0,
@@ -72,7 +80,13 @@ impl Dctcp {
     fn observe(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
         self.marked += ack.marked;
-        if ack.acked_to <= self.window_end || self.acked == 0 {
+        let has_ended = match self.dialect {
+            // §3.3, step 4: not while SEG.ACK is less than or equal to WindowEnd.
+            Dialect::Reference | Dialect::Ns3 => ack.acked_to > self.window_end,
+            // dctcp_update_alpha: !before(snd_una, next_seq).
+            Dialect::Linux => ack.acked_to >= self.window_end,
+        };
+        if !has_ended || self.acked == 0 {
             return;
         }
         let share = self.marked as f64 / self.acked as f64;
@@ -96,13 +110,15 @@ impl CongestionControl for Dctcp {
         (reduced as u64).max(2 * window.mss)
     }
 
-    /// A loss during the reduction for a mark: together they reduce the window as the loss alone would (§3.5).
+    /// A loss during the reduction for a mark. Together they reduce the window as the loss alone would (§3.5: once per window of data across
+    /// all loss signals). In Linux the loss halves the window that the reduction has left so far.
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         self.reno.on_state(now, window, state);
         match state {
             CongestionState::Recovery => {
                 if let Some(before) = self.before_mark.take() {
-                    let halved = self.reno.ssthresh(now, window, before, Signal::Loss);
+                    let halves = if self.dialect == Dialect::Linux { window.cwnd } else { before };
+                    let halved = self.reno.ssthresh(now, window, halves, Signal::Loss);
                     window.ssthresh = window.ssthresh.min(halved);
                 }
             }
@@ -123,7 +139,7 @@ mod tests {
         Dctcp::new(&Config::PUBLISHED, &start(Growth::PerSegment))
     }
 
-    /// A window of ten segments, of which so many are marked, acknowledged one by one.
+    /// A window of ten segments, of which `marked` are marked, acknowledged one by one.
     fn round(controller: &mut Dctcp, window: &mut Window, una: &mut u64, marked: u64) {
         for segment in 0..10 {
             *una += MSS;
@@ -166,13 +182,26 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_in_the_window_of_a_mark_halves_what_was_before() {
-        let mut controller = Dctcp { alpha: 0.25, ..dctcp() };
-        let mut window = Window { cwnd: 100 * MSS, ssthresh: u64::MAX, mss: MSS };
-        window.ssthresh = controller.ssthresh(Instant::ZERO, &window, 100 * MSS, Signal::Mark);
-        controller.on_state(Instant::ZERO, &mut window, CongestionState::Reduced);
-        window.cwnd = 90 * MSS;
-        controller.on_state(Instant::ZERO, &mut window, CongestionState::Recovery);
-        assert_eq!(window.ssthresh, 50 * MSS);
+    fn a_loss_in_the_window_of_a_mark_halves_what_was_before_or_what_is() {
+        for (dialect, threshold) in [(Dialect::Reference, 50), (Dialect::Linux, 45)] {
+            let mut controller = Dctcp { alpha: 0.25, dialect, ..dctcp() };
+            let mut window = Window { cwnd: 100 * MSS, ssthresh: u64::MAX, mss: MSS };
+            window.ssthresh = controller.ssthresh(Instant::ZERO, &window, 100 * MSS, Signal::Mark);
+            controller.on_state(Instant::ZERO, &mut window, CongestionState::Reduced);
+            window.cwnd = 90 * MSS;
+            controller.on_state(Instant::ZERO, &mut window, CongestionState::Recovery);
+            assert_eq!(window.ssthresh, threshold * MSS, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn an_observation_window_ends_with_its_last_octet_in_linux_and_beyond_it_in_the_rfc() {
+        for (dialect, ends) in [(Dialect::Reference, false), (Dialect::Linux, true)] {
+            let mut controller = Dctcp { dialect, window_end: Position(10 * MSS), ..dctcp() };
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
+            let last = ack(Instant::ZERO, 1, Duration::from_millis(1));
+            controller.on_ack(&mut window, &Ack { acked_to: Position(10 * MSS), may_grow: false, ..last });
+            assert_eq!(controller.alpha() < 1.0, ends, "{dialect:?}");
+        }
     }
 }

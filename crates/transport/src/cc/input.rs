@@ -1,4 +1,4 @@
-//! What a controller is told: ACKs, transmissions, losses. Sizes are in octets.
+//! The inputs of a controller: ACKs, transmissions, losses. Sizes are in octets.
 
 use super::{Acked, Position};
 use crate::recovery::CongestionState;

@@ -1,15 +1,14 @@
-//! Performance-oriented congestion control: rates are tried, and the one with the greater utility is kept.
+//! Performance-oriented congestion control: the sender tries rates and keeps the one with the greater utility.
 //!
 //! | module | part |
 //! |---|---|
-//! | `monitor` | monitor intervals: what was sent at one rate, and what became of it |
+//! | `monitor` | monitor intervals: what was sent at one rate, and its outcome |
 //! | `allegro` | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
 //! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
-//! Rates are of payload. A sender keeps at most two round trips' worth of its rate in flight, and four segments at the
-//! least (`pcc_set_cwnd` of the authors' kernel module, PCC-Kernel); the papers' senders over UDP had no window. Loss as such
-//! moves nothing. While a timeout is being repaired nothing is measured, for what is then lost may have been delivered (the
-//! kernel module's `PCC_LOSS`).
+//! Rates are of payload. The window is two round trips of the rate, at least four segments (`pcc_set_cwnd` of the authors' kernel module,
+//! PCC-Kernel); the papers' senders over UDP had no window. A loss changes nothing but the utility. No interval is measured during
+//! recovery from a timeout, because transmissions marked lost may have been delivered (the kernel module's `PCC_LOSS`).
 
 pub mod allegro;
 mod monitor;
@@ -22,54 +21,58 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use monitor::{Monitor, Report};
 
-/// Both papers: the first rate is two segments a round trip.
+/// Both papers: the first rate is two segments in a round trip.
 const INITIAL_SEGMENTS: u64 = 2;
 /// Megabits per second. The authors' UDT sender (PCC-Uspace, `pcc-gradient`, `kMinRateMbps`).
 const MIN_RATE: f64 = 0.1;
-/// `pcc_set_cwnd`: the window in round trips, and its least number of segments.
+/// `pcc_set_cwnd`: the window in round trips of the rate…
 const WINDOW_ROUND_TRIPS: f64 = 2.0;
+/// …and its least number of segments.
 const MIN_WINDOW_SEGMENTS: u64 = 4;
-/// NSDI '15, §3.1: an interval takes ten packets at least.
-const MIN_INTERVAL_PACKETS: u64 = 10;
-/// The round trip before any was measured (RFC 6298, §2.1).
+/// The round-trip time that is assumed before one is measured (RFC 6298, §2.1).
 const UNKNOWN_RTT: Duration = Duration::from_secs(1);
-/// A path without any delay has a rate all the same.
+/// The least smoothed round-trip time, so that the rate of a path without delay is finite.
 const MIN_RTT: Duration = Duration::from_micros(1);
 
-/// What a finished interval led to.
+/// The consequence of a finished interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The intervals under way go on.
     Continue,
-    /// The rate is another now: what is under way is of no more use, and the next interval begins at once (NSDI '15, §3.1,
-    /// re-alignment).
+    /// The rate has changed: the intervals under way are discarded and the next one begins at once (NSDI '15, §3.1, re-alignment).
     Restart,
 }
 
-/// How rates are chosen. Rates are in megabits per second.
+/// The choice of rates, in megabits per second.
 pub trait Learner {
-    /// What can be set.
+    /// The constants of the learner.
     type Constants: Copy;
 
-    /// Begins at `rate`.
+    /// The first rate, or zero for two segments in a round trip.
+    fn initial_rate(constants: &Self::Constants) -> f64;
+
+    /// A learner that begins at `rate`.
     fn new(constants: Self::Constants, rate: f64) -> Self;
 
     /// The rate between intervals.
     fn rate(&self) -> f64;
 
-    /// The rate of the interval that begins now; none if results have to come first.
+    /// Returns the rate of the interval that begins now, or `None` if results are needed first.
     fn next(&mut self, random: &mut Stream) -> Option<f64>;
 
-    /// How many round trips an interval lasts.
+    /// The fewest packets of an interval.
+    fn min_packets(&self) -> u32;
+
+    /// The duration of the next interval in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
 
-    /// An interval is finished, and all its packets' fates are known.
+    /// An interval is finished: the outcomes of all its transmissions are known.
     fn learn(&mut self, report: &Report) -> Verdict;
 
-    /// An interval was not filled, for the application had nothing to send: it tells nothing, and has to be repeated.
+    /// An application-limited interval has shown nothing and has to be repeated.
     fn repeat(&mut self, report: &Report);
 
-    /// The retransmission timer expired; what was under way is forgotten.
+    /// The retransmission timer expired, and the intervals under way are discarded.
     fn on_timeout(&mut self);
 }
 
@@ -82,7 +85,7 @@ pub struct Pcc<L: Learner> {
     srtt: Duration,
     random: Stream,
     mss: u64,
-    /// A timeout is being repaired.
+    /// In recovery from a timeout.
     is_paused: bool,
 }
 
@@ -90,7 +93,7 @@ impl<L: Learner> Pcc<L> {
     pub(super) fn new(constants: &L::Constants, start: &Start) -> Self {
         Self {
             constants: *constants,
-            learner: L::new(*constants, megabits(INITIAL_SEGMENTS * start.mss, UNKNOWN_RTT)),
+            learner: L::new(*constants, first_rate::<L>(constants, start.mss, UNKNOWN_RTT)),
             monitor: Monitor::default(),
             srtt: UNKNOWN_RTT,
             random: start.random.clone(),
@@ -99,7 +102,7 @@ impl<L: Learner> Pcc<L> {
         }
     }
 
-    /// Megabits per second, at present.
+    /// The present rate in megabits per second.
     fn rate(&self) -> f64 {
         self.monitor.rate().unwrap_or_else(|| self.learner.rate()).max(MIN_RATE)
     }
@@ -109,14 +112,20 @@ impl<L: Learner> Pcc<L> {
         window.cwnd = (octets as u64).max(MIN_WINDOW_SEGMENTS * self.mss);
     }
 
-    /// NSDI '15, §3.1: T_m, the longer of some round trips and ten packets.
+    /// NSDI '15, §3.1: T_m, the longer of some round trips and the time of the fewest packets.
     fn length(&mut self, rate: f64) -> Duration {
-        let packets = (MIN_INTERVAL_PACKETS * self.mss * 8) as f64 / (rate * 1e6);
+        let packets = (u64::from(self.learner.min_packets()) * self.mss * 8) as f64 / (rate * 1e6);
         Duration::from_secs_f64((self.learner.round_trips(&mut self.random) * self.srtt.as_secs_f64()).max(packets))
     }
 }
 
-/// So many octets in so long, in megabits per second.
+fn first_rate<L: Learner>(constants: &L::Constants, mss: u64, rtt: Duration) -> f64 {
+    let configured = L::initial_rate(constants);
+    let rate = if configured > 0.0 { configured } else { megabits(INITIAL_SEGMENTS * mss, rtt) };
+    rate.max(MIN_RATE)
+}
+
+/// The rate of `octets` in `time`, in megabits per second.
 fn megabits(octets: u64, time: Duration) -> f64 {
     octets as f64 * 8.0 / 1e6 / time.as_secs_f64()
 }
@@ -125,7 +134,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
     fn on_established(&mut self, _now: Instant, window: &mut Window, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
-            self.learner = L::new(self.constants, megabits(INITIAL_SEGMENTS * self.mss, self.srtt).max(MIN_RATE));
+            self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));
         }
         self.limit(window);
     }
@@ -144,7 +153,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
             self.monitor.on_rtt(ack.now, rtt);
         }
         while let Some(report) = self.monitor.take_finished() {
-            if report.tells_nothing {
+            if report.is_inconclusive {
                 self.learner.repeat(&report);
                 self.monitor.clear();
             } else if self.learner.learn(&report) == Verdict::Restart {
@@ -154,7 +163,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         self.limit(window);
     }
 
-    /// Neither paper has a threshold.
+    /// The papers have no threshold.
     fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
         u64::MAX
     }
@@ -196,5 +205,43 @@ impl<L: Learner> CongestionControl for Pcc<L> {
 
     fn wants_fates(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Growth;
+    use super::super::testing::{MSS, start};
+    use super::*;
+
+    /// Packets of the first interval at 2 segments in a round trip of 100 ms.
+    fn packets<L: Learner>(constants: &L::Constants) -> f64 {
+        let mut pcc = Pcc::<L>::new(constants, &start(Growth::PerSegment));
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+        pcc.on_established(Instant::ZERO, &mut window, Some(Duration::from_millis(100)));
+        let rate = pcc.rate();
+        rate * 1e6 * pcc.length(rate).as_secs_f64() / (MSS * 8) as f64
+    }
+
+    #[test]
+    fn the_first_rate_is_two_segments_in_a_round_trip_or_as_configured() {
+        let first = |constants| {
+            let mut pcc = Pcc::<allegro::Allegro>::new(&constants, &start(Growth::PerSegment));
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+            pcc.on_established(Instant::ZERO, &mut window, Some(Duration::from_millis(100)));
+            pcc.rate()
+        };
+        assert!((first(allegro::Config::PUBLISHED) - 0.16).abs() < 1e-9);
+        assert!((first(allegro::Config { initial_rate: 5.0, ..allegro::Config::PUBLISHED }) - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_interval_has_packets_enough_for_a_loss_rate() {
+        let allegro = packets::<allegro::Allegro>(&allegro::Config::PUBLISHED);
+        assert!((allegro - 10.0).abs() < 1e-6, "NSDI '15: {allegro}");
+        let kernel = packets::<allegro::Allegro>(&allegro::Config { min_packets: 40, ..allegro::Config::PUBLISHED });
+        assert!((kernel - 40.0).abs() < 1e-6, "PCC-Kernel: {kernel}");
+        let vivace = packets::<vivace::Vivace>(&vivace::Config::PUBLISHED);
+        assert!((vivace - 20.0).abs() < 1e-6, "PCC-Uspace: {vivace}");
     }
 }

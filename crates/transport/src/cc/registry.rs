@@ -4,8 +4,7 @@
 //! [`Config`] and [`Controller`] are made.
 
 use super::constants::Constants;
-use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
-use super::{bbr, bbr_tack, bbr3, copa, cubic, dctcp, newreno, pcc, vegas};
+use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window, newreno};
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
 use crate::recovery::fate::Fate;
@@ -39,26 +38,26 @@ registry! {
     /// A controller at work.
     strategies Controller: CongestionControl, new(config: &Config, start: &Start) calls controller(start) -> Controller;
 
-    /// RFC 5681: slow start, congestion avoidance, half the window on loss.
-    "newreno" or "reno" => NewReno(newreno::Config),
+    /// RFC 5681: slow start, congestion avoidance, half of the window after a loss.
+    "newreno" or "reno" => NewReno(super::newreno::Config),
     /// RFC 9438: a cubic curve of the time since the last loss.
-    "cubic" => Cubic(cubic::Config),
-    /// Brakmo and Peterson: so much in flight that a few segments wait in queues.
-    "vegas" => Vegas(vegas::Config),
-    /// BBR, version 1, as Linux has it (`tcp_bbr.c`).
-    "bbr" => Bbr(bbr::Config) boxed,
+    "cubic" => Cubic(super::cubic::Config),
+    /// Brakmo and Peterson: keeps a few segments waiting in queues.
+    "vegas" => Vegas(super::vegas::Config),
+    /// BBR, version 1, of Linux (`tcp_bbr.c`).
+    "bbr" => Bbr(super::bbr::Config) boxed,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
-    "bbr3" => Bbr3(bbr3::Config) boxed,
+    "bbr3" => Bbr3(super::bbr3::Config) boxed,
     /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is counted in TACK intervals.
-    "bbr-tack" => BbrTack(bbr_tack::Config) boxed,
-    /// RFC 8257: Reno, but the window gives way to marks in proportion to how many there are.
-    "dctcp" => Dctcp(dctcp::Config),
+    "bbr-tack" => BbrTack(super::bbr_tack::Config) boxed,
+    /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
+    "dctcp" => Dctcp(super::dctcp::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
-    "copa" => Copa(copa::Config),
+    "copa" => Copa(super::copa::Config),
     /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
-    "pcc-allegro" => PccAllegro(pcc::allegro::Config),
+    "pcc-allegro" => PccAllegro(super::pcc::allegro::Config),
     /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
-    "pcc-vivace" => PccVivace(pcc::vivace::Config),
+    "pcc-vivace" => PccVivace(super::pcc::vivace::Config),
 }
 
 impl Config {

@@ -115,17 +115,17 @@ impl Phase {
             Exit::Linux(hystart) => hystart.on_ack(window, ack),
             Exit::Ns3(hystart) => hystart.on_ack(window, ack),
         }
-        if !ack.may_grow {
-            return Acked::default();
-        }
-        if !window.in_slow_start() {
-            return ack.acked;
-        }
         if let Exit::PlusPlus(hystart) = &mut self.exit
             && hystart.is_first_slow_start(window)
         {
             hystart.on_ack(window, ack);
             return Acked::default();
+        }
+        if !ack.may_grow {
+            return Acked::default();
+        }
+        if !window.in_slow_start() {
+            return ack.acked;
         }
         self.grow(window, ack.acked)
     }

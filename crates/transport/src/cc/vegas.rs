@@ -10,7 +10,7 @@
 //! | a round of at most two samples | counts | Reno, since a delayed ACK may be among them | Reno |
 //! | a round ends | when snd.nxt at its start is acknowledged | beyond it | as the paper |
 //! | slow start | doubles every other round | every round | every round, a segment an ACK |
-//! | threshold after a decrease | | the window less one, but 3/4 of it at least | the same |
+//! | threshold after a decrease | at most the window | at most the window, at least 3/4 of it | at most the window less one, at least 3/4 of it |
 //! | threshold after loss | half | half | the window less one |
 //! | base | never expires | is measured anew after an idle period | never expires |
 
@@ -131,13 +131,12 @@ impl Vegas {
                 window.ssthresh = window.cwnd;
             } else {
                 window.cwnd = cwnd.min(target + 1) * window.mss;
-                window.ssthresh = below(window);
+                window.ssthresh = self.lowered_threshold(window);
             }
         } else if backlog > self.constants.beta {
             window.cwnd = cwnd.saturating_sub(1).max(1) * window.mss;
-            // Only a loss leaves linear mode.
-            let is_paper = self.dialect == Dialect::Reference;
-            window.ssthresh = if is_paper { window.ssthresh.min(window.cwnd) } else { below(window) };
+            // With it, a window that falls stays in linear mode.
+            window.ssthresh = self.lowered_threshold(window);
         } else if backlog < self.constants.alpha {
             window.cwnd = (cwnd + 1) * window.mss;
         }
@@ -150,16 +149,18 @@ impl Vegas {
         }
     }
 
+    /// The threshold that a decrease leaves: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`, min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The
+    /// minimum of two segments is `GetSsThresh`'s; elsewhere the window has it, so that a lower threshold would mean the same.
+    fn lowered_threshold(&self, window: &Window) -> u64 {
+        let less = if self.dialect == Dialect::Ns3 { window.mss } else { 0 };
+        window.ssthresh.min(window.cwnd.saturating_sub(less)).max(2 * window.mss)
+    }
+
     fn slow_start(&mut self, window: &mut Window, ack: &Ack) {
         if self.dialect != Dialect::Reference || !self.round.holds {
             self.reno.slow_start.on_ack(window, ack);
         }
     }
-}
-
-/// `tcp_vegas_ssthresh`; ns-3's `GetSsThresh`. The minimum of two segments is `GetSsThresh`'s; in Linux it follows from that of the window.
-fn below(window: &Window) -> u64 {
-    window.ssthresh.min(window.cwnd.saturating_sub(window.mss)).max(2 * window.mss)
 }
 
 impl CongestionControl for Vegas {
@@ -184,7 +185,11 @@ impl CongestionControl for Vegas {
     }
 
     fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
-        if self.dialect == Dialect::Ns3 { below(window) } else { self.reno.ssthresh(now, window, flight, signal) }
+        if self.dialect == Dialect::Ns3 {
+            self.lowered_threshold(window)
+        } else {
+            self.reno.ssthresh(now, window, flight, signal)
+        }
     }
 
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {

@@ -77,7 +77,18 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// Returns `true` if reordering has been seen.
+    #[must_use]
+    pub const fn has_seen_reordering(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// A D-SACK undoes a recovery: the window stays wide for one more (Linux's `tcp_try_undo_dsack`).
+    pub fn on_undone_by_dsack(&mut self) {
+        self.wide_for = (self.wide_for + 1).min(WIDE_FOR_RECOVERIES);
+    }
+
+    /// A recovery has ended, and its reduction was not undone.
     pub fn on_recovered(&mut self) {
         self.wide_for = self.wide_for.saturating_sub(1);
         if self.wide_for == 0 {

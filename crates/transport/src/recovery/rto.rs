@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298).
 
 use super::alarm::Alarm;
-use super::rtt::Estimator;
+use super::rtt::{Deviation, Estimator};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,19 @@ pub struct Config {
 pub enum Floor {
     /// The whole timeout (RFC 6298, §2.4).
     Timeout,
-    /// Four times the deviation, so that the timeout is at least SRTT and the minimum (Linux's `tcp_rtt_estimator`).
+    /// Four times the deviation, so that the timeout is at least SRTT and the minimum. The deviation is then [Linux's](Deviation::Linux).
     Deviation,
+}
+
+impl Config {
+    /// How the deviation follows the samples: where the floor is a part of it, as Linux computes both.
+    #[must_use]
+    pub const fn deviation(&self) -> Deviation {
+        match self.floor {
+            Floor::Timeout => Deviation::Rfc,
+            Floor::Deviation => Deviation::Linux { min: self.min },
+        }
+    }
 }
 
 /// What restarts the timer during a recovery.
@@ -50,14 +61,17 @@ pub enum Restart {
 pub struct Timer {
     config: Config,
     alarm: Alarm,
+    /// How often the timeout has been doubled (§5.5).
     backoff: u32,
+    /// Expiries since the last ACK that advanced (Linux's `icsk_retransmits`).
+    expiries: u32,
 }
 
 impl Timer {
     /// A timer that does not run.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, alarm: Alarm::NEVER, backoff: 0 }
+        Self { config, alarm: Alarm::NEVER, backoff: 0, expiries: 0 }
     }
 
     /// The timeout without backoff.
@@ -65,7 +79,7 @@ impl Timer {
     pub fn base(&self, rtt: &Estimator) -> Duration {
         let Config { initial, min, floor, max, granularity, .. } = self.config;
         let Some(srtt) = rtt.srtt() else { return initial };
-        let deviation = (rtt.rttvar() * 4).max(granularity);
+        let deviation = rtt.deviation().max(granularity);
         let timeout = match floor {
             Floor::Timeout => (srtt + deviation).max(min),
             Floor::Deviation => srtt + deviation.max(min),
@@ -87,10 +101,16 @@ impl Timer {
         }
     }
 
-    /// New data was acknowledged (§5.3). Both Linux and ns-3 end the backoff with it, without waiting for a new measurement.
+    /// Restarts the timer: new data was acknowledged (§5.3).
     pub fn restart(&mut self, now: Instant, rtt: &Estimator) {
+        self.expiries = 0;
+        self.rearm(now, rtt);
+    }
+
+    /// Ends the backoff: there is a new measurement (§5, last paragraph).
+    #[inline]
+    pub const fn end_backoff(&mut self) {
         self.backoff = 0;
-        self.alarm.set(Some(now + self.base(rtt).min(self.config.max)));
     }
 
     /// Restarts the timer with its backoff: the oldest segment was retransmitted.
@@ -99,23 +119,35 @@ impl Timer {
     }
 
     /// Stops the timer: nothing is outstanding (§5.2).
-    pub fn stop(&mut self) {
-        (self.alarm, self.backoff) = (Alarm::NEVER, 0);
+    pub const fn stop(&mut self) {
+        (self.alarm, self.expiries) = (Alarm::NEVER, 0);
     }
 
-    /// Returns the expiries in a row if it has expired. It is then backed off and stopped until the next [`start`](Self::start).
+    /// Stops the timer and ends the backoff: it ran for a SYN or for a zero-window probe.
+    pub const fn reset(&mut self) {
+        self.stop();
+        self.end_backoff();
+    }
+
+    /// Sets the timer to expire after `delay`.
+    pub fn set(&mut self, now: Instant, delay: Duration) {
+        self.alarm.set(Some(now + delay));
+    }
+
+    /// Returns the expiries since the last restart if it has expired. It is then backed off and stopped until the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         if !self.alarm.expire(now) {
             return None;
         }
         self.backoff += 1;
-        Some(self.backoff)
+        self.expiries += 1;
+        Some(self.expiries)
     }
 
     /// Returns `true` if it has expired since it was last restarted or stopped.
     #[must_use]
-    pub const fn is_backed_off(&self) -> bool {
-        self.backoff > 0
+    pub const fn has_expired(&self) -> bool {
+        self.expiries > 0
     }
 
     /// When it expires.
@@ -147,8 +179,8 @@ mod tests {
     }
 
     fn steady(rtt_ms: u64) -> Estimator {
-        let mut estimator = Estimator::default();
-        (0..100).for_each(|_| estimator.sample(Duration::from_millis(rtt_ms)));
+        let (mut estimator, rtt) = (Estimator::default(), Duration::from_millis(rtt_ms));
+        (0..100).for_each(|_| estimator.sample(rtt));
         estimator
     }
 
@@ -171,7 +203,11 @@ mod tests {
         assert_eq!(timer.deadline(), Some(at(600)));
         assert_eq!(timer.expire(at(600)), Some(2));
         timer.restart(at(700), &rtt);
+        assert_eq!(timer.deadline(), Some(at(1500)), "an ACK without a measurement keeps the backoff");
+        timer.end_backoff();
+        timer.restart(at(700), &rtt);
         assert_eq!(timer.deadline(), Some(at(900)));
+        assert_eq!(timer.expire(at(900)), Some(1));
     }
 
     #[test]

@@ -2,28 +2,83 @@
 
 use acklab_base::Duration;
 
+/// How the deviation follows the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deviation {
+    /// RTTVAR of RFC 6298, §2.3, with each sample.
+    #[default]
+    Rfc,
+    /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the present round trip (`mdev_max`), and falls
+    /// once a round trip, by a quarter of the difference. It is never below the minimum of the timeout. A sample below SRTT that
+    /// raises the mean deviation counts an eighth.
+    Linux {
+        /// The least 4 · RTTVAR: `tcp_rto_min`.
+        min: Duration,
+    },
+}
+
 /// SRTT and RTTVAR, in whole nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Estimator {
+    deviation: Deviation,
     srtt: Duration,
+    /// RTTVAR; of Linux 4 · RTTVAR, as it keeps it.
     rttvar: Duration,
+    /// Linux: `mdev_us`, four times the mean deviation.
+    mean: Duration,
+    /// Linux: `mdev_max_us`, its maximum in the present round trip.
+    largest: Duration,
+    /// Linux: `rtt_seq`, snd.nxt when the round trip began.
+    round_ends: u64,
     latest: Duration,
     min: Option<Duration>,
     samples: u64,
 }
 
 impl Estimator {
-    /// Take a measurement: α = 1/8, β = 1/4.
+    /// An estimator without a sample.
+    #[must_use]
+    pub fn new(deviation: Deviation) -> Self {
+        Self { deviation, ..Self::default() }
+    }
+
+    /// Takes a sample: α = 1/8, β = 1/4.
     pub fn sample(&mut self, rtt: Duration) {
-        if self.samples == 0 {
-            (self.srtt, self.rttvar) = (rtt, rtt / 2);
-        } else {
-            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
-            self.srtt = (self.srtt * 7 + rtt) / 8;
+        self.sample_at(rtt, rtt, 0, 0);
+    }
+
+    /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for the [least](Self::min) round trip.
+    pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
+        match self.deviation {
+            Deviation::Linux { min } => self.deviate_as_linux(rtt, min, una, nxt),
+            Deviation::Rfc if self.samples == 0 => self.rttvar = rtt / 2,
+            Deviation::Rfc => self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4,
         }
+        self.srtt = if self.samples == 0 { rtt } else { (self.srtt * 7 + rtt) / 8 };
         self.latest = rtt;
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.min = Some(self.min.map_or(least, |min| min.min(least)));
         self.samples += 1;
+    }
+
+    fn deviate_as_linux(&mut self, rtt: Duration, min: Duration, una: u64, nxt: u64) {
+        if self.samples == 0 {
+            self.mean = rtt * 2;
+            self.rttvar = self.mean.max(min);
+            (self.largest, self.round_ends) = (self.rttvar, nxt);
+            return;
+        }
+        let (error, quarter) = (self.srtt.abs_diff(rtt), self.mean / 4);
+        let rise = error.saturating_sub(quarter);
+        let rise = if rtt < self.srtt { rise / 8 } else { rise };
+        self.mean = (self.mean + rise).saturating_sub(quarter.saturating_sub(error));
+        if self.mean > self.largest {
+            self.largest = self.mean;
+            self.rttvar = self.rttvar.max(self.largest);
+        }
+        if una > self.round_ends {
+            self.rttvar = self.rttvar.saturating_sub(self.rttvar.saturating_sub(self.largest) / 4);
+            (self.round_ends, self.largest) = (nxt, min);
+        }
     }
 
     /// Smoothed round-trip time, if there was a measurement.
@@ -32,10 +87,22 @@ impl Estimator {
         (self.samples > 0).then_some(self.srtt)
     }
 
+    /// 4 · RTTVAR, K · RTTVAR of RFC 6298, §2.3.
+    #[must_use]
+    pub fn deviation(&self) -> Duration {
+        match self.deviation {
+            Deviation::Rfc => self.rttvar * 4,
+            Deviation::Linux { .. } => self.rttvar,
+        }
+    }
+
     /// Mean deviation.
     #[must_use]
-    pub const fn rttvar(&self) -> Duration {
-        self.rttvar
+    pub fn rttvar(&self) -> Duration {
+        match self.deviation {
+            Deviation::Rfc => self.rttvar,
+            Deviation::Linux { .. } => self.rttvar / 4,
+        }
     }
 
     /// The latest measurement.
@@ -61,18 +128,49 @@ impl Estimator {
 mod tests {
     use super::*;
 
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
     #[test]
     fn first_and_later_measurements() {
         let mut estimator = Estimator::default();
         assert_eq!(estimator.srtt(), None);
-        estimator.sample(Duration::from_millis(100));
-        assert_eq!(
-            (estimator.srtt(), estimator.rttvar()),
-            (Some(Duration::from_millis(100)), Duration::from_millis(50))
-        );
-        estimator.sample(Duration::from_millis(180));
-        assert_eq!(estimator.srtt(), Some(Duration::from_millis(110)));
+        estimator.sample_at(MS(100), MS(90), 0, 0);
+        assert_eq!((estimator.srtt(), estimator.rttvar()), (Some(MS(100)), MS(50)));
+        estimator.sample_at(MS(180), MS(180), 0, 0);
+        assert_eq!(estimator.srtt(), Some(MS(110)));
         assert_eq!(estimator.rttvar(), Duration::from_micros(57_500), "3/4 of 50 ms and 1/4 of 80 ms");
-        assert_eq!(estimator.min(), Some(Duration::from_millis(100)));
+        assert_eq!(estimator.min(), Some(MS(90)));
+    }
+
+    /// `tcp_rtt_estimator`, worked out by hand: `mdev_us` and `rttvar_us` in the kernel's units, four times the deviation.
+    #[test]
+    fn the_deviation_of_linux_rises_at_once_and_falls_once_a_round_trip() {
+        let mut estimator = Estimator::new(Deviation::Linux { min: MS(200) });
+        estimator.sample_at(MS(100), MS(100), 0, 1000);
+        assert_eq!((estimator.mean, estimator.deviation()), (MS(200), MS(200)));
+        estimator.sample_at(MS(500), MS(500), 500, 1000);
+        assert_eq!((estimator.mean, estimator.deviation()), (MS(550), MS(550)), "200 + 400 - 50");
+        // SRTT is 150 ms. An error of 100 ms downwards is less than a quarter of the mean, 137.5 ms: the mean falls by the difference.
+        estimator.sample_at(MS(50), MS(50), 800, 2000);
+        assert_eq!((estimator.mean, estimator.deviation()), (Duration::from_micros(512_500), MS(550)));
+        // A round trip ends with the largest still at 550 ms, so nothing falls yet; the next one begins at 200 ms.
+        estimator.sample_at(MS(150), MS(150), 1001, 3000);
+        assert_eq!(estimator.deviation(), MS(550));
+        assert_eq!(estimator.largest, MS(200));
+        (0..40).for_each(|_| estimator.sample_at(MS(140), MS(140), 1500, 3000));
+        let largest = estimator.largest;
+        estimator.sample_at(MS(140), MS(140), 3001, 4000);
+        assert_eq!(estimator.deviation(), MS(550) - (MS(550) - largest) / 4, "a quarter of the difference, once");
+    }
+
+    #[test]
+    fn a_shorter_round_trip_raises_the_deviation_of_linux_by_an_eighth() {
+        let mut estimator = Estimator::new(Deviation::Linux { min: MS(200) });
+        estimator.sample_at(MS(400), MS(400), 0, 1000);
+        (0..60).for_each(|_| estimator.sample_at(MS(400), MS(400), 500, 1000));
+        let mean = estimator.mean;
+        assert!(mean < MS(1));
+        estimator.sample_at(MS(80), MS(80), 500, 1000);
+        assert_eq!(estimator.mean, mean + (MS(320) - mean / 4) / 8);
     }
 }

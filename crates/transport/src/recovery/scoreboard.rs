@@ -22,8 +22,9 @@ mod sack;
 mod segment;
 
 pub use cumulative::Advance;
-pub use delivery::Delivery;
+pub use delivery::{Delivery, Limits};
 pub use loss::Loss;
+pub use overtaken::Detected;
 
 use super::delivery_rate::Stamp;
 use super::fate::{Fate, Outcome};
@@ -153,6 +154,12 @@ impl Scoreboard {
         self.lost_unsent > 0
     }
 
+    /// Octets of retransmissions believed in flight.
+    #[must_use]
+    pub const fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
     /// Returns `true` if a retransmission is believed in flight.
     #[must_use]
     pub const fn has_retransmissions(&self) -> bool {
@@ -169,6 +176,25 @@ impl Scoreboard {
     #[must_use]
     pub fn is_head_retransmitted(&self) -> bool {
         self.segments.front().is_some_and(|head| head.retransmitted)
+    }
+
+    /// Returns `true` if an acknowledgment may be for one of several transmissions of a segment.
+    #[inline]
+    #[must_use]
+    pub const fn is_ambiguous(&self) -> bool {
+        self.una < self.retransmitted_below
+    }
+
+    /// When the oldest outstanding segment last left.
+    #[must_use]
+    pub fn head_sent_at(&self) -> Option<Instant> {
+        self.segments.front().map(|head| head.at)
+    }
+
+    /// Returns `true` if the oldest outstanding segment is SACKed, so that the receiver seems to have reneged (RFC 2018, §8).
+    #[must_use]
+    pub fn is_head_sacked(&self) -> bool {
+        self.segments.front().is_some_and(|head| head.sacked)
     }
 
     /// The oldest outstanding segment.

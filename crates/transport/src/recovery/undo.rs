@@ -9,10 +9,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
     before: Option<Before>,
-    /// Retransmissions since then that no D-SACK has reported (Linux's `undo_retrans`).
-    unreported: u64,
-    retransmitted: bool,
-    /// The timestamp of the first of them.
+    /// Retransmissions that no D-SACK has reported, if there were any at or after the reduction (Linux's `undo_retrans`, where none is −1).
+    unreported: Option<u64>,
+    /// The timestamp of the first retransmission.
     first_timestamp: Option<u32>,
 }
 
@@ -28,42 +27,43 @@ pub struct Before {
 }
 
 impl Undo {
-    /// The window is about to be reduced; `resent` if retransmissions are in flight.
-    pub fn begin(&mut self, before: Before, resent: bool) {
-        *self =
-            Self { before: Some(before), retransmitted: resent, unreported: u64::from(resent), first_timestamp: None };
+    /// The window is about to be reduced, with so many `retransmissions` in flight (Linux's `tcp_init_undo`).
+    pub fn begin(&mut self, before: Before, retransmissions: u64) {
+        let unreported = (retransmissions > 0).then_some(retransmissions);
+        let first_timestamp = self.first_timestamp.filter(|_| retransmissions > 0);
+        *self = Self { before: Some(before), unreported, first_timestamp };
     }
 
     /// A segment is retransmitted with this timestamp.
     pub fn on_retransmission(&mut self, timestamp: Option<u32>) {
-        self.unreported += 1;
-        self.retransmitted = true;
+        self.unreported = Some(self.unreported.unwrap_or(0) + 1);
         self.first_timestamp = self.first_timestamp.or(timestamp);
     }
 
     /// A D-SACK reports the `segments` of `duplicate`.
     pub fn on_dsack(&mut self, duplicate: &Range<u64>, segments: u64) {
         if self.before.is_some_and(|before| duplicate.end > before.una) {
-            self.unreported = self.unreported.saturating_sub(segments);
+            self.unreported = self.unreported.map(|unreported| unreported.saturating_sub(segments));
         }
     }
 
     /// Returns `true` if D-SACK has reported every retransmission.
     #[must_use]
-    pub const fn is_refuted_by_dsack(&self) -> bool {
-        self.before.is_some() && self.retransmitted && self.unreported == 0
+    pub fn is_refuted_by_dsack(&self) -> bool {
+        self.before.is_some() && self.unreported == Some(0)
     }
 
-    /// Returns `true` if `echo` is from before the first retransmission, so the ACK was elicited by an original transmission.
+    /// Returns `true` if `echo` is from before the first retransmission, or nothing was retransmitted, so the ACK was elicited by an original
+    /// transmission (Linux's `tcp_packet_delayed`).
     #[must_use]
     pub fn is_refuted_by_echo(&self, echo: Option<u32>) -> bool {
-        let is_before = |echo: u32, first: u32| (echo.wrapping_sub(first) as i32) < 0;
-        self.before.is_some() && echo.zip(self.first_timestamp).is_some_and(|(echo, first)| is_before(echo, first))
+        let is_before = |(echo, first): (u32, u32)| (echo.wrapping_sub(first) as i32) < 0;
+        self.before.is_some() && (self.unreported.is_none() || echo.zip(self.first_timestamp).is_some_and(is_before))
     }
 
     /// The state before the reduction, if there was one. Afterwards there is nothing to undo.
     pub fn take(&mut self) -> Option<Before> {
-        std::mem::take(self).before
+        self.before.take()
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     fn each_retransmission_must_be_reported() {
         let mut undo = Undo::default();
         assert!(!undo.is_refuted_by_dsack());
-        undo.begin(BEFORE, false);
+        undo.begin(BEFORE, 0);
         assert!(!undo.is_refuted_by_dsack(), "nothing was sent again yet");
         undo.on_retransmission(None);
         undo.on_retransmission(None);
@@ -94,12 +94,22 @@ mod tests {
     #[test]
     fn an_echo_from_before_the_first_retransmission() {
         let mut undo = Undo::default();
-        undo.begin(BEFORE, false);
+        undo.begin(BEFORE, 0);
         undo.on_retransmission(Some(3));
         undo.on_retransmission(Some(9));
         assert!(undo.is_refuted_by_echo(Some(u32::MAX)), "timestamps wrap");
         assert!(undo.is_refuted_by_echo(Some(2)));
         assert!(!undo.is_refuted_by_echo(Some(3)), "within a tick one cannot tell");
         assert!(!undo.is_refuted_by_echo(None));
+    }
+
+    #[test]
+    fn retransmissions_in_flight_before_the_reduction_must_be_reported_as_well() {
+        let mut undo = Undo::default();
+        undo.begin(BEFORE, 3);
+        (0..2).for_each(|_| undo.on_dsack(&(1000..1100), 1));
+        assert!(!undo.is_refuted_by_dsack(), "two of three");
+        undo.on_dsack(&(1100..1200), 1);
+        assert!(undo.is_refuted_by_dsack());
     }
 }

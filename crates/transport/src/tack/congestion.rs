@@ -215,7 +215,7 @@ impl Congestion {
     fn exit(&mut self, now: Instant) {
         self.set_state(now, CongestionState::Open);
         self.counters.recoveries += 1;
-        self.counters.recovery_time = self.counters.recovery_time + now.since(self.recovery_began);
+        self.counters.recovery_time += now.since(self.recovery_began);
     }
 
     /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.

@@ -20,6 +20,12 @@ impl TickClock {
         self.tick
     }
 
+    /// The end of the tick in which this clock showed `echo`, or `None` if it has not shown it yet.
+    pub(super) fn end_of(&mut self, now: Instant, echo: u32) -> Option<Instant> {
+        let age = u64::from(self.read(now).wrapping_sub(echo));
+        Some(Instant::ZERO + self.tick * (self.ticks.checked_sub(age)? + 1))
+    }
+
     /// The ticks that have passed, modulo 2³². `now` never runs backwards.
     pub(super) fn read(&mut self, now: Instant) -> u32 {
         if now >= self.ends {
@@ -40,5 +46,7 @@ mod tests {
         let readings =
             [0, 999_999, 1_000_000, 1_999_999, 7_500_000].map(|nanos| clock.read(Instant::from_nanos(nanos)));
         assert_eq!(readings, [0, 0, 1, 1, 7]);
+        assert_eq!(clock.end_of(Instant::from_nanos(7_500_000), 5), Some(Instant::from_nanos(6_000_000)));
+        assert_eq!(clock.end_of(Instant::from_nanos(7_500_000), 8), None);
     }
 }

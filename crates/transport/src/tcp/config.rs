@@ -43,6 +43,8 @@ pub enum RttClock {
 pub enum Dialect {
     /// The RFC's.
     Rfc,
+    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure with the function that makes it.
+    Linux,
     /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that makes it.
     Ns3,
 }
@@ -163,8 +165,9 @@ const LINUX: Config = Config {
     halves: cc::FlightMeasure::Window,
     // tcp_init_cwnd_reduction: prior_cwnd.
     prr_basis: prr::Basis::Window,
-    // TCP_TIMEOUT_MIN: two ticks, at the 250 a second of the common configuration.
-    timer_slack: Duration::from_millis(8),
+    // TCP_TIMEOUT_MIN_US, since 6.7.
+    timer_slack: Duration::from_millis(2),
+    dialect: Dialect::Linux,
     rto: rto::Config {
         // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
         initial: Duration::from_secs(1),

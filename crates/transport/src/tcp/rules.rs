@@ -1,12 +1,13 @@
 //! Where stacks depart from the RFCs in loss recovery, as data: one field per rule, one value per reading of it, with its source.
 //!
-//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table; Linux follows that of the RFCs, and
-//! where it does not, the difference is a setting of its own in [`Config`](super::Config).
+//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table. Differences that scenarios may want
+//! to combine are settings of their own in [`Config`](super::Config).
 
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;
 
-/// How loss recovery is read. Functions named without a file are those of ns-3.37's `tcp-socket-base.cc`.
+/// How loss recovery is read. ns-3's functions are those of 3.37's `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless
+/// another file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether a retransmission that SACK acknowledges is still in flight.
@@ -25,6 +26,20 @@ pub struct Rules {
     pub duplicate_count: DuplicateCount,
     /// What is sent regardless of the window if nothing lost waits for its retransmission.
     pub forced_retransmission: ForcedRetransmission,
+    /// What ends the backoff of the retransmission timer.
+    pub backoff_end: BackoffEnd,
+    /// Whether SACKs alone restart the retransmission timer.
+    pub sack_restart: SackRestart,
+    /// What becomes of loss that remains when a recovery ends.
+    pub remaining_loss: RemainingLoss,
+    /// Which ACKs make RACK look for losses.
+    pub rack_scan: RackScan,
+    /// Which D-SACKs widen RACK's reordering window.
+    pub dsack_widening: DsackWidening,
+    /// Whether octets that D-SACK reports count as delivered.
+    pub dsack_delivery: DsackDelivery,
+    /// When a receiver that reneges is noticed.
+    pub reneging: Reneging,
 }
 
 /// What a partial ACK may send beyond the window.
@@ -60,9 +75,12 @@ pub enum ExitGrowth {
     /// Not after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a timeout by all that it
     /// acknowledges: slow start goes on (RFC 5681, §3.1).
     Deflates,
+    /// By all that it delivers, after either: the state is Open before the window grows (Linux's `tcp_cong_control`, which `tcp_ack`
+    /// calls after `tcp_fastretrans_alert`).
+    Grows,
     /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the recovery point (ns-3's
     /// `ProcessAck`).
-    Grows,
+    GrowsBeyondRecovery,
 }
 
 /// Which timeouts lower the slow-start threshold.
@@ -93,8 +111,73 @@ pub enum ForcedRetransmission {
     AtLeastHead,
 }
 
+/// What ends the backoff of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackoffEnd {
+    /// A new round-trip time (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK of a retransmission gives none (Karn).
+    Measurement,
+    /// Any ACK that restarts the timer (ns-3's `NewAck`).
+    NewAck,
+}
+
+/// Whether SACKs alone restart the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackRestart {
+    /// Only an ACK that advances does (RFC 6298, §5.3).
+    Never,
+    /// One that gives a round-trip time longer than the head's last transmission is old, with the timeout that follows from it (Linux'
+    /// `tcp_clean_rtx_queue`). Data that left before the head was retransmitted says nothing against the head.
+    BeforeHead,
+}
+
+/// What becomes of loss that remains when a recovery ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemainingLoss {
+    /// The next ACK begins a recovery (RFC 6675, §5: on receipt of a duplicate ACK).
+    NextAck,
+    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which goes on to process the state Open).
+    SameAck,
+}
+
+/// Which ACKs make RACK look for losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RackScan {
+    /// Every ACK (RFC 8985, §6.2).
+    EveryAck,
+    /// Those that deliver something, and the ACK after an undo (`rack.advanced` in Linux's `tcp_rack_mark_lost`).
+    Advanced,
+}
+
+/// Which D-SACKs widen RACK's reordering window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DsackWidening {
+    /// All (RFC 8985, §6.2, step 4).
+    Every,
+    /// Those after reordering was seen, unless they report a tail loss probe (Linux's `tcp_dsack_seen`).
+    AfterReordering,
+}
+
+/// Whether octets that D-SACK reports count as delivered, for PRR and for growth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DsackDelivery {
+    /// They do not (RFC 9937, §6: DeliveredData is newly acknowledged data).
+    Ignored,
+    /// They do: a spurious retransmission has left the network (Linux's `tcp_dsack_seen`).
+    Counted,
+}
+
+/// When a receiver that reneges (RFC 2018, §8) is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reneging {
+    /// When the retransmission timer expires.
+    AtTimeout,
+    /// Suspected on an ACK that advances to a SACKed segment: the timer then expires after half of SRTT, at least 10 ms, unless another ACK
+    /// comes (Linux's `tcp_check_sack_reneging`).
+    Suspected,
+}
+
 impl Rules {
-    /// What the RFCs say, and Linux follows.
+    /// What the RFCs say.
     pub const RFC: Self = Self {
         sacked_retransmission: SackedRetransmission::LeavesFlight,
         partial_ack: PartialAck::WithinWindow,
@@ -104,6 +187,25 @@ impl Rules {
         timeout_threshold: TimeoutThreshold::First,
         duplicate_count: DuplicateCount::EndsWithAnyAdvance,
         forced_retransmission: ForcedRetransmission::OnlyLost,
+        backoff_end: BackoffEnd::Measurement,
+        sack_restart: SackRestart::Never,
+        remaining_loss: RemainingLoss::NextAck,
+        rack_scan: RackScan::EveryAck,
+        dsack_widening: DsackWidening::Every,
+        dsack_delivery: DsackDelivery::Ignored,
+        reneging: Reneging::AtTimeout,
+    };
+
+    /// Linux 6.18's, where they are not those of the RFCs.
+    pub const LINUX: Self = Self {
+        exit_growth: ExitGrowth::Grows,
+        sack_restart: SackRestart::BeforeHead,
+        remaining_loss: RemainingLoss::SameAck,
+        rack_scan: RackScan::Advanced,
+        dsack_widening: DsackWidening::AfterReordering,
+        dsack_delivery: DsackDelivery::Counted,
+        reneging: Reneging::Suspected,
+        ..Self::RFC
     };
 
     /// ns-3.37's rules. Each of them changes its results.
@@ -112,10 +214,12 @@ impl Rules {
         partial_ack: PartialAck::SendsHead,
         prr_delivery: PrrDelivery::Twice,
         disorder: Disorder::Holds,
-        exit_growth: ExitGrowth::Grows,
+        exit_growth: ExitGrowth::GrowsBeyondRecovery,
         timeout_threshold: TimeoutThreshold::Each,
         duplicate_count: DuplicateCount::EndsWithoutSackNews,
         forced_retransmission: ForcedRetransmission::AtLeastHead,
+        backoff_end: BackoffEnd::NewAck,
+        ..Self::RFC
     };
 }
 
@@ -125,6 +229,7 @@ impl Dialect {
     pub const fn rules(self) -> Rules {
         match self {
             Self::Rfc => Rules::RFC,
+            Self::Linux => Rules::LINUX,
             Self::Ns3 => Rules::NS3,
         }
     }
@@ -136,18 +241,30 @@ mod tests {
 
     /// A rule on which all tables agree is no rule.
     #[test]
-    fn the_tables_differ_in_every_rule() {
-        let (rfc, ns3) = (Dialect::Rfc.rules(), Dialect::Ns3.rules());
-        let same = [
-            rfc.sacked_retransmission == ns3.sacked_retransmission,
-            rfc.partial_ack == ns3.partial_ack,
-            rfc.prr_delivery == ns3.prr_delivery,
-            rfc.disorder == ns3.disorder,
-            rfc.exit_growth == ns3.exit_growth,
-            rfc.timeout_threshold == ns3.timeout_threshold,
-            rfc.duplicate_count == ns3.duplicate_count,
-            rfc.forced_retransmission == ns3.forced_retransmission,
-        ];
-        assert_eq!(same, [false; 8]);
+    fn each_rule_is_read_differently_by_some_table() {
+        let (rfc, linux, ns3) = (Dialect::Rfc.rules(), Dialect::Linux.rules(), Dialect::Ns3.rules());
+        macro_rules! differs {
+            ($($rule:ident),+) => {
+                let Rules { $($rule: _),+ } = rfc;
+                $(assert!(rfc.$rule != linux.$rule || rfc.$rule != ns3.$rule, stringify!($rule));)+
+            };
+        }
+        differs!(
+            sacked_retransmission,
+            partial_ack,
+            prr_delivery,
+            disorder,
+            exit_growth,
+            timeout_threshold,
+            duplicate_count,
+            forced_retransmission,
+            backoff_end,
+            sack_restart,
+            remaining_loss,
+            rack_scan,
+            dsack_widening,
+            dsack_delivery,
+            reneging
+        );
     }
 }

@@ -27,6 +27,7 @@ mod congestion;
 mod connection;
 mod cwr;
 mod detect;
+mod dsack;
 mod ecn;
 mod fast_recovery;
 mod idle;
@@ -40,6 +41,7 @@ mod peer_window;
 mod port;
 mod probe;
 mod react;
+mod sample;
 mod summary;
 mod tell;
 mod timers;
@@ -143,7 +145,7 @@ impl Sender {
             loss: LossDetection::default(),
             marks: Marks::new(),
             transmission: Transmission::default(),
-            timing: Timing::new(config.rto),
+            timing: Timing::new(config.rto, rules.backoff_end),
             ack_ratio: None,
             events: VecDeque::new(),
             counters: Counters::default(),

@@ -22,6 +22,8 @@ const SLACK: Duration = Duration::from_secs(1);
 /// The delay of each direction once the network behaves, and how long the transfer may take then.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+/// The events that this may take. More is an endless loop, or a setting that makes the property too slow to fuzz.
+const MOST_EVENTS: u64 = 2_000_000;
 
 /// A segment under way, and when it arrives if nothing else happens to it.
 #[derive(Clone, Copy)]
@@ -215,7 +217,10 @@ impl Network {
         for under_way in self.forward.iter_mut().chain(&mut self.backward) {
             under_way.due = began;
         }
+        let mut events = 0;
         while !self.is_finished() {
+            events += 1;
+            assert!(events < MOST_EVENTS, "not finished after {MOST_EVENTS} events");
             let due = |queue: &VecDeque<UnderWay>| queue.front().map(|front| front.due);
             let arrival = Instant::earliest(due(&self.forward), due(&self.backward));
             let next = Instant::earliest(arrival, self.deadline()).expect("nothing is under way, and no one waits");

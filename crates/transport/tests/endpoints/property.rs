@@ -54,6 +54,12 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     (steps, network.digest())
 }
 
+/// What the setting of that input was: segments of one octet in the largest window, for as long as [`Setting`] lets such a source write.
+#[allow(dead_code, reason = "the fuzz target has inputs instead")]
+pub(crate) fn the_slowest_source_ends() {
+    Network::new(&Setting::slowest()).behave();
+}
+
 /// What a good network does.
 fn proceed(network: &mut Network, octets: &mut Octets<'_>, kind: u8) {
     match kind % 8 {

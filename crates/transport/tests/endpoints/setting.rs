@@ -42,7 +42,7 @@ impl Setting {
         timers(octets, &mut config);
         // So much as takes some hundred round trips at the most.
         let most = mss.min(window) * (1 + octets.below(150));
-        let stop = Instant::ZERO + Duration::from_millis(1 + 5 * octets.below(256));
+        let stop = Instant::ZERO + Duration::from_millis(1 + 5 * octets.below(256)).min(longest_greedy(window, mss));
         let write = Bytes(1 + octets.below(3 * mss));
         let rate = Rate::from_bits_per_second(write.get() * 8 * (1 + octets.below(400))).unwrap_or(Rate::from_mbps(1));
         let (traffic, stop) = match octets.below(8) {
@@ -55,6 +55,25 @@ impl Setting {
         let reading = if octets.once_in(3) { Reading::OnDemand } else { Reading::AtOnce };
         Self { config, traffic, stop, reading, seed }
     }
+}
+
+impl Setting {
+    /// One-octet segments in the largest window, from a source that writes as fast as it can for as long as it may.
+    #[allow(dead_code, reason = "the fuzz target has inputs instead")]
+    pub(crate) fn slowest() -> Self {
+        let (window, mss) = (70_002, 1);
+        let config = Config { mss: Bytes(mss), receive_buffer: Bytes(window), ..Preset::Linux.config() };
+        let stop = Some(Instant::ZERO + longest_greedy(window, mss));
+        Self { config, traffic: Traffic::Greedy {}, stop, reading: Reading::AtOnce, seed: 1 }
+    }
+}
+
+/// The segments that a source sends at the most that writes as fast as it can.
+const MOST_GREEDY_SEGMENTS: u64 = 100_000;
+
+/// How long such a source may write: the network has no rate, so a window leaves at once in each round trip, which takes 20 ms at least.
+fn longest_greedy(window: u64, mss: u64) -> Duration {
+    Duration::from_millis(20) * MOST_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
 }
 
 /// What is on in one setting of four is off, and the other way round.

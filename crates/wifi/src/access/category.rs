@@ -115,25 +115,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of the standard: the PHY's aCWmin and aCWmax and DIFS without QoS, Table 9-155 (EDCA defaults of a station) with QoS.
+    /// Those of DCF without QoS, and of the default [`EdcaSet`](super::EdcaSet) with QoS.
     #[must_use]
     pub const fn of(standard: Standard, category: Category) -> Self {
+        if standard.has_qos() { super::EdcaSet::Ns3.parameters(category, false) } else { Self::dcf(standard) }
+    }
+
+    /// DCF: the PHY's aCWmin, aCWmax and DIFS.
+    #[must_use]
+    pub const fn dcf(standard: Standard) -> Self {
         // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
-        let phy = if matches!(standard, Standard::B) { 31 } else { 15 };
-        let plain =
-            Self { cw_min: phy, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO };
-        if !standard.has_qos() {
-            return plain;
-        }
-        // (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1, where aCWmin is 2ⁿ − 1.
-        match category {
-            Category::Background => Self { aifsn: 7, ..plain },
-            Category::BestEffort => Self { aifsn: 3, ..plain },
-            Category::Video => Self { cw_min: phy / 2, cw_max: phy, txop_limit: Duration::from_micros(4096), ..plain },
-            Category::Voice => {
-                Self { cw_min: phy / 4, cw_max: phy / 2, txop_limit: Duration::from_micros(2080), ..plain }
-            }
-        }
+        let cw_min = if matches!(standard, Standard::B) { 31 } else { 15 };
+        Self { cw_min, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO }
     }
 
     /// With these overrides.

@@ -10,10 +10,6 @@ use acklab_base::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Transmissions that begin within this time of each other are not sensed by each other's senders: aCCATime of OFDM (17.4.4), the
-/// time to detect a preamble.
-pub(crate) const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
-
 /// An EDCAF of a cell, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EdcafId(pub(crate) u32);
@@ -54,6 +50,10 @@ struct View {
     idle_from: Instant,
     /// The network allocation vector: the medium is reserved until then (10.3.2.4).
     nav: Instant,
+    /// The initiator whose frame has set it.
+    nav_holder: Option<usize>,
+    /// When it is reset unless a PPDU begins before.
+    nav_reset: Option<Instant>,
     lanes: Vec<LaneId>,
 }
 
@@ -61,11 +61,15 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
     slot: Duration,
+    /// aCCATime: transmissions that begin within it of each other are not sensed by each other's senders.
+    cca: Duration,
     /// Does a lane count one slot at the end of AIFS itself? EDCA does (10.23.2.4), DCF does not (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
     views: Vec<View>,
     detached: Vec<DetachedBackoff>,
+    /// Views whose NAV may be reset, with the instants.
+    nav_resets: Vec<(Instant, usize)>,
     /// EDCAFs that will transmit although the medium has just become busy, as they cannot have sensed that yet; and when.
     committed: Vec<(Instant, EdcafId)>,
 }
@@ -78,13 +82,15 @@ impl Lane {
 }
 
 impl Contention {
-    pub(crate) fn new(slot: Duration, counts_at_aifs: bool, views: usize) -> Self {
+    pub(crate) fn new(slot: Duration, cca: Duration, counts_at_aifs: bool, views: usize) -> Self {
         Self {
             slot,
+            cca,
             counts_at_aifs,
             lanes: Vec::new(),
             views: vec![View::default(); views],
             detached: Vec::new(),
+            nav_resets: Vec::new(),
             committed: Vec::new(),
         }
     }
@@ -156,7 +162,8 @@ impl Contention {
         let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot));
         let detached = self.detached.iter().filter_map(|backoff| self.detached_due(backoff));
         let committed = self.committed.iter().map(|(at, _)| *at);
-        lanes.chain(detached).chain(committed).min()
+        let nav_resets = self.nav_resets.iter().map(|(at, _)| *at);
+        lanes.chain(detached).chain(committed).chain(nav_resets).min()
     }
 
     fn detached_due(&self, backoff: &DetachedBackoff) -> Option<Instant> {
@@ -197,6 +204,9 @@ impl Contention {
     /// A transmission begins to be sensed at `view`. Waiting EDCAFs keep their remaining slots.
     pub(crate) fn busy(&mut self, view: usize, now: Instant) {
         self.views[view].heard += 1;
+        if self.views[view].nav_reset.take().is_some() {
+            self.nav_resets.retain(|(_, other)| *other != view);
+        }
         if self.views[view].heard > 1 {
             return;
         }
@@ -222,7 +232,7 @@ impl Contention {
 
     /// Commits the EDCAFs at `view` whose backoff ends before they can sense what begins now.
     fn commit(&mut self, view: usize, now: Instant) {
-        let senses = now + PREAMBLE_DETECTION;
+        let senses = now + self.cca;
         for id in &self.views[view].lanes {
             let lane = &mut self.lanes[id.0 as usize];
             while let Some(at) = lane.due(self.slot).filter(|at| *at < senses)
@@ -247,10 +257,36 @@ impl Contention {
         (view.heard == 0).then(|| view.idle_from.max(view.nav))
     }
 
-    /// Sets the NAV at `view`, unless it ends later.
-    pub(crate) fn reserve(&mut self, view: usize, until: Instant) {
-        let view = &mut self.views[view];
-        view.nav = view.nav.max(until);
+    /// Sets the NAV at `view` for an exchange of `holder`, unless it ends later. `reset`: when it is reset if no PPDU begins before.
+    pub(crate) fn reserve(&mut self, view: usize, until: Instant, holder: usize, reset: Option<Instant>) {
+        let sensed = &mut self.views[view];
+        if until <= sensed.nav {
+            return;
+        }
+        (sensed.nav, sensed.nav_holder, sensed.nav_reset) = (until, Some(holder), reset);
+        self.nav_resets.extend(reset.map(|at| (at, view)));
+    }
+
+    /// Does the NAV at `view` forbid a CTS to `initiator`? It does not if that one has set it (10.3.2.9, 10.23.2.4).
+    pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
+        let view = &self.views[view];
+        now < view.nav && view.nav_holder != Some(initiator)
+    }
+
+    /// Resets the NAVs that were set by an RTS after which no PPDU has begun (10.3.2.4).
+    pub(crate) fn reset_navs(&mut self, now: Instant) {
+        while let Some(index) = self.nav_resets.iter().position(|(at, _)| *at <= now) {
+            let (at, view) = self.nav_resets.swap_remove(index);
+            let sensed = &mut self.views[view];
+            if sensed.nav_reset != Some(at) {
+                continue;
+            }
+            (sensed.nav, sensed.nav_holder, sensed.nav_reset) = (now, None, None);
+            for id in &sensed.lanes {
+                let lane = &mut self.lanes[id.0 as usize];
+                lane.start = Some(now + lane.aifs);
+            }
+        }
     }
 
     /// A transmission is no longer sensed at `view`. `extra`: how much longer than AIFS nodes there defer, as they could not decode it.
@@ -262,6 +298,8 @@ impl Contention {
         }
         sensed.idle_from = now;
         let from = sensed.nav.max(now + extra);
+        // Those who count apart have sent within this busy period, so they did not receive what the others could not decode.
+        let of_senders = sensed.nav.max(now);
         for id in &sensed.lanes {
             let lane = &mut self.lanes[id.0 as usize];
             lane.start = Some(from + lane.aifs);
@@ -269,7 +307,7 @@ impl Contention {
         for backoff in &mut self.detached {
             let lane = &self.lanes[backoff.lane.0 as usize];
             if lane.view == view {
-                backoff.start = backoff.start.max(from + lane.aifs);
+                backoff.start = backoff.start.max(of_senders + lane.aifs);
             }
         }
     }

@@ -21,7 +21,7 @@ impl<D: Packet> Cell<D> {
             None => self.assemble_one(now, id, mode),
             Some(most) => {
                 let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
-                let extension = self.rules.timing.extension(mode);
+                let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
                 let overhead = self.protection_time(mode, wants_rts) + self.rules.response_space + response + extension;
                 let in_txop =
                     left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(overhead.as_nanos())));
@@ -50,7 +50,8 @@ impl<D: Packet> Cell<D> {
         let always_delimits = self.rules.always_delimits;
         let originator = &mut self.backlog.txqs[id].originator;
         originator.sent.push(originator.start);
-        let frame = originator.frames.front()?;
+        let frame = originator.frames.front_mut()?;
+        frame.first_sent.get_or_insert(now);
         let octets = if always_delimits { frame::a_mpdu_subframe(frame.octets) } else { frame.octets };
         let mut data = Data::none(mode, octets, Response::Ack);
         data.add(frame);
@@ -76,12 +77,13 @@ impl<D: Packet> Cell<D> {
                 }
             }
             let originator = &mut self.backlog.txqs[id].originator;
-            let next = &originator.frames[index];
+            let next = &mut originator.frames[index];
             if !next.is_settled {
                 if !fits(&data, next.octets) {
                     break;
                 }
                 data.octets = frame::padded(data.octets) + frame::a_mpdu_subframe(next.octets);
+                next.first_sent.get_or_insert(now);
                 data.add(next);
                 last = next.octets;
                 originator.sent.push(originator.start + index as u64);
@@ -100,7 +102,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Assigns the next sequence number to the packet at the head of the queue, or to several in an A-MSDU.
-    fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
+    pub(super) fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
         self.drop_expired(now, id);
         let (arrived, first) = self.take(now, id)?;
         self.note_plain(now, id, &first);
@@ -112,6 +114,7 @@ impl<D: Packet> Cell<D> {
             packet_count: 1,
             bytes,
             arrived,
+            first_sent: None,
             failures: 0,
             is_received: false,
             is_settled: false,

@@ -36,6 +36,10 @@ pub(super) struct Txq<D> {
     pub(super) rate: RateControl,
     /// Consecutive failures of the next PPDU.
     pub(super) attempt: u32,
+    /// Failures of its first frame without RTS: the short retry count of the MSDU (10.3.4.4).
+    pub(super) short_retries: u8,
+    /// Failures of its first frame behind RTS: the long retry count of the MSDU.
+    pub(super) long_retries: u8,
     /// It is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
     /// Its sender is absent, or its receiver has announced its absence.
@@ -163,6 +167,19 @@ impl<D: Datagram> Backlog<D> {
         if let Some(oldest) = oldest.or_else(|| txq.originator.must_request.then_some(Instant::ZERO)) {
             txq.is_ready = true;
             self.edcafs[txq.edcaf].ready.put(id, oldest, at_front);
+        }
+    }
+
+    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: first, or after all others.
+    pub(super) fn make_ready_after_failure(&mut self, now: Instant, id: TxqId, at_front: bool) {
+        if at_front {
+            return self.make_ready(id, true);
+        }
+        let txq = &self.txqs[id];
+        if !txq.is_ready && !txq.is_paused && (self.has_more(id) || self.txqs[id].originator.must_request) {
+            self.txqs[id].is_ready = true;
+            // As if its first packet had just been enqueued.
+            self.edcafs[self.txqs[id].edcaf].ready.put(id, now, false);
         }
     }
 

@@ -69,13 +69,20 @@ impl<D: Packet> Cell<D> {
         self.contenders.put_back(winners);
     }
 
-    /// A higher category of the same node wins: this EDCAF backs off as after a failure on the air.
+    /// A higher category of the same node wins. This EDCAF backs off as after a failure on the air, and the retry counters of the EDCAF
+    /// and of its next frame count one (10.22.2.11.1 of 802.11-2016).
     fn collide_internally(&mut self, now: Instant, id: EdcafId) {
-        let edcaf = &mut self.backlog.edcafs[id];
-        edcaf.window.fail();
-        let node = edcaf.node;
+        let node = self.backlog.edcafs[id].node;
         if let Some(counters) = self.measurement.of(now, node) {
             counters.internal_collisions += 1;
+        }
+        self.widen_window(id, false);
+        if let Some(txq) = self.backlog.edcafs[id].ready.first()
+            && self.count_retry(txq, false)
+            && self.rules.max_aggregate.is_none()
+            && (!self.backlog.txqs[txq].originator.is_empty() || self.next_mpdu(now, txq).is_some())
+        {
+            self.give_up_single_frame(now, txq, 0);
         }
         self.end_txop(now, id, None);
     }

@@ -1,6 +1,7 @@
 //! Packets leave the queues: for a frame, dropped by the queue discipline, or expired.
 
 use super::{Cell, TxqId};
+use crate::originator::Mpdu;
 use crate::packet::Packet;
 use acklab_base::{Bytes, Instant};
 
@@ -45,19 +46,31 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Gives up frames with a sequence number that have exceeded the lifetime.
+    /// Gives up frames with a sequence number that have exceeded a lifetime. Later frames are younger, so the first that has not ends
+    /// the search.
     pub(super) fn expire(&mut self, now: Instant, id: TxqId) {
-        let Some(lifetime) = self.rules.lifetime else { return };
+        let (lifetime, transmit_lifetime) = (self.rules.lifetime, self.rules.transmit_lifetime);
+        let has_expired = |frame: &Mpdu<D>| {
+            lifetime.is_some_and(|lifetime| now.since(frame.arrived) > lifetime)
+                || transmit_lifetime
+                    .is_some_and(|lifetime| frame.first_sent.is_some_and(|first| now.since(first) > lifetime))
+        };
         let mut is_any = false;
         for index in 0..self.backlog.txqs[id].originator.len() {
             let frame = &self.backlog.txqs[id].originator.frames[index];
-            if !frame.is_settled && now.since(frame.arrived) > lifetime {
-                let from = self.backlog.txqs[id].from;
-                self.measurement.counters[from].expired += self.give_up(now, id, index);
-                is_any = true;
+            if frame.is_settled {
+                continue;
             }
+            if !has_expired(frame) {
+                break;
+            }
+            let from = self.backlog.txqs[id].from;
+            self.measurement.counters[from].expired += self.give_up(now, id, index);
+            is_any = true;
         }
         if is_any {
+            let txq = &mut self.backlog.txqs[id];
+            (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
             self.advance(now, id);
         }
     }

@@ -35,6 +35,16 @@ pub(super) struct Exchange {
     pub(super) arrived: Arrived,
 }
 
+impl Exchange {
+    /// The node that has begun the exchange.
+    pub(super) fn initiator(&self) -> usize {
+        match self.phase {
+            Phase::Response => self.receiver.unwrap_or(super::ACCESS_POINT),
+            _ => self.sender,
+        }
+    }
+}
+
 /// The part of a PPDU with data that has been received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {

@@ -3,6 +3,7 @@
 use super::exchange::{Exchange, FrameKind, Phase};
 use super::rules::Response;
 use super::{Cell, TxqId};
+use crate::access::EdcafId;
 use crate::config::AfterMissed;
 use crate::packet::Packet;
 use acklab_base::{Datagram, Instant};
@@ -17,21 +18,14 @@ impl<D: Packet> Cell<D> {
             counters.rts_unanswered += u64::from(exchange.kind == FrameKind::Rts);
         }
         let is_behind_rts = exchange.kind == FrameKind::Data && exchange.data.wants_rts;
-        let retries = self.rules.retries;
-        let edcaf = &mut self.backlog.edcafs[edcaf_id];
-        edcaf.window.fail();
-        let (counter, limit) = if is_behind_rts {
-            (&mut edcaf.long_retries, retries.long)
-        } else {
-            (&mut edcaf.short_retries, retries.short)
-        };
-        *counter = counter.saturating_add(1);
-        let is_at_limit = *counter >= limit;
+        self.widen_window(edcaf_id, is_behind_rts);
+        let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];
         txq.attempt += 1;
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
-            txq.originator.requests += u8::from(exchange.kind == FrameKind::Request);
+            txq.originator.requests =
+                txq.originator.requests.saturating_add(u8::from(exchange.kind == FrameKind::Request));
         }
         if exchange.kind == FrameKind::Data {
             let frames = exchange.data.frames;
@@ -40,19 +34,48 @@ impl<D: Packet> Cell<D> {
         if exchange.data.response == Response::BlockAck {
             self.aggregate_fails(now, &exchange);
         } else if is_at_limit {
-            self.give_up_single_frame(now, &exchange);
+            let originator = &self.backlog.txqs[id].originator;
+            let sent = originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(originator.start) as usize);
+            self.give_up_single_frame(now, id, sent);
         } else if exchange.kind == FrameKind::Data
             && let Some(frame) = self.backlog.txqs[id].originator.frames.front_mut()
         {
             frame.failures = frame.failures.saturating_add(1);
         }
-        self.backlog.make_ready(id, true);
+        self.backlog.make_ready_after_failure(now, id, self.rules.serves_failed_first);
         let waits = match exchange.phase {
             // A response frame did arrive, with an error.
-            Phase::Response => self.rules.eifs_extra(exchange.is_undetected),
+            Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
         };
         self.end_txop(now, edcaf_id, Some(now + waits));
+    }
+
+    /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
+    pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
+        let retries = self.rules.retries;
+        let edcaf = &mut self.backlog.edcafs[id];
+        edcaf.window.fail();
+        let (counter, limit) = if is_behind_rts {
+            (&mut edcaf.long_retries, retries.long)
+        } else {
+            (&mut edcaf.short_retries, retries.short)
+        };
+        *counter = counter.saturating_add(1);
+        if *counter >= limit {
+            (edcaf.short_retries, edcaf.long_retries) = (0, 0);
+            edcaf.window.give_up();
+        }
+    }
+
+    /// Counts a failure of the first frame of a queue. Returns whether the frame has reached its retry limit (10.3.4.4).
+    pub(super) fn count_retry(&mut self, id: TxqId, is_behind_rts: bool) -> bool {
+        let retries = self.rules.retries;
+        let txq = &mut self.backlog.txqs[id];
+        let (counter, limit) =
+            if is_behind_rts { (&mut txq.long_retries, retries.long) } else { (&mut txq.short_retries, retries.short) };
+        *counter = counter.saturating_add(1);
+        *counter >= limit
     }
 
     /// The Block ACK is missing: the originator does not know which frames of the aggregate have arrived.
@@ -62,31 +85,35 @@ impl<D: Packet> Cell<D> {
             return;
         }
         let originator = &mut self.backlog.txqs[id].originator;
-        let gives_up = self.rules.retries.requests.is_some_and(|most| originator.requests >= most);
+        let gives_up = self.rules.max_requests.is_some_and(|most| originator.requests >= most);
         if gives_up {
             (originator.must_request, originator.requests) = (false, 0);
         }
-        match self.rules.after_missed {
-            AfterMissed::Request if !gives_up => originator.must_request = true,
-            AfterMissed::Request | AfterMissed::Retransmit => {
-                let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
-                sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
-                self.clear_sent(id, sent);
-                self.advance(now, id);
-            }
+        if self.rules.after_missed == AfterMissed::Request && !gives_up {
+            self.backlog.txqs[id].originator.must_request = true;
+            return;
+        }
+        let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
+        sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));
+        self.clear_sent(id, sent);
+        self.advance(now, id);
+        if gives_up && !self.backlog.has_more(id) {
+            self.release_reorder_buffer(now, id);
         }
     }
 
-    /// The retry counter has reached its limit: the frame is given up, and the next one starts with fresh counters (10.3.4.4).
-    fn give_up_single_frame(&mut self, now: Instant, exchange: &Exchange) {
-        let id = exchange.txq;
-        let edcaf = &mut self.backlog.edcafs[exchange.edcaf];
-        (edcaf.short_retries, edcaf.long_retries) = (0, 0);
-        edcaf.window.give_up();
+    /// The originator has nothing left to send, and no request has reached the recipient. A reorder timer lets frames behind a gap go
+    /// then, as mac80211's after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`); no other use of it is modelled.
+    fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
+        let originator = &mut self.backlog.txqs[id].originator;
+        (originator.must_request, originator.has_gap) = (false, false);
+        self.move_window(now, id);
+    }
+
+    /// The first frame has reached its retry limit: it is given up, and the next one starts with fresh counters (10.3.4.4).
+    pub(super) fn give_up_single_frame(&mut self, now: Instant, id: TxqId, index: usize) {
         let txq = &mut self.backlog.txqs[id];
-        txq.attempt = 0;
-        let index =
-            txq.originator.sent.first().map_or(0, |sequence| sequence.saturating_sub(txq.originator.start) as usize);
+        (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
         let from = txq.from;
         self.measurement.counters[from].given_up += self.give_up(now, id, index);
         self.advance(now, id);

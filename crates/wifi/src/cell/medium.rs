@@ -1,8 +1,10 @@
 //! The medium: what is on the air, who senses it, and who receives it.
 
+use super::exchange::FrameKind;
 use super::exchange::{Exchange, Phase};
 use super::rules::Rules;
-use crate::access::{Contention, PREAMBLE_DETECTION};
+use crate::access::Contention;
+use crate::config::EifsAfterCollision;
 use crate::reception::{Interferer, Kind, Link, Reception};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
@@ -21,21 +23,26 @@ pub(super) struct Medium {
     overlaps: Vec<(u64, Interferer)>,
     /// PPDUs sent so far.
     frames: u64,
+    /// aCCATime.
+    cca: Duration,
     errors: Stream,
 }
 
 impl Medium {
     pub(super) fn new(nodes: usize, rules: &Rules, reception: Reception, errors: Stream) -> Self {
-        let has_one_view = (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
+        let is_by_power = rules.eifs_after_collision == EifsAfterCollision::PreambleDetection && reception.has_powers();
+        let has_one_view =
+            !is_by_power && (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
         let views = if has_one_view { 1 } else { nodes };
         Self {
-            contention: Contention::new(rules.timing.slot, rules.has_qos, views),
+            contention: Contention::new(rules.timing.slot, rules.timing.cca, rules.has_qos, views),
             exchanges: Vec::new(),
             reception,
             nodes,
             has_one_view,
             overlaps: Vec::new(),
             frames: 0,
+            cca: rules.timing.cca,
             errors,
         }
     }
@@ -95,7 +102,7 @@ impl Medium {
             {
                 continue;
             }
-            let is_simultaneous = begins.since(other.begins) < PREAMBLE_DETECTION;
+            let is_simultaneous = begins.since(other.begins) < self.cca;
             self.overlaps.push((other.number, Interferer { from: sender, is_earlier: false }));
             self.overlaps.push((exchange.number, Interferer { from: other.sender, is_earlier: other.begins < begins }));
             if self.disturbs(sender, other.receiver) {
@@ -115,7 +122,7 @@ impl Medium {
         exchange
     }
 
-    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV; those that could not defer for EIFS.
+    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV for `reserved`; those that could not defer for EIFS.
     pub(super) fn go_off_air(
         &mut self,
         now: Instant,
@@ -124,10 +131,14 @@ impl Medium {
         reserved: Duration,
         is_read: bool,
     ) {
-        let extra = if is_read { Duration::ZERO } else { rules.eifs_extra(exchange.is_undetected) };
-        let reserved_until = now + if is_read { reserved } else { Duration::ZERO };
+        let is_read = is_read || self.is_read_by_others(now, exchange);
+        let holder = exchange.initiator();
+        let until = now + if is_read { reserved } else { Duration::ZERO };
+        let is_rts = is_read && exchange.kind == FrameKind::Rts && exchange.phase == Phase::Frame;
+        let reset = is_rts.then(|| now + rules.nav_timeout(rules.control.response_to(exchange.mode)));
         if self.has_one_view {
-            self.contention.reserve(0, reserved_until);
+            let extra = if is_read { Duration::ZERO } else { rules.eifs_extra(rules.detects(exchange)) };
+            self.contention.reserve(0, until, holder, reset);
             self.contention.idle(0, now, extra);
             return;
         }
@@ -137,13 +148,44 @@ impl Medium {
             }
             let is_participant = view == exchange.sender || Some(view) == exchange.receiver;
             if !is_participant {
-                self.contention.reserve(view, reserved_until);
-            } else if rules.has_late_responses() && reserved_until > now {
+                self.contention.reserve(view, until, holder, reset);
+            } else if rules.has_late_responses() && until > now {
                 // The two nodes of the exchange expect the response frame, so their own EDCAFs do not start within its space.
-                self.contention.reserve(view, now + rules.response_space);
+                self.contention.reserve(view, now + rules.response_space, holder, None);
             }
-            self.contention.idle(view, now, if view == exchange.sender { Duration::ZERO } else { extra });
+            let defers = !is_read && view != exchange.sender && self.detects(now, rules, exchange, view);
+            self.contention.idle(view, now, if defers { rules.eifs_extra(true) } else { Duration::ZERO });
         }
+    }
+
+    /// Could bystanders decode a PPDU whose receiver did not? They could if it was absent and no other PPDU overlapped.
+    fn is_read_by_others(&self, now: Instant, exchange: &Exchange) -> bool {
+        !exchange.has_collided && exchange.receiver.is_some_and(|receiver| self.reception.is_absent(now, receiver))
+    }
+
+    /// Did the node at `view` begin to receive a PPDU that it could not decode?
+    fn detects(&self, now: Instant, rules: &Rules, exchange: &Exchange, view: usize) -> bool {
+        if !exchange.is_undetected {
+            return true;
+        }
+        let overlaps: Vec<Interferer> =
+            self.overlaps.iter().filter(|(number, _)| *number == exchange.number).map(|(_, other)| *other).collect();
+        // The senders of the collision were transmitting.
+        let has_sent = overlaps.iter().any(|other| other.from == view);
+        match rules.eifs_after_collision {
+            EifsAfterCollision::None => false,
+            EifsAfterCollision::Always => !has_sent,
+            EifsAfterCollision::PreambleDetection => {
+                !has_sent && self.reception.detects_preamble(now, exchange.sender, view, exchange.mode, &overlaps)
+            }
+        }
+    }
+
+    /// Does the receiver of an RTS withhold the CTS because its NAV is set (10.3.2.9)? With one view for all, a NAV that is set belongs
+    /// to an earlier exchange of the initiator.
+    pub(super) fn withholds_cts(&self, now: Instant, exchange: &Exchange) -> bool {
+        let receiver = exchange.receiver.filter(|_| exchange.kind == FrameKind::Rts && !self.has_one_view);
+        receiver.is_some_and(|receiver| self.contention.forbids_cts(receiver, now, exchange.sender))
     }
 
     /// How the PPDU that has ended is received.

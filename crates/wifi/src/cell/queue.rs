@@ -32,6 +32,14 @@ impl Ready {
         }
     }
 
+    /// The next queue.
+    pub(super) fn first(&self) -> Option<TxqId> {
+        match self {
+            Self::RoundRobin(line) => line.front().copied(),
+            Self::OldestFirst(heap) => heap.peek().map(|Reverse((_, txq))| *txq),
+        }
+    }
+
     /// Takes the next queue.
     pub(super) fn take(&mut self) -> Option<TxqId> {
         match self {

@@ -28,11 +28,12 @@ impl<D: Packet> Cell<D> {
         let reserved = self.duration_field(&exchange);
         self.book_frame(now, &exchange, outcome);
         self.log_frame(&exchange, outcome, reserved);
+        let withholds_cts = self.medium.withholds_cts(now, &exchange);
         self.medium.go_off_air(now, &self.rules, &exchange, reserved, is_read);
         self.medium.forget_overlaps(&exchange);
         match exchange.response {
             Response::None => self.continue_without_response(now, index),
-            _ if is_read => self.respond(now, index),
+            _ if is_read && !withholds_cts => self.respond(now, index),
             _ => self.fails(now, index),
         }
     }

@@ -1,6 +1,7 @@
 //! The configuration as constants of the run.
 
-use crate::config::{Access, AfterMissed, Config, Dialect, Protection, Queues, Retries};
+use super::exchange::Exchange;
+use crate::config::{Access, AfterMissed, Config, Delivery, Dialect, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
@@ -20,6 +21,12 @@ pub(super) struct Rules {
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
+    /// How long after its first transmission a frame under a Block ACK agreement may be sent again.
+    pub(super) transmit_lifetime: Option<Duration>,
+    /// Transmissions of a Block ACK request; none for no limit.
+    pub(super) max_requests: Option<u8>,
+    /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
+    pub(super) serves_failed_first: bool,
     pub(super) lifetime: Option<Duration>,
     /// Octets of an A-MPDU; none without aggregation.
     pub(super) max_aggregate: Option<Bytes>,
@@ -28,6 +35,9 @@ pub(super) struct Rules {
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
+    /// Are the MPDUs of an aggregate passed up as each ends, or with the PPDU?
+    pub(super) passes_up_each_mpdu: bool,
+    pub(super) eifs_after_collision: EifsAfterCollision,
     /// From the end of a frame to the beginning of its response: SIFS, or more.
     pub(super) response_space: Duration,
 }
@@ -60,7 +70,12 @@ impl Rules {
         let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
-        let timing = Timing::new(standard, config.band(), is_short_slot);
+        let mut timing = Timing::new(standard, config.band(), is_short_slot);
+        timing.packet_extension = config.packet_extension.duration();
+        if config.dialect == Dialect::Ns3 {
+            // `WifiPhy` decides about a preamble after 4 µs, whatever the modulation (`GetPreambleDetectionDuration`).
+            timing.cca = Duration::from_micros(4);
+        }
         Some(Self {
             dialect: config.dialect,
             response_space: timing.sifs + config.late_answers,
@@ -71,13 +86,25 @@ impl Rules {
             always_delimits: matches!(standard, crate::phy::Standard::Ac | crate::phy::Standard::Ax),
             rts_threshold: config.rts_threshold,
             retries: config.retries,
+            transmit_lifetime: Some(config.retries.lifetime)
+                .filter(|lifetime| !lifetime.is_zero() && config.max_aggregate().is_some()),
+            max_requests: match config.dialect {
+                Dialect::Standard => Some(config.retries.requests.unwrap_or(config.retries.short)),
+                Dialect::Ns3 => config.retries.requests,
+            },
+            serves_failed_first: config.dialect == Dialect::Ns3,
             lifetime: config.lifetime,
             max_aggregate: config.max_aggregate(),
-            max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.aggregation.window)),
+            max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.window())),
             max_time: config.aggregation.max_time,
             a_msdu: if standard.has_qos() { config.aggregation.a_msdu } else { Bytes::ZERO },
-            window: config.aggregation.window,
+            window: config.window(),
             after_missed: config.aggregation.after_missed,
+            passes_up_each_mpdu: match config.aggregation.delivery {
+                Some(delivery) => delivery == Delivery::Each,
+                None => config.dialect == Dialect::Ns3,
+            },
+            eifs_after_collision: config.eifs_after_collision,
         })
     }
 
@@ -125,11 +152,21 @@ impl Rules {
     }
 
     /// How much longer than AIFS a node defers after a frame that it could not decode: EIFS, if it detected the preamble (10.3.2.3.7).
-    pub(super) fn eifs_extra(&self, is_undetected: bool) -> Duration {
-        if is_undetected {
+    pub(super) fn eifs_extra(&self, is_detected: bool) -> Duration {
+        if !is_detected {
             return Duration::ZERO;
         }
-        self.timing.eifs_extra(self.control.lowest(), frame::ACK)
+        self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK)
+    }
+
+    /// Do nodes that all sense alike begin to receive a PPDU that they cannot decode?
+    pub(super) fn detects(&self, exchange: &Exchange) -> bool {
+        !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
+    }
+
+    /// How long after the end of an RTS a node that heard it waits for a PPDU before it resets its NAV: NAVTimeout (10.3.2.4).
+    pub(super) fn nav_timeout(&self, cts: Mode) -> Duration {
+        self.timing.sifs * 2 + self.response_time(Response::Cts, cts) + cts.preamble() + self.timing.slot * 2
     }
 
     /// How long after the end of its frame an initiator waits for the start of a response frame in this mode.

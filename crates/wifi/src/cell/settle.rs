@@ -32,6 +32,7 @@ impl<D: Packet> Cell<D> {
             _ if outcome != Outcome::Received => self.fails(now, index),
             Response::Cts => {
                 self.backlog.edcafs[exchange.edcaf].short_retries = 0;
+                self.backlog.txqs[exchange.txq].short_retries = 0;
                 self.send_data(now, index);
             }
             _ => {
@@ -49,10 +50,10 @@ impl<D: Packet> Cell<D> {
         edcaf.window.succeed();
         (edcaf.short_retries, edcaf.long_retries) = (0, 0);
         let txq = &mut self.backlog.txqs[id];
-        txq.attempt = 0;
+        (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
         (txq.originator.missed_response, txq.originator.requests) = (MissedResponse::None, 0);
         self.update_snr(now, &exchange);
-        self.settle(now, id, exchange.kind == FrameKind::Data, exchange.data.mode);
+        self.settle(now, id, &exchange);
         self.next_or_end(now, index, &exchange);
     }
 
@@ -66,7 +67,8 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Acknowledges what the peer has received, and counts a failure for each frame just sent that it has not.
-    fn settle(&mut self, now: Instant, id: TxqId, was_data: bool, mode: Mode) {
+    fn settle(&mut self, now: Instant, id: TxqId, exchange: &Exchange) {
+        let was_data = exchange.kind == FrameKind::Data;
         let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
         let (mut delivered, mut missing) = (0, false);
         let originator = &mut self.backlog.txqs[id].originator;
@@ -80,11 +82,15 @@ impl<D: Packet> Cell<D> {
                     missing |= !frame.is_received;
                 }
             }
-            self.backlog.txqs[id].rate.report(now, mode, sent.len() as u32, delivered);
         } else {
-            // The Block ACK covers the whole window.
-            originator.frames.iter_mut().for_each(|frame| frame.is_settled |= frame.is_received);
             missing = true;
+        }
+        if exchange.response == Response::BlockAck {
+            // Its bitmap covers the whole window, not only the frames just sent (10.25.6.5).
+            originator.frames.iter_mut().for_each(|frame| frame.is_settled |= frame.is_received);
+        }
+        if was_data {
+            self.backlog.txqs[id].rate.report(now, exchange.data.mode, sent.len() as u32, delivered);
         }
         if missing {
             sent.iter().for_each(|sequence| self.frame_fails(now, id, *sequence));

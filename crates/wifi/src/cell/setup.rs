@@ -108,6 +108,8 @@ impl<D: Packet> Cell<D> {
             recipient: Recipient::new(self.rules.window),
             rate: self.rate_control(from, to)?,
             attempt: 0,
+            short_retries: 0,
+            long_retries: 0,
             is_ready: false,
             is_paused: false,
             occupancy: Occupancy::default(),
@@ -129,9 +131,12 @@ impl<D: Packet> Cell<D> {
             return id;
         }
         let settings = self.rules.node_settings(&self.config, node);
-        let parameters = Parameters::of(self.config.standard, category)
-            .with(self.config.access.of(category))
-            .with(settings.access.of(category));
+        let defaults = if self.rules.has_qos {
+            self.config.edca.parameters(category, node == super::ACCESS_POINT)
+        } else {
+            Parameters::dcf(self.config.standard)
+        };
+        let parameters = defaults.with(self.config.access.of(category)).with(settings.access.of(category));
         let view = self.medium.view_of(node);
         let lane = self.medium.contention.lane(view, &parameters, self.rules.timing.aifs(parameters.aifsn));
         self.backlog.edcafs.push(Edcaf {

@@ -4,7 +4,7 @@ use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
 use super::rules::Response;
 use super::{Cell, TxqId};
 use crate::access::EdcafId;
-use crate::config::{Dialect, Protection};
+use crate::config::Protection;
 use crate::frame;
 use crate::packet::Packet;
 use crate::phy::Mode;
@@ -172,7 +172,7 @@ impl<D: Packet> Cell<D> {
     /// The PPDU of `exchange` begins.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         exchange.arrived = Arrived::default();
-        if self.rules.dialect == Dialect::Ns3 && exchange.kind == FrameKind::Data && exchange.phase == Phase::Frame {
+        if self.rules.passes_up_each_mpdu && exchange.kind == FrameKind::Data && exchange.phase == Phase::Frame {
             self.schedule_next_mpdu(&mut exchange);
         }
         self.medium.go_on_air(exchange)

@@ -21,8 +21,14 @@ pub struct Aggregation {
     /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
-    /// The window of a Block ACK, in frames: 64, or with 802.11ax also 256.
-    pub window: u16,
+    /// The window of a Block ACK in frames: at most 64, or 256 with 802.11ax. Default: that, as in mac80211
+    /// (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 64)]
+    pub window: Option<u16>,
+    /// When the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`; `each` with `dialect = "ns3"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
     /// What follows a missing Block ACK.
     pub after_missed: AfterMissed,
 }
@@ -34,10 +40,21 @@ impl Default for Aggregation {
             max_frames: None,
             max_time: Duration::from_micros(5484),
             a_msdu: Bytes::ZERO,
-            window: 64,
+            window: None,
+            delivery: None,
             after_missed: AfterMissed::Request,
         }
     }
+}
+
+/// When the receiver passes up the MPDUs of an aggregate, which the standard leaves to the implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// All when the PPDU ends, as a NIC does that interrupts its host once.
+    WithPpdu,
+    /// Each when it ends itself (ns-3's `PhyEntity::EndOfMpdu`).
+    Each,
 }
 
 /// What follows a missing Block ACK (10.25.6.4 leaves it to the originator).

@@ -24,8 +24,10 @@ pub struct Contender {
     pub aifsn: u64,
     pub cw_min: u64,
     pub cw_max: u64,
-    /// Failures after which the frame is given up; none for never.
+    /// Failures after which the contention window returns to CWmin; none for never.
     pub retries: Option<u32>,
+    /// Is the frame given up then?
+    pub gives_up: bool,
     pub data: Exchange,
     /// What follows a failure of data until it is answered: the Block ACK request.
     pub request: Option<Exchange>,
@@ -136,7 +138,7 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
         for index in losers {
             let backoff = &mut backoffs[index];
             tallies[index].internal += 1;
-            backoff.window = (2 * backoff.window + 1).min(contenders[index].cw_max);
+            fail(&contenders[index], backoff, &mut tallies[index]);
             backoff.left = random.up_to(backoff.window);
         }
     }
@@ -147,7 +149,7 @@ fn fail(contender: &Contender, backoff: &mut Backoff, tally: &mut Tally) {
     backoff.failures += 1;
     backoff.window = (2 * backoff.window + 1).min(contender.cw_max);
     if contender.retries.is_some_and(|most| backoff.failures >= most) {
-        tally.given_up += 1;
+        tally.given_up += u64::from(contender.gives_up);
         *backoff = Backoff { window: contender.cw_min, failures: 0, ..*backoff };
     }
 }

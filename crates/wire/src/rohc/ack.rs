@@ -1,29 +1,29 @@
-//! What is compressed: a pure ACK with all that its headers say.
+//! A pure ACK with all fields of its headers.
 
 use crate::Endpoints;
 use crate::ipv4::{self, Checksums, Ipv4Fields};
 use crate::tcp::{EncodeError, Headers, Segment, decode, headers};
 
-/// A pure ACK as it goes over IPv4: each value that its octets depend on.
+/// A pure ACK over IPv4, with every field that its octets depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Who sends it to whom.
+    /// Source and destination.
     pub endpoints: Endpoints,
-    /// The segment. It is a pure ACK if [it says so](Segment::is_pure_ack).
+    /// The segment, for which [`Segment::is_pure_ack`] holds.
     pub segment: Segment,
-    /// What its IPv4 header says besides.
+    /// The other fields of its IPv4 header.
     pub ip: Ipv4Fields,
 }
 
 impl Ack {
-    /// This segment between `endpoints`, with the IPv4 header of a simulated endpoint.
+    /// A segment between `endpoints`, with the IPv4 header of a simulated endpoint.
     #[must_use]
     pub fn of(segment: Segment, endpoints: Endpoints) -> Self {
         Self { endpoints, segment, ip: Ipv4Fields::default() }
     }
 
-    /// The ACK that these octets of an IPv4 packet stand for, or `None` if they are no pure ACK or if [`headers`](Self::headers) would
-    /// write others: an `Ack` holds no IP options, no TCP options that acklab does not know, and no wrong checksum.
+    /// Decodes the octets of an IPv4 packet. Returns `None` if it is not a pure ACK, or if [`headers`](Self::headers) would not restore the
+    /// same octets: an `Ack` cannot hold IP options, TCP options that acklab does not know, or a wrong checksum.
     #[must_use]
     pub fn of_octets(octets: &[u8]) -> Option<Self> {
         let (endpoints, segment) = decode(octets, Checksums::Ignore).ok()?;
@@ -32,16 +32,16 @@ impl Ack {
         (segment.is_pure_ack() && ack.headers().is_ok_and(|headers| headers[..] == *octets)).then_some(ack)
     }
 
-    /// The octets that it stands for.
+    /// The octets of its headers.
     ///
     /// # Errors
-    /// If its options do not fit a header.
+    /// If the options do not fit a header.
     pub fn headers(&self) -> Result<Headers, EncodeError> {
         headers(&self.segment, self.endpoints, self.ip)
     }
 }
 
-/// Octets of an IPv4 and a TCP header without options, after which the options stand.
+/// Octets of an IPv4 and a TCP header without options.
 pub(super) const FIXED_HEADERS: usize = 40;
-/// Where the TCP checksum stands in [`Headers`].
+/// The position of the TCP checksum in [`Headers`].
 pub(super) const TCP_CHECKSUM: std::ops::Range<usize> = 36..38;

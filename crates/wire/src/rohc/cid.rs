@@ -5,19 +5,18 @@ use etherparse::IpNumber;
 use md5::{Digest, Md5};
 use std::fmt;
 
-/// Names a context: in ROHC a small CID (RFC 5795, §5.2.1), 0 to 15; in TCP/HACK any octet.
+/// A context identifier: a small CID from 0 to 15 in ROHC (RFC 5795, §5.2.1), any octet in TCP/HACK.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cid(pub u8);
 
 impl Cid {
-    /// How many small CIDs there are.
+    /// The number of small CIDs.
     pub const SMALL: u8 = 16;
 
-    /// The one that both ends of TCP/HACK compute on their own (Salameh et al., ATC '14, §3.3.2): the lowest octet of the
-    /// MD5 hash (RFC 1321) of the five-tuple. The paper does not say in which order: here as the headers have it,
-    /// protocol first, then the addresses, then the ports.
+    /// The CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the last octet of the MD5 hash (RFC 1321) of the
+    /// five-tuple. The paper does not give the order of its fields; here it is that of the headers: protocol, addresses, ports.
     ///
-    /// Two connections in some of 256 share a CID; the first one keeps it, and the other goes uncompressed.
+    /// Two connections may have the same CID. The first one keeps it, and the ACKs of the other are not compressed.
     #[must_use]
     pub fn of(endpoints: Endpoints) -> Self {
         let (from, to) = (endpoints.source, endpoints.destination);
@@ -44,6 +43,74 @@ impl fmt::Debug for Cid {
     }
 }
 
+/// Headers of other flows after which a flow counts as ended: four rounds of as many flows as there are CIDs. An active flow that is taken
+/// for ended costs an IR, and so does each header of a new flow that waits for an ended one.
+const QUIET: u64 = 4 * Cid::SMALL as u64;
+
+/// The assignment of the small CIDs to flows, of which there may be more than CIDs.
+///
+/// A new flow evicts one that has ended. If none has, new flows evict one another, until one of them sends a second header: insertion in
+/// the LRU position (Qureshi, Jaleel, Patt, Steely and Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1).
+/// Seventeen flows that take turns then share one CID among two of them. Eviction of the least recently used flow always evicts
+/// the one whose turn is next, so that every header is an IR.
+#[derive(Clone, Debug)]
+pub(super) struct SmallCids {
+    /// Headers that have been compressed.
+    clock: u64,
+    /// When the flow with each CID sent its last header, or `None` if the CID is free.
+    used: [Option<u64>; Cid::SMALL as usize],
+    /// The CID that new flows share, as long as none of them has sent a second header.
+    shared: Option<Cid>,
+    /// The last MSN of each CID. A new flow continues from it (RFC 6846, §6.1.1), so that its IR is not taken for a duplicate.
+    last_msns: [u16; Cid::SMALL as usize],
+}
+
+impl SmallCids {
+    /// All CIDs are free, and the first MSN is zero.
+    pub(super) const fn new() -> Self {
+        let (used, last_msns) = ([None; Cid::SMALL as usize], [u16::MAX; Cid::SMALL as usize]);
+        Self { clock: 0, used, shared: None, last_msns }
+    }
+
+    /// The flow with this CID sends a header.
+    pub(super) fn hit(&mut self, cid: Cid) {
+        self.clock += 1;
+        self.used[usize::from(cid.0)] = Some(self.clock);
+        self.shared = self.shared.filter(|shared| *shared != cid);
+    }
+
+    /// Assigns a CID to a new flow, which sends a header: one that is free, or that of the flow to be evicted.
+    pub(super) fn assign(&mut self) -> Cid {
+        self.clock += 1;
+        let last_use = |cid: &Cid| self.used[usize::from(cid.0)];
+        let oldest = (0..Cid::SMALL).map(Cid).min_by_key(last_use).unwrap_or_default();
+        let has_ended = last_use(&oldest).is_none_or(|used| self.clock - used > QUIET);
+        let cid = if has_ended { oldest } else { *self.shared.get_or_insert(oldest) };
+        self.used[usize::from(cid.0)] = Some(self.clock);
+        cid
+    }
+
+    /// Stores the last MSN of a flow that has lost its CID. Ignores the CIDs of TCP/HACK.
+    pub(super) fn note_last_msn(&mut self, cid: Cid, msn: u16) {
+        if let Some(last) = self.last_msns.get_mut(usize::from(cid.0)) {
+            *last = msn;
+        }
+    }
+
+    /// Frees the CID of a flow that has ended. Ignores the CIDs of TCP/HACK.
+    pub(super) fn free(&mut self, cid: Cid) {
+        if let Some(used) = self.used.get_mut(usize::from(cid.0)) {
+            *used = None;
+        }
+        self.shared = self.shared.filter(|shared| *shared != cid);
+    }
+
+    /// The last MSN that was sent with this CID.
+    pub(super) fn last_msn(&self, cid: Cid) -> u16 {
+        self.last_msns[usize::from(cid.0)]
+    }
+}
+
 /// Contexts by their CIDs.
 #[derive(Clone, Debug)]
 pub(super) struct Contexts<T>(Vec<Option<Box<T>>>);
@@ -53,7 +120,11 @@ impl<T> Contexts<T> {
         Self(Vec::new())
     }
 
-    pub(super) fn get(&mut self, cid: Cid) -> Option<&mut T> {
+    pub(super) fn get(&self, cid: Cid) -> Option<&T> {
+        self.0.get(usize::from(cid.0))?.as_deref()
+    }
+
+    pub(super) fn get_mut(&mut self, cid: Cid) -> Option<&mut T> {
         self.0.get_mut(usize::from(cid.0))?.as_deref_mut()
     }
 

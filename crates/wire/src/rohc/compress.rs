@@ -1,48 +1,49 @@
-//! From ACKs to compressed ACKs.
+//! The compressor.
 
-use super::cid::Contexts;
+use super::ack::TCP_CHECKSUM;
+use super::cid::{Contexts, SmallCids};
 use super::context::{References, State};
 use super::formats::Format;
-use super::ip_id::{Behavior, Watch};
+use super::ip_id::{Behavior, BehaviorEstimator};
 use super::octets::{Octets, put};
 use super::options::{self, List};
-use super::stride::Estimate;
+use super::stride::StrideEstimator;
 use super::{Ack, Checksum, Cid, Config, Profile, ir};
 use crate::Endpoints;
-use crate::rohc::ack::TCP_CHECKSUM;
 use std::collections::BTreeMap;
 
-/// Headers of a flow from one IR to the next where no feedback tells of a damaged context: the value of librohc
-/// (`CHANGE_TO_IR_COUNT`).
+/// Headers of a flow from one IR to the next, as no feedback reports a damaged context: the value of librohc (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
-/// Headers without a change of ECN bits after which they stay away again: to say so takes some five octets more than an
-/// ACK number in each reference, and saves one octet of each header from then on.
-const ECN_QUIET: u8 = 32;
+/// Octets that it costs in each reference to omit the ECN bits of a header and to carry them again: a `rnd_8` or `co_common` rather than a
+/// `rnd_4` each time. To carry them costs one octet in each header.
+const ECN_SWITCH: u16 = 10;
 
-/// The sending end: one for each peer.
+/// The sending end, one for each peer.
 #[derive(Clone, Debug)]
 pub struct Compressor {
     config: Config,
     cids: BTreeMap<Endpoints, Cid>,
     contexts: Contexts<Context>,
-    /// The next number of a frame.
+    /// Decides in [`Profile::Standard`] which flow loses its CID to another.
+    small_cids: SmallCids,
+    /// The next MSN in [`Profile::Hack`].
     msn: u16,
-    /// Headers compressed, for which context has been used last.
-    clock: u64,
 }
 
+/// The context of a compressor.
 #[derive(Clone, Debug)]
 struct Context {
     references: References,
-    estimate: Estimate,
-    watch: Watch,
-    /// Headers since ECN bits changed.
-    ecn_quiet: u8,
-    /// IRs that are still to be sent before the other end is taken to have one.
-    introductions: u8,
+    stride: StrideEstimator,
+    behavior: BehaviorEstimator,
+    /// Headers since the ECN bits changed; the maximum if they never have.
+    ecn_quiet: u16,
+    /// Headers after which ECN bits of zero are omitted.
+    zero_ecn_patience: u16,
+    /// IRs still to be sent before the decompressor is assumed to have received one.
+    irs_left: u8,
     since_ir: u16,
-    used: u64,
-    /// What was compressed will not arrive: nothing is known of the other end until an uncompressed ACK refreshes it.
+    /// Compressed ACKs have been discarded, so the context of the decompressor is unknown until an uncompressed ACK refreshes it.
     is_lost: bool,
 }
 
@@ -50,57 +51,70 @@ impl Context {
     fn new(first: State, config: Config) -> Self {
         Self {
             references: References::new(first, config.references),
-            estimate: Estimate::default(),
-            watch: Watch::default(),
-            ecn_quiet: 0,
-            introductions: config.references,
+            stride: StrideEstimator::default(),
+            behavior: BehaviorEstimator::default(),
+            ecn_quiet: u16::MAX,
+            zero_ecn_patience: 1,
+            irs_left: config.references,
             since_ir: 0,
-            used: 0,
             is_lost: false,
         }
     }
 
-    /// The control fields for `ack`.
-    fn next(&mut self, ack: &Ack, list: List, msn: u16, msn_of_ip_id: u16) -> State {
+    /// Shall the next header carry the ECN bits, which are `octet`?
+    ///
+    /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
+    /// which costs at most twice as much as the best decision. Bits of zero are omitted at once, because congestion is rare, and later if
+    /// that has not been worth it.
+    fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: Config) -> bool {
+        let switch = ECN_SWITCH * u16::from(config.references);
+        if is_unchanged {
+            self.ecn_quiet = self.ecn_quiet.saturating_add(1);
+            return is_used && self.ecn_quiet < if octet == 0 { self.zero_ecn_patience } else { switch };
+        }
+        if !is_used && self.ecn_quiet < switch {
+            self.zero_ecn_patience = self.zero_ecn_patience.saturating_mul(2);
+        }
+        self.ecn_quiet = 0;
+        true
+    }
+
+    /// The state after `ack`. `ip_id_msn` is the number that a sequential IP-ID is relative to.
+    fn next(&mut self, ack: &Ack, list: List, (msn, ip_id_msn): (u16, u16), config: Config) -> State {
         let last = self.references.newest();
         let ecn_used = last.ecn_used;
         let (before, after) = (last.ack.ip.identification, ack.ip.identification);
-        let behavior = self.watch.next(last.behavior, before, after);
+        let behavior = self.behavior.next(last.behavior, before, after);
         let advance = ack.segment.ack.0.wrapping_sub(last.ack_number());
-        let ack_stride = self.estimate.next(last.ack_stride, advance);
-        let mut next = State { ack: *ack, list, msn, msn_of_ip_id, behavior, ecn_used, ack_stride };
-        if !self.references.all(|old| old.ecn_octet() == next.ecn_octet()) {
-            self.ecn_quiet = 0;
-            next.ecn_used = true;
-        } else if ecn_used {
-            self.ecn_quiet += 1;
-            next.ecn_used = self.ecn_quiet < ECN_QUIET;
-        }
+        let ack_stride = self.stride.next(last.ack_stride, advance);
+        let mut next = State { ack: *ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
+        next.set_ip_id_offset(ip_id_msn);
+        let is_unchanged = self.references.all(|old| old.ecn_octet() == next.ecn_octet());
+        next.ecn_used = self.uses_ecn(ecn_used, next.ecn_octet(), is_unchanged, config);
         next
     }
 }
 
 impl Compressor {
-    /// The end that sends by this configuration.
+    /// A compressor with this configuration.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), msn: 0, clock: 0 }
+        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), small_cids: SmallCids::new(), msn: 0 }
     }
 
-    /// `ack` goes to the peer uncompressed, and begins or refreshes the context of its flow in [`Profile::Hack`]. Nothing
-    /// happens in [`Profile::Standard`], whose other end does not look at such packets.
+    /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its flow in [`Profile::Hack`]. It has no
+    /// effect in [`Profile::Standard`], whose decompressor does not see such packets.
     ///
-    /// The driver calls this when it knows, or takes for granted, that the peer receives the packet before what is
-    /// compressed from now on. With more than one reference what is compressed can be told by a peer that has not
-    /// received it, too.
+    /// The driver calls this when the peer has received the packet, or can be assumed to receive it before any ACK that is compressed
+    /// later. With more than one reference, a peer that has missed the packet can still decompress later ACKs.
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
         }
-        let Some(list) = ack.headers().ok().and_then(|headers| List::of(&headers)) else { return };
+        let Some(list) = List::of_ack(ack) else { return };
         let state = State::of_uncompressed(*ack, list, self.msn.wrapping_sub(1));
         let cid = *self.cids.entry(ack.endpoints).or_insert_with(|| Cid::of(ack.endpoints));
-        match self.contexts.get(cid) {
+        match self.contexts.get_mut(cid) {
             None => {
                 self.contexts.set(cid, Context::new(state, self.config));
             }
@@ -111,17 +125,17 @@ impl Compressor {
                 } else {
                     context.references.push(state);
                 }
-                context.estimate.forget();
-                context.watch = Watch::default();
+                context.stride.forget();
+                context.behavior = BehaviorEstimator::default();
             }
             Some(_) => {}
         }
     }
 
-    /// Put `ack` in place of what is in `out`, and give its master sequence number. None if it must go uncompressed: it
-    /// is no pure ACK, or has an option that an ACK has not, or, in [`Profile::Hack`], its flow has no context.
+    /// Replaces the contents of `out` with the compressed `ack`, and returns its master sequence number. Returns `None` if the ACK must be
+    /// sent uncompressed: it is not a pure ACK, has an option that is not supported, or has no context in [`Profile::Hack`].
     ///
-    /// In [`Profile::Hack`] this is one part of a frame, which [`write_frame`](super::write_frame) puts together.
+    /// In [`Profile::Hack`] the result is a part of a frame, which [`write_frame`](super::write_frame) assembles.
     pub fn compress(&mut self, ack: &Ack, out: &mut Octets) -> Option<u16> {
         out.clear();
         if !ack.segment.is_pure_ack() {
@@ -131,37 +145,39 @@ impl Compressor {
         let list = List::of(&headers)?;
         let Config { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
-        let context = self.contexts.get(cid)?;
+        let context = self.contexts.get_mut(cid)?;
         if context.is_lost {
             return None;
         }
-        self.clock += 1;
-        context.used = self.clock;
 
-        let (msn, msn_of_ip_id) = match profile {
+        let (msn, ip_id_msn) = match profile {
             Profile::Standard => {
                 let msn = context.references.newest().msn.wrapping_add(1);
                 (msn, msn)
             }
             Profile::Hack => (self.msn, 0),
         };
-        let next = context.next(ack, list, msn, msn_of_ip_id);
+        let mut next = context.next(ack, list, (msn, ip_id_msn), self.config);
         match profile {
             Profile::Standard if cid != Cid(0) => out.push(ADD_CID | cid.0),
             Profile::Standard => {}
             Profile::Hack => out.push(cid.0),
         }
 
-        let is_ir_due = context.introductions > 0 || context.since_ir >= REFRESH;
+        let is_first = context.irs_left == self.config.references && profile == Profile::Standard;
+        let is_ir_due = context.irs_left > 0 || context.since_ir >= REFRESH;
         if profile == Profile::Standard && is_ir_due {
-            context.introductions = context.introductions.saturating_sub(1);
+            context.irs_left = context.irs_left.saturating_sub(1);
             context.since_ir = 0;
+            if next.ack_stride == 0 {
+                next.ack_stride = context.stride.guess();
+            }
             ir::write(&headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
-            let has_list = !options::is_known(&next, references);
-            let format = Format::shortest(&next, references, !has_list);
+            let has_list = !options::is_unchanged(&next, references);
+            let format = Format::shortest(&next, references, has_list);
             format.write(&next, references, format.crc().of(&headers), has_list, out);
             if has_list {
                 options::write_list(&headers, &next, Some(references), out);
@@ -178,14 +194,18 @@ impl Compressor {
             }
             options::write_irregular(&headers, &next, references, has_list, out);
         }
-        context.references.push(next);
+        if is_first {
+            context.references = References::new(next, self.config.references);
+        } else {
+            context.references.push(next);
+        }
         self.msn = self.msn.wrapping_add(1);
         Some(msn)
     }
 
-    /// Compressed ACKs of the flow between these endpoints are thrown away before the peer is known to have them: the
-    /// flow's ACKs go uncompressed until one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to
-    /// ordinary ACKs in the paper, §3.4).
+    /// Notes that compressed ACKs of a flow have been discarded, and that the peer may not have received them. The ACKs of the flow go
+    /// uncompressed until one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to ordinary ACKs in the paper,
+    /// §3.4).
     pub fn discard(&mut self, endpoints: Endpoints) {
         let is_lost = self.config.profile == Profile::Hack;
         if let Some(context) = self.context_of(endpoints) {
@@ -193,63 +213,68 @@ impl Compressor {
         }
     }
 
-    /// The context of a flow that holds its CID.
+    /// The context of a flow that has a CID.
     fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
         let cid = *self.cids.get(&endpoints)?;
-        self.contexts.get(cid).filter(|context| context.references.newest().ack.endpoints == endpoints)
+        self.contexts.get_mut(cid).filter(|context| context.references.newest().ack.endpoints == endpoints)
     }
 
-    /// Would [`compress`](Self::compress) take this ACK in [`Profile::Hack`]?
+    /// Would [`compress`](Self::compress) accept this ACK in [`Profile::Hack`]?
     #[must_use]
     pub fn takes(&mut self, ack: &Ack) -> bool {
         let has_context = self.context_of(ack.endpoints).is_some_and(|context| !context.is_lost);
-        has_context && ack.segment.is_pure_ack() && ack.headers().is_ok_and(|headers| List::of(&headers).is_some())
+        has_context && ack.segment.is_pure_ack() && List::of_ack(ack).is_some()
     }
 
-    /// Nobody has sent the ACKs that have `msn` and the numbers after it, and nobody will: the next ACK gets that number again.
+    /// Reuses the numbers from `msn` on. The ACKs with these numbers have not been sent, and will not be.
     pub const fn rewind(&mut self, msn: u16) {
         self.msn = msn;
     }
 
-    /// The number that the next ACK gets.
+    /// The number of the next ACK.
     #[must_use]
     pub const fn next_msn(&self) -> u16 {
         self.msn
     }
 
-    /// Forget the flow between these endpoints, whose CID another may take. Both ends do so, or neither.
+    /// Forgets the flow between these endpoints, so that another can use its CID. Compressor and decompressor must both do so.
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
-            && self.contexts.get(cid).is_some_and(|context| context.references.newest().ack.endpoints == endpoints)
+            && let Some(context) = self.contexts.get_mut(cid)
+            && context.references.newest().ack.endpoints == endpoints
         {
+            self.small_cids.note_last_msn(cid, context.references.newest().msn);
+            self.small_cids.free(cid);
             self.contexts.remove(cid);
         }
     }
 
-    /// The CID of the flow; in [`Profile::Standard`] a free one, or that of the flow that was quiet for longest.
+    /// The CID of the flow. In [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
         if let Some(&cid) = self.cids.get(&ack.endpoints) {
-            let holder = self.contexts.get(cid)?.references.newest().ack.endpoints;
+            if self.config.profile == Profile::Standard {
+                self.small_cids.hit(cid);
+                return Some(cid);
+            }
+            let holder = self.contexts.get_mut(cid)?.references.newest().ack.endpoints;
             return (holder == ack.endpoints).then_some(cid);
         }
         if self.config.profile == Profile::Hack {
             return None;
         }
-        let cid = match u8::try_from(self.cids.len()) {
-            Ok(used) if used < Cid::SMALL => {
-                let is_free = |cid: &Cid| self.cids.values().all(|used| used != cid);
-                (0..Cid::SMALL).map(Cid).find(is_free)?
-            }
-            _ => self.contexts.iter().min_by_key(|(_, context)| context.used)?.0,
-        };
-        self.cids.retain(|_, used| *used != cid);
+        let cid = self.small_cids.assign();
+        if let Some(context) = self.contexts.get_mut(cid) {
+            let State { ack: Ack { endpoints, .. }, msn, .. } = *context.references.newest();
+            self.cids.remove(&endpoints);
+            self.small_cids.note_last_msn(cid, msn);
+        }
         self.cids.insert(ack.endpoints, cid);
         let first = State {
             ack: *ack,
             list,
-            msn: u16::MAX,
-            msn_of_ip_id: u16::MAX,
-            behavior: Behavior::of_first(ack.ip.identification),
+            msn: self.small_cids.last_msn(cid),
+            behavior: Behavior::initial(ack.ip.identification),
+            ip_id_offset: 0,
             ecn_used: false,
             ack_stride: 0,
         };
@@ -258,5 +283,5 @@ impl Compressor {
     }
 }
 
-/// The octet that tells a small CID other than zero (RFC 5795, §5.2.1).
+/// The octet before a small CID other than zero (RFC 5795, §5.2.1).
 pub(super) const ADD_CID: u8 = 0xe0;

@@ -1,34 +1,44 @@
-//! What both ends remember of a flow.
+//! The context of a flow: the last header and its control fields.
 
 use super::Ack;
 use super::ip_id::Behavior;
 use super::options::List;
+use crate::tcp::Timestamps;
 use arrayvec::ArrayVec;
 
-/// A header and the control fields it went with (RFC 6846, §6.1): what the next one is coded against.
+/// A header and its control fields (RFC 6846, §6.1): the reference for coding the next header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     pub(super) ack: Ack,
-    /// Which options it has, in which order.
+    /// The options of the header in their order (§6.3.3).
     pub(super) list: List,
     /// Master sequence number (§6.1.1).
     pub(super) msn: u16,
-    /// What the MSN adds to the identification: itself, or nothing where it counts all flows.
-    pub(super) msn_of_ip_id: u16,
-    /// How the identification goes (§6.1.2).
+    /// The behavior of the IP-ID (§6.1.2).
     pub(super) behavior: Behavior,
-    /// Do the ECN bits go with each header (§6.1.3)?
+    /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The RFC does not say whether a random IP-ID
+    /// or an IP-ID of zero sets it. librohc's compressor assumes that they do, so a decompressor sets it for them, too; a compressor here
+    /// relies only on sequential ones.
+    pub(super) ip_id_offset: u16,
+    /// Does each header carry the ECN bits (§6.1.3)?
     pub(super) ecn_used: bool,
-    /// The step of ACK numbers; 0 if it is not known (§8.2: `ack_stride`).
+    /// The step of ACK numbers (§8.2: `ack_stride`); 0 if it is unknown.
     pub(super) ack_stride: u16,
 }
 
 impl State {
-    /// What an uncompressed ACK leaves at both ends of TCP/HACK: its header, and control fields that follow from nothing
-    /// else.
+    /// The state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header alone. `msn` is the number before that of
+    /// the next compressed ACK.
     pub(super) const fn of_uncompressed(ack: Ack, list: List, msn: u16) -> Self {
-        let behavior = Behavior::of_first(ack.ip.identification);
-        Self { ack, list, msn, msn_of_ip_id: 0, behavior, ecn_used: false, ack_stride: 0 }
+        let behavior = Behavior::initial(ack.ip.identification);
+        let mut state = Self { ack, list, msn, behavior, ip_id_offset: 0, ecn_used: false, ack_stride: 0 };
+        state.set_ip_id_offset(0);
+        state
+    }
+
+    /// Sets `ip_id_offset` to the difference of the IP-ID and `msn`.
+    pub(super) const fn set_ip_id_offset(&mut self, msn: u16) {
+        self.ip_id_offset = self.behavior.offset(self.ack.ip.identification, msn);
     }
 
     pub(super) const fn seq(&self) -> u32 {
@@ -39,57 +49,80 @@ impl State {
         self.ack.segment.ack.0
     }
 
-    /// The identification by the rule of `behavior`, without what the MSN tells of it.
-    pub(super) const fn ip_id_offset(&self, behavior: Behavior) -> u16 {
-        behavior.offset(self.ack.ip.identification, self.msn_of_ip_id)
-    }
-
-    /// The octet of the irregular chain that holds all ECN bits (§8.2, `tcp_irregular`): that of IP, the reserved bits of
-    /// TCP with AE, and CWR and ECE.
+    /// The octet of the irregular chain with all ECN bits (§8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of
+    /// which AE is the last, and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         let flags = self.ack.segment.flags.bits();
         self.ack.segment.ecn.bits() << 6 | ((flags >> 8 & 1) as u8) << 2 | (flags >> 6 & 0b11) as u8
     }
 }
 
-/// As many headers as a compressor can hold its next one against.
+/// The maximum of [`Config::references`](super::Config::references).
 pub const MOST_REFERENCES: usize = 4;
 
-/// The last headers that were sent, one of which the other end has received last: the sliding window of W-LSB coding, and
-/// of the optimistic approach (RFC 6846, §5.2). A value may stay away if all of them have it, and its low bits do if all
-/// of them tell it.
+/// The last headers that were sent, any of which may be the last one that the decompressor received: the sliding window of W-LSB
+/// encoding and of the optimistic approach (RFC 6846, §5.2). A field is omitted if it has the same value in all of them, and sent as low
+/// bits if these are unambiguous for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct References {
     states: ArrayVec<State, MOST_REFERENCES>,
     newest: usize,
-    most: usize,
+    size: usize,
+    /// Consecutive headers with timestamps, up to `size`.
+    timestamps_run: usize,
+    /// Timestamps of which the decompressor holds one in its item table (§6.3.2) while headers have no timestamps. `None` if it may hold
+    /// none of them.
+    earlier_timestamps: Option<ArrayVec<Timestamps, MOST_REFERENCES>>,
 }
 
 impl References {
-    /// A window of `most` headers, that begins with this one.
-    pub(super) fn new(first: State, most: u8) -> Self {
-        let most = usize::from(most).clamp(1, MOST_REFERENCES);
-        Self { states: [first].into_iter().collect(), newest: 0, most }
+    /// A window of up to `size` headers, which contains `first`.
+    pub(super) fn new(first: State, size: u8) -> Self {
+        let size = usize::from(size).clamp(1, MOST_REFERENCES);
+        let timestamps_run = usize::from(first.ack.segment.options.timestamps.is_some());
+        Self { states: [first].into_iter().collect(), newest: 0, size, timestamps_run, earlier_timestamps: None }
     }
 
     pub(super) fn newest(&self) -> &State {
         &self.states[self.newest]
     }
 
-    /// `state` takes the place of the oldest.
+    /// Adds `state`, which replaces the oldest header of a full window.
     pub(super) fn push(&mut self, state: State) {
-        if self.states.len() < self.most {
+        self.note_timestamps(state.ack.segment.options.timestamps.is_some());
+        if self.states.len() < self.size {
             self.newest = self.states.len();
             self.states.push(state);
         } else {
-            self.newest = (self.newest + 1) % self.most;
+            self.newest = (self.newest + 1) % self.size;
             self.states[self.newest] = state;
         }
     }
 
-    /// Does this hold against whichever header the other end has?
+    /// When timestamps end after a run as long as the window, the decompressor has received at least one header of the run, so its item
+    /// table has one of the last timestamps. After a shorter run it may have an older item, or none.
+    fn note_timestamps(&mut self, has_timestamps: bool) {
+        if has_timestamps {
+            self.timestamps_run = (self.timestamps_run + 1).min(self.size);
+        } else if self.timestamps_run > 0 {
+            let timestamps = self.states.iter().map(|state| state.ack.segment.options.timestamps);
+            self.earlier_timestamps = if self.timestamps_run == self.size { timestamps.collect() } else { None };
+            self.timestamps_run = 0;
+        }
+    }
+
+    /// Does the predicate hold for all headers of the window?
     #[inline]
-    pub(super) fn all(&self, holds: impl FnMut(&State) -> bool) -> bool {
-        self.states.iter().all(holds)
+    pub(super) fn all(&self, predicate: impl FnMut(&State) -> bool) -> bool {
+        self.states.iter().all(predicate)
+    }
+
+    /// Does the predicate hold for all timestamps that may be in the item table of the decompressor, and is there an item for certain?
+    #[inline]
+    pub(super) fn all_timestamps(&self, mut predicate: impl FnMut(Timestamps) -> bool) -> bool {
+        self.all(|state| match state.ack.segment.options.timestamps {
+            Some(timestamps) => predicate(timestamps),
+            None => self.earlier_timestamps.as_ref().is_some_and(|earlier| earlier.iter().copied().all(&mut predicate)),
+        })
     }
 }

@@ -1,6 +1,6 @@
-//! The checks of a compressed header (RFC 5795, §5.3.1).
+//! CRCs (RFC 5795, §5.3.1).
 
-/// One of the three polynomials.
+/// The three polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Crc {
     /// 1 + x + x³: most base headers.
@@ -11,15 +11,14 @@ pub(super) enum Crc {
     Eight,
 }
 
-/// What an octet does to the remainder when so many octets still follow it: eight octets are looked up at once, not one
-/// after the other.
+/// Table i holds the remainders of an octet that i octets follow, so that eight octets can be looked up independently.
 type Tables = [[u8; 256]; 8];
 
 static THREE: Tables = tables(0x06);
 static SEVEN: Tables = tables(0x79);
 static EIGHT: Tables = tables(0xe0);
 
-/// `polynomial` has its lowest power in the highest of its bits, as the bits of an octet come lowest first.
+/// The highest bit of `polynomial` is its lowest power, because the least significant bit of an octet comes first.
 const fn tables(polynomial: u8) -> Tables {
     let mut tables = [[0; 256]; 8];
     let mut octet = 0;
@@ -46,12 +45,12 @@ const fn tables(polynomial: u8) -> Tables {
 }
 
 impl Crc {
-    /// The check of `octets`.
+    /// The CRC of `octets`.
     pub(super) fn of(self, octets: &[u8]) -> u8 {
         self.of_parts(&[octets])
     }
 
-    /// The check of these octets one after the other. The remainder begins with all bits set.
+    /// The CRC of the concatenation of `parts`. Initially all bits of the remainder are set.
     pub(super) fn of_parts(self, parts: &[&[u8]]) -> u8 {
         let (tables, start) = match self {
             Self::Three => (&THREE, 0x07),

@@ -1,87 +1,87 @@
-//! Why octets are no compressed ACK.
+//! Errors of decompression.
 
 use super::Cid;
 
-/// Why octets are no compressed ACK, with what was found in them.
+/// Why octets could not be decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The octets end within a field.
     #[error("{wanted} octets were expected, where {left} are left")]
     Truncated {
-        /// Octets of the field, or of the rest of the header.
+        /// Octets of the field.
         wanted: usize,
         /// Octets that are left.
         left: usize,
     },
-    /// The first octet begins none of the formats for the context.
-    #[error("a header that begins with {octet:#04x} is none that is spoken here")]
+    /// The first octet is not that of a format for the context.
+    #[error("a header that begins with {octet:#04x} is not supported")]
     Format {
-        /// The first octet behind the CID.
+        /// The first octet after the CID.
         octet: u8,
     },
-    /// An IR or IR-DYN of another profile.
+    /// An IR, IR-DYN or IR-CR header of another profile.
     #[error("profile {found:#04x}, where 0x06 (ROHC-TCP) was expected")]
     Profile {
-        /// The profile that it names.
+        /// The profile found.
         found: u8,
     },
-    /// Bits that a chain keeps free are set, or it heads something other than TCP over IPv4.
-    #[error("{what} is {found:#04x}, which is not TCP over IPv4 in profile 0x06")]
+    /// Reserved bits of a field or a chain are set, or the header is not TCP over IPv4.
+    #[error("{what} is {found:#04x}, which is not that of TCP over IPv4 in profile 0x06")]
     Chain {
-        /// Which field.
+        /// The field.
         what: &'static str,
-        /// What stands there.
+        /// Its value.
         found: u8,
     },
-    /// Nothing was seen that established the context.
+    /// No header has established the context.
     #[error("{0} has no context")]
     NoContext(Cid),
-    /// A header of this context failed its check before, and only one with a CRC of seven bits, an IR or an uncompressed
-    /// ACK helps.
+    /// An earlier header of this context failed its check. Only a header with a CRC of seven bits, an IR or an uncompressed ACK
+    /// repairs the context.
     #[error("the context of {0} is damaged")]
     Damaged(Cid),
-    /// The check of the header does not hold.
+    /// The CRC is wrong.
     #[error("{cid}: CRC {found:#x}, where the decompressed header has {computed:#x}")]
     Crc {
         /// The context.
         cid: Cid,
-        /// What the compressed header says.
+        /// The value in the compressed header.
         found: u8,
-        /// What the decompressed header gives.
+        /// The value for the decompressed header.
         computed: u8,
     },
-    /// The TCP checksum does not hold.
+    /// The TCP checksum is wrong.
     #[error("{cid}: TCP checksum {found:#06x}, where the decompressed header has {computed:#06x}")]
     Checksum {
         /// The context.
         cid: Cid,
-        /// What the compressed header says.
+        /// The value in the compressed header.
         found: u16,
-        /// What the decompressed header gives.
+        /// The value for the decompressed header.
         computed: u16,
     },
-    /// The master sequence number does not follow the one before.
+    /// The master sequence number is not the next one.
     #[error("{cid}: the low bits of MSN {expected} were expected, found {found}")]
     Msn {
         /// The context.
         cid: Cid,
-        /// The number that comes next in the frame.
+        /// The next number in the frame.
         expected: u16,
         /// The four bits found.
         found: u8,
     },
-    /// It has a number that has gone by, and was not received then, so that there is no telling how long it is.
-    #[error("MSN {0} has gone by")]
+    /// An ACK with an earlier number, which was not received before, so that its length is unknown.
+    #[error("MSN {0} is in the past, and was not received")]
     Late(u16),
-    /// The ACK number is scaled, and no scale is known.
+    /// The ACK number is scaled, but the stride is unknown.
     #[error("{0}: a scaled ACK number without a stride")]
     NoStride(Cid),
-    /// The list of options, or one of them, is none that an ACK of these endpoints has.
+    /// The list of options, or an option, is invalid or not supported.
     #[error("{what} {found:#04x} in the list of TCP options")]
     Options {
-        /// What is wrong there.
+        /// What is invalid.
         what: &'static str,
-        /// The octet found.
+        /// The value found.
         found: u8,
     },
     /// The decompressed header is not that of a pure ACK.
@@ -90,7 +90,7 @@ pub enum Error {
     /// Octets follow the header.
     #[error("{octets} octets of payload follow a pure ACK")]
     Payload {
-        /// How many.
+        /// Octets after the header.
         octets: usize,
     },
 }

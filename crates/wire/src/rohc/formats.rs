@@ -1,8 +1,7 @@
 //! The base headers (RFC 6846, §7.3 and §8.2).
 //!
-//! `seq_*` apply where the IP-ID goes up with each packet, `rnd_*` where it is random or zero, `co_common` everywhere.
-//! Those that carry a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are left out: a pure ACK has no payload
-//! to scale by.
+//! `seq_*` apply to a sequential IP-ID, `rnd_*` to one that is random or zero, and `co_common` to both. The formats with a scaled sequence
+//! number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are not implemented: they scale by the size of a payload, and a pure ACK has none.
 
 mod co_common;
 mod rnd;
@@ -23,21 +22,21 @@ pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// How a field is told.
+/// The encoding of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coded {
-    /// It is as it was.
+    /// Unchanged.
     Static,
-    /// By low bits.
+    /// Low bits.
     Low(Lsb, u32),
-    /// By low bits of its multiple of the stride.
+    /// Low bits of the scaled value.
     Scaled(u32),
-    /// In full.
+    /// The complete value.
     Full(u32),
 }
 
 impl Coded {
-    /// The value after `reference`.
+    /// Decodes the value relative to `reference`.
     pub(super) const fn decode(self, reference: u32) -> u32 {
         match self {
             Self::Low(lsb, code) => lsb.decode(reference, code),
@@ -47,33 +46,33 @@ impl Coded {
     }
 }
 
-/// What a base header says.
+/// The fields of a base header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
     pub(super) msn: u8,
     /// Push.
     pub(super) push: bool,
-    /// Which check, and what it should be.
+    /// The type and the value of the CRC.
     pub(super) crc: (Crc, u8),
     pub(super) seq: Coded,
     pub(super) ack: Coded,
     pub(super) window: Coded,
-    /// The offset of the IP-ID, or in full the IP-ID itself.
+    /// The offset of the IP-ID, or if complete the IP-ID itself.
     pub(super) ip_id: Coded,
     pub(super) ttl: Coded,
     pub(super) ecn_used: Option<bool>,
     /// RST, SYN and FIN (`rsf_index_enc`).
     pub(super) rsf: Option<u8>,
-    /// What only `co_common` says.
-    pub(super) rare: Option<Rare>,
+    /// The fields that only `co_common` has.
+    pub(super) common: Option<Common>,
     /// A list of options follows.
     pub(super) has_list: bool,
 }
 
-/// What only `co_common` says.
+/// The fields that only `co_common` has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rare {
+pub(super) struct Common {
     pub(super) ack_flag: bool,
     pub(super) urg_flag: bool,
     pub(super) ack_stride: Option<u16>,
@@ -83,7 +82,7 @@ pub(super) struct Rare {
 }
 
 impl Base {
-    /// A header of these fields, and nothing else.
+    /// A header with these fields, in which all others are unchanged.
     const fn new(msn: u32, push: u32, crc: u32) -> Self {
         let same = Coded::Static;
         Self {
@@ -97,13 +96,13 @@ impl Base {
             ttl: same,
             ecn_used: None,
             rsf: None,
-            rare: None,
+            common: None,
             has_list: false,
         }
     }
 }
 
-/// The base headers that an ACK may have.
+/// The formats of base headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Rnd(rnd::Format),
@@ -112,27 +111,27 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The shortest that tells `new` against all references.
-    pub(super) fn shortest(new: &State, references: &References, is_list_known: bool) -> Self {
-        let fields = Known::of(new, references);
-        let shortest = if !fields.rare {
+    /// The shortest format that can encode `new` relative to all references.
+    pub(super) fn shortest(new: &State, references: &References, has_list: bool) -> Self {
+        let unchanged = Unchanged::of(new, references);
+        let shortest = if !unchanged.common {
             None
         } else if new.behavior.is_sequential() {
-            seq::Format::shortest(new, references, fields, is_list_known).map(Self::Seq)
+            seq::Format::shortest(new, references, unchanged, has_list).map(Self::Seq)
         } else {
-            rnd::Format::shortest(new, references, fields, is_list_known).map(Self::Rnd)
+            rnd::Format::shortest(new, references, unchanged, has_list).map(Self::Rnd)
         };
         shortest
             .filter(|format| !format.is_long() || co_common::octets(new, references) >= format.octets())
             .unwrap_or(Self::CoCommon)
     }
 
-    /// The check that it carries.
+    /// The type of its CRC.
     pub(super) const fn crc(self) -> Crc {
         if self.is_long() { Crc::Seven } else { Crc::Three }
     }
 
-    /// Is there room for a list of options, TTL and more?
+    /// Can it carry a list of options, and a CRC of seven bits?
     const fn is_long(self) -> bool {
         matches!(self, Self::CoCommon | Self::Rnd(rnd::Format::Eight) | Self::Seq(seq::Format::Eight))
     }
@@ -145,7 +144,7 @@ impl Format {
         }
     }
 
-    /// Write the base header of `new`, without the list that may follow.
+    /// Writes the base header of `new`, without the list that may follow.
     pub(super) fn write(self, new: &State, references: &References, crc: u8, has_list: bool, out: &mut Octets) {
         let (crc, has_list) = (u32::from(crc), u32::from(has_list));
         match self {
@@ -155,7 +154,7 @@ impl Format {
         }
     }
 
-    /// Read a base header where the IP-ID behaves like this.
+    /// Reads a base header under a behavior of the IP-ID.
     pub(super) fn read(behavior: Behavior, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
             co_common::read(reader)
@@ -167,21 +166,21 @@ impl Format {
     }
 }
 
-/// Which fields the other end knows, whichever header it has.
+/// Which fields have the same value in the new header and in all references.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct Unchanged {
     seq: bool,
     ack: bool,
-    /// A scaled ACK number tells it.
+    /// A scaled ACK number encodes it.
     ack_scaled: bool,
     window: bool,
     ttl: bool,
     ecn_used: bool,
-    /// All that `co_common` alone can say: DSCP, DF, the behaviour of the IP-ID and the stride.
-    rare: bool,
+    /// The fields that only `co_common` has: DSCP, DF, the behavior of the IP-ID and the stride.
+    common: bool,
 }
 
-impl Known {
+impl Unchanged {
     fn of(new: &State, references: &References) -> Self {
         let (ip, segment) = (&new.ack.ip, &new.ack.segment);
         let stride = new.ack_stride;
@@ -192,7 +191,7 @@ impl Known {
             window: references.all(|old| old.ack.segment.window == segment.window),
             ttl: references.all(|old| old.ack.ip.time_to_live == ip.time_to_live),
             ecn_used: references.all(|old| old.ecn_used == new.ecn_used),
-            rare: references.all(|old| {
+            common: references.all(|old| {
                 (old.behavior, old.ack_stride) == (new.behavior, stride)
                     && (old.ack.ip.dscp, old.ack.ip.dont_fragment) == (ip.dscp, ip.dont_fragment)
             }),
@@ -200,10 +199,19 @@ impl Known {
     }
 }
 
-/// Do the low bits tell a field of `new` from those of all references?
+/// Are the low bits of a field of `new` unambiguous relative to all references?
 fn reaches(lsb: Lsb, new: &State, references: &References, field: impl Fn(&State) -> u32) -> bool {
     let value = field(new);
     references.all(|old| lsb.reaches(field(old), value))
+}
+
+/// Are the low bits of the IP-ID's offset unambiguous relative to all references, and have all of them a sequential IP-ID?
+fn reaches_ip_id(lsb: Lsb, new: &State, references: &References) -> bool {
+    references.all(|old| old.behavior.is_sequential() && lsb.reaches(ip_id_offset(old), ip_id_offset(new)))
+}
+
+fn ip_id_offset(state: &State) -> u32 {
+    u32::from(state.ip_id_offset)
 }
 
 fn window(state: &State) -> u32 {

@@ -7,66 +7,65 @@
 //! +-----------------+-----+--------------------------------+-----+--------------------------------+----
 //! ```
 //!
-//! The paper widens the MSN of the first ACK to eight bits and leaves the others their four. Here the octet stands ahead
-//! of all, and its low bits come again in the first base header. The numbers count the ACKs of all flows of a peer, and
-//! those of a frame follow one another, so that the first one tells them all. An ACK ends where its formats say; the
-//! context tells which they are.
+//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here an octet precedes the
+//! first ACK, whose base header repeats its low bits. The numbers count the ACKs of all flows of a peer, and those of a
+//! frame are consecutive. The length of an ACK follows from its formats, which depend on the context.
 //!
-//! A client that does not know whether a frame has arrived sends its ACKs again ahead of new ones. The context has moved
-//! on by then, and would no longer tell where the old ones end; but the other end has received these octets before, by
-//! these numbers, and remembers how many there were.
+//! A client that does not know whether a frame has arrived repeats its ACKs before new ones. If it has arrived, the context
+//! has changed, and the lengths of the repeated ACKs no longer follow from it. So the decompressor stores the lengths of
+//! the ACKs that it has received, by their numbers.
 
 use super::wlsb::Lsb;
 
-/// The number that begins a frame: 128 before or after the last one that was received.
+/// The first number of a frame, at most 128 before or after the last one received.
 pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
-/// Octets ahead of the first ACK.
+/// Octets before the first ACK.
 pub const FRAME_HEADER: usize = 1;
 
-/// Append a frame to `out` that carries these compressed ACKs, each with the number that
-/// [`Compressor::compress`](super::Compressor::compress) gave it, in the order of their numbers with none left out.
-/// Nothing is appended if there are none.
+/// Appends a frame with these compressed ACKs to `out`. Each has the number that
+/// [`Compressor::compress`](super::Compressor::compress) returned; the numbers must be consecutive. Appends nothing if there
+/// are no ACKs.
 ///
 /// # Panics
-/// If a number is left out: the other end could not tell which.
+/// If the numbers are not consecutive.
 pub fn write_frame<'a>(acks: impl IntoIterator<Item = (u16, &'a [u8])>, out: &mut Vec<u8>) {
     let mut next = None;
     for (msn, octets) in acks {
         match next {
             None => out.push(FIRST_MSN.code(u32::from(msn)) as u8),
-            Some(next) => assert_eq!(msn, next, "the ACKs of a frame follow one another"),
+            Some(next) => assert_eq!(msn, next, "the ACKs of a frame are consecutive"),
         }
         out.extend_from_slice(octets);
         next = Some(msn.wrapping_add(1));
     }
 }
 
-/// What has come in frames: the last number, and how long the ACKs of the numbers before it were.
+/// The numbers and lengths of the ACKs received in frames.
 #[derive(Clone, Debug)]
 pub(super) struct Received {
     last: u16,
-    /// By the low octet of the number; 0 if it was not received.
+    /// Lengths by the low octet of the number; 0 if the ACK was not received.
     lengths: [u8; 256],
 }
 
 impl Received {
-    /// Nothing yet: the first number is zero.
+    /// No ACK has been received, and the first number is zero.
     pub(super) const fn new() -> Self {
         Self { last: u16::MAX, lengths: [0; 256] }
     }
 
-    /// The number that these eight bits stand for.
+    /// The number with these low bits.
     pub(super) const fn first(&self, code: u8) -> u16 {
         FIRST_MSN.decode(self.last as u32, code as u32) as u16
     }
 
-    /// How long the ACK of a number was that has gone by: 0 if it was not received. None if it is new.
+    /// The length of the ACK with an earlier number: 0 if it was not received. `None` if the number is new.
     pub(super) fn length(&self, msn: u16) -> Option<usize> {
         let is_new = msn.wrapping_sub(self.last).cast_signed() > 0;
         (!is_new).then(|| usize::from(self.lengths[usize::from(msn & 0xff)]))
     }
 
-    /// The ACK of a new number has come; those that were left out will not.
+    /// Notes the ACK with a new number. The skipped ones are not received any more.
     pub(super) fn note(&mut self, msn: u16, length: usize) {
         while self.last != msn {
             self.last = self.last.wrapping_add(1);
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_have_gone_by_have_lengths() {
+    fn earlier_numbers_have_lengths() {
         let mut received = Received::new();
         assert_eq!((received.first(0), received.length(0)), (0, None));
         received.note(0, 3);

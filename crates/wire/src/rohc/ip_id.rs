@@ -1,23 +1,23 @@
-//! How the IPv4 identification goes from one packet to the next.
+//! The behavior of the IPv4 identification (IP-ID) from packet to packet.
 
-/// The behaviours of the innermost IP-ID (RFC 6846, §6.1.2 and §8.2), with their codes.
+/// The behaviors of the innermost IP-ID and their codes (RFC 6846, §6.1.2 and §8.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behavior {
-    /// One more with each packet.
+    /// Increments with each packet.
     Sequential = 0,
-    /// The same with the two octets swapped, as little-endian hosts send it that do not care.
+    /// Increments in little-endian byte order.
     SequentialSwapped = 1,
-    /// No rule.
+    /// Unpredictable.
     Random = 2,
     /// Always zero.
     Zero = 3,
 }
 
-/// An increase up to this is a sequence, one beyond that is not: the value of librohc (`IPID_MAX_DELTA`).
-const STEP: u16 = 20;
-/// Packets in a row that go by another rule before the compressor goes over to it; the first goes in full. A single jump
-/// costs less than to change the behaviour twice.
-const PATIENCE: u8 = 2;
+/// The largest increment of a sequential IP-ID: the value of librohc (`IPID_MAX_DELTA`).
+const MAX_INCREMENT: u16 = 20;
+/// Consecutive packets of another behavior that the compressor sends under the current one, the first with its IP-ID in full. A single
+/// jump costs less than two changes of the behavior.
+const TOLERATED_MISFITS: u8 = 2;
 
 impl Behavior {
     const ALL: [Self; 4] = [Self::Sequential, Self::SequentialSwapped, Self::Random, Self::Zero];
@@ -26,9 +26,8 @@ impl Behavior {
         Self::ALL[(bits & 0b11) as usize]
     }
 
-    /// What the first packet of a flow says: nothing but that it is zero. Both ends of TCP/HACK take it from an
-    /// uncompressed ACK by this rule.
-    pub(super) const fn of_first(identification: u16) -> Self {
+    /// The behavior assumed for the first packet of a flow. Both ends of TCP/HACK derive it from an uncompressed ACK.
+    pub(super) const fn initial(identification: u16) -> Self {
         if identification == 0 { Self::Zero } else { Self::Sequential }
     }
 
@@ -37,32 +36,32 @@ impl Behavior {
         matches!(self, Self::Sequential | Self::SequentialSwapped)
     }
 
-    /// The identification as the number that goes up.
-    const fn number(self, identification: u16) -> u16 {
+    /// Converts between the IP-ID and the number that is incremented.
+    const fn swap(self, identification: u16) -> u16 {
         if matches!(self, Self::SequentialSwapped) { identification.swap_bytes() } else { identification }
     }
 
-    /// What is left when the part that goes up with the MSN is taken off (RFC 6846, §8.2: `ip_id_lsb`).
+    /// The offset of the IP-ID from the MSN (RFC 6846, §8.2: `ip_id_lsb`).
     pub(super) const fn offset(self, identification: u16, msn: u16) -> u16 {
-        self.number(identification).wrapping_sub(msn)
+        self.swap(identification).wrapping_sub(msn)
     }
 
-    /// The identification with this offset.
+    /// The IP-ID with this offset from the MSN.
     pub(super) const fn identification(self, offset: u16, msn: u16) -> u16 {
-        self.number(offset.wrapping_add(msn))
+        self.swap(offset.wrapping_add(msn))
     }
 
-    /// The rule that leads from one identification to the next.
+    /// The behavior that fits two consecutive IP-IDs.
     fn of_step(last: u16, next: u16) -> Self {
-        let goes_up = |behavior: Self| {
-            let step = behavior.number(next).wrapping_sub(behavior.number(last));
-            step > 0 && step <= STEP
+        let increments = |behavior: Self| {
+            let step = behavior.swap(next).wrapping_sub(behavior.swap(last));
+            step > 0 && step <= MAX_INCREMENT
         };
         if last == 0 && next == 0 {
             Self::Zero
-        } else if goes_up(Self::Sequential) {
+        } else if increments(Self::Sequential) {
             Self::Sequential
-        } else if goes_up(Self::SequentialSwapped) {
+        } else if increments(Self::SequentialSwapped) {
             Self::SequentialSwapped
         } else {
             Self::Random
@@ -70,18 +69,18 @@ impl Behavior {
     }
 }
 
-/// Watches a flow for another behaviour.
+/// Decides in the compressor when to change the behavior.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct BehaviorEstimator {
     misfits: u8,
 }
 
-impl Watch {
-    /// The behaviour to code `next` with, after `last`, which went by `current`.
+impl BehaviorEstimator {
+    /// Returns the behavior for the IP-ID `next`, which follows `last` under the behavior `current`.
     pub(super) fn next(&mut self, current: Behavior, last: u16, next: u16) -> Behavior {
         let found = Behavior::of_step(last, next);
-        let is_possible = current != Behavior::Zero || next == 0;
-        if found == current || (is_possible && self.misfits < PATIENCE) {
+        let can_encode = current != Behavior::Zero || next == 0;
+        if found == current || (can_encode && self.misfits < TOLERATED_MISFITS) {
             self.misfits = if found == current { 0 } else { self.misfits + 1 };
             return current;
         }
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn swapped_numbers_go_up_in_their_high_octet() {
+    fn swapped_numbers_increment_their_high_octet() {
         let swapped = Behavior::SequentialSwapped;
         assert_eq!(Behavior::of_step(0xff00, 0x0001), swapped, "255 and 256 in little-endian order");
         assert_eq!(swapped.offset(0x0700, 3), 4);
@@ -103,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn one_jump_changes_nothing_and_a_rule_does() {
-        let mut watch = Watch::default();
+    fn the_behavior_changes_after_three_misfits() {
+        let mut estimator = BehaviorEstimator::default();
         let mut last = 10;
         let mut go = |behavior, next| {
-            let found = watch.next(behavior, last, next);
+            let found = estimator.next(behavior, last, next);
             last = next;
             found
         };
@@ -121,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_left_at_once() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.next(Behavior::Zero, 0, 0), Behavior::Zero);
-        assert_eq!(watch.next(Behavior::Zero, 0, 5), Behavior::Sequential);
-        assert_eq!(watch.next(Behavior::Zero, 0, 500), Behavior::Random);
+    fn an_id_other_than_zero_ends_the_behavior_zero_at_once() {
+        let mut estimator = BehaviorEstimator::default();
+        assert_eq!(estimator.next(Behavior::Zero, 0, 0), Behavior::Zero);
+        assert_eq!(estimator.next(Behavior::Zero, 0, 5), Behavior::Sequential);
+        assert_eq!(estimator.next(Behavior::Zero, 0, 500), Behavior::Random);
     }
 }

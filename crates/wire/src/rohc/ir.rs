@@ -1,12 +1,13 @@
-//! Initialisation and refresh: IR and IR-DYN (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
+//! Initialization and refresh: IR and IR-DYN headers (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
 
 use super::ack::TCP_CHECKSUM;
+use super::co::Context;
 use super::context::State;
 use super::crc::Crc;
 use super::ip_id::Behavior;
 use super::octets::{Octets, Reader, put};
-use super::options::{self, List};
-use super::{Ack, Cid, Error};
+use super::options::{self, ItemTable};
+use super::{Cid, Error};
 use crate::Endpoints;
 use crate::ipv4::Ipv4Fields;
 use crate::tcp::{Flags, Headers, Segment, SeqNumber};
@@ -14,13 +15,13 @@ use acklab_base::Ecn;
 use etherparse::IpNumber;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// The types of packet.
+/// The packet type of an IR header with a dynamic chain, and of IR-DYN.
 pub(super) const IR: u8 = 0xfd;
 pub(super) const IR_DYN: u8 = 0xf8;
 /// Profile 0x0006, ROHC-TCP.
 const PROFILE: u8 = 0x06;
 
-/// Write an IR of `new`, whose octets are `headers`. `out` has the Add-CID octet, if there is one.
+/// Writes an IR header of `new`, whose uncompressed octets are `headers`. `out` already holds the Add-CID octet, if there is one.
 pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
     put(out, &[IR, PROFILE]);
     let check = out.len();
@@ -52,7 +53,7 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
             | urgent_is_zero
             | reserved,
     );
-    // CWR, ECE, URG, ACK, PSH, RST, SYN, FIN: as TCP has them.
+    // CWR, ECE, URG, ACK, PSH, RST, SYN and FIN, in the order of a TCP header.
     out.push(segment.flags.bits() as u8);
     put(out, &new.msn.to_be_bytes());
     put(out, &segment.seq.0.to_be_bytes());
@@ -68,31 +69,56 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
     out[check] = Crc::Eight.of(out);
 }
 
-/// Read an IR or IR-DYN, whose Add-CID octet `reader` has behind it in `packet`, and what it says of the TCP checksum.
-/// `known` is the state of the context.
-pub(super) fn read(packet: &[u8], cid: Cid, known: Option<&State>, reader: &mut Reader) -> Result<(State, u16), Error> {
-    let kind = reader.u8()?;
-    let found = reader.u8()?;
-    if found != PROFILE {
-        return Err(Error::Profile { found });
+/// What an IR, IR-DYN or IR-CR header establishes.
+pub(super) struct Established {
+    pub(super) context: Context,
+    /// The TCP checksum of the header.
+    pub(super) checksum: u16,
+}
+
+/// The part of an IR, IR-DYN or IR-CR header behind the packet type: its profile and its CRC of eight bits.
+pub(super) struct Check {
+    at: usize,
+    crc: u8,
+}
+
+impl Check {
+    /// Reads profile and CRC. `packet` begins with the Add-CID octet, if there is one, and `reader` holds the rest of it.
+    pub(super) fn read(packet: &[u8], reader: &mut Reader) -> Result<Self, Error> {
+        let found = reader.u8()?;
+        if found != PROFILE {
+            return Err(Error::Profile { found });
+        }
+        let at = packet.len() - reader.0.len();
+        Ok(Self { at, crc: reader.u8()? })
     }
-    let check = packet.len() - reader.0.len();
-    let crc = reader.u8()?;
+
+    /// Verifies the CRC over the header, which ends where `reader` begins.
+    pub(super) fn verify(&self, packet: &[u8], cid: Cid, reader: &Reader) -> Result<(), Error> {
+        let header = &packet[..packet.len() - reader.0.len()];
+        let computed = Crc::Eight.of_parts(&[&header[..self.at], &[0], &header[self.at + 1..]]);
+        if computed == self.crc { Ok(()) } else { Err(Error::Crc { cid, found: self.crc, computed }) }
+    }
+}
+
+/// Reads an IR or IR-DYN header. `known` is the context of `cid`.
+pub(super) fn read(
+    packet: &[u8],
+    cid: Cid,
+    known: Option<&Context>,
+    reader: &mut Reader,
+) -> Result<Established, Error> {
+    let kind = reader.u8()?;
+    let check = Check::read(packet, reader)?;
     let endpoints = match (kind, known) {
         (IR, _) => read_static(reader)?,
-        (_, Some(known)) => known.ack.endpoints,
+        (_, Some(known)) => known.state.ack.endpoints,
         (_, None) => return Err(Error::NoContext(cid)),
     };
-    let known = known.filter(|known| known.ack.endpoints == endpoints);
-    let ack_stride = known.map_or(0, |known| known.ack_stride);
-    let (state, checksum) = read_dynamic(endpoints, ack_stride, reader)?;
-
-    let header = &packet[..packet.len() - reader.0.len()];
-    let computed = Crc::Eight.of_parts(&[&header[..check], &[0], &header[check + 1..]]);
-    if computed != crc {
-        return Err(Error::Crc { cid, found: crc, computed });
-    }
-    Ok((state, checksum))
+    let known = known.filter(|known| known.state.ack.endpoints == endpoints);
+    let established = read_dynamic(endpoints, known, reader)?;
+    check.verify(packet, cid, reader)?;
+    Ok(established)
 }
 
 fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
@@ -107,7 +133,7 @@ fn read_static(reader: &mut Reader) -> Result<Endpoints, Error> {
     Ok(Endpoints { source: SocketAddrV4::new(from, reader.u16()?), destination: SocketAddrV4::new(to, reader.u16()?) })
 }
 
-fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> Result<(State, u16), Error> {
+fn read_dynamic(endpoints: Endpoints, known: Option<&Context>, reader: &mut Reader) -> Result<Established, Error> {
     let [first, service, time_to_live] = reader.array()?;
     if first >> 3 != 0 {
         return Err(Error::Chain { what: "the first octet of ipv4_innermost_dynamic", found: first });
@@ -126,12 +152,10 @@ fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> R
     let window = reader.u16()?;
     let checksum = reader.u16()?;
     if present & 0x10 == 0 {
-        let [high, low] = reader.array()?;
-        if high | low != 0 {
-            return Err(Error::Chain { what: "the urgent pointer", found: high | low });
-        }
+        read_urgent_pointer(reader)?;
     }
-    let ack_stride = if present & 0x40 != 0 { reader.u16()? } else { ack_stride };
+    let has_stride = present & 0x40 != 0;
+    let ack_stride = if has_stride { reader.u16()? } else { known.map_or(0, |known| known.state.ack_stride) };
     let mut segment = Segment {
         ecn: Ecn::from_bits(service),
         seq,
@@ -141,11 +165,17 @@ fn read_dynamic(endpoints: Endpoints, ack_stride: u16, reader: &mut Reader) -> R
         options: Default::default(),
         payload: 0,
     };
-    let listed = options::read_list(ack.0, &mut segment.options, reader)?;
-    let ack = Ack { endpoints, segment, ip };
-    let headers = ack.headers().ok();
-    let list = headers.and_then(|headers| List::of(&headers)).filter(|list| list.is(&listed));
-    let list = list.ok_or(Error::Options { what: "order of options after item", found: listed.len() as u8 })?;
+    let mut table = known.map_or_else(ItemTable::default, Context::item_table);
+    let list = options::read_list(ack.0, &mut table, &mut segment.options, reader)?.list;
+    let ack = super::Ack { endpoints, segment, ip };
     let ecn_used = present & 0x80 != 0;
-    Ok((State { ack, list, msn, msn_of_ip_id: msn, behavior, ecn_used, ack_stride }, checksum))
+    let mut state = State { ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
+    state.set_ip_id_offset(msn);
+    Ok(Established { context: Context { state, table, is_damaged: false }, checksum })
+}
+
+/// Reads an urgent pointer, which is zero in a pure ACK.
+pub(super) fn read_urgent_pointer(reader: &mut Reader) -> Result<(), Error> {
+    let [high, low] = reader.array()?;
+    if high | low == 0 { Ok(()) } else { Err(Error::Chain { what: "the urgent pointer", found: high | low }) }
 }

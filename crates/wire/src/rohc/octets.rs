@@ -1,21 +1,21 @@
-//! Octets that are written and read from front to back, and fields of bits within them.
+//! Reading and writing of octets, and of bit fields within them.
 
 use super::Error;
 use arrayvec::ArrayVec;
 
-/// As many octets as a compressed ACK can take: the longest is an IR, or a `co_common` in which every field has changed,
-/// with the most options that a header has room for.
+/// The maximum length of a compressed ACK: an IR, or a `co_common` in which every field has changed, with as many options as fit
+/// a header.
 pub const LONGEST: usize = 160;
 
 /// One compressed ACK.
 pub type Octets = ArrayVec<u8, LONGEST>;
 
-/// Append octets to a compressed ACK, which cannot get longer than [`LONGEST`].
+/// Appends octets to a compressed ACK, which is never longer than [`LONGEST`].
 pub(super) fn put(out: &mut Octets, octets: &[u8]) {
     out.try_extend_from_slice(octets).expect("no compressed ACK is longer");
 }
 
-/// Octets from front to back.
+/// Reads octets from front to back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -45,18 +45,18 @@ impl<'a> Reader<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// The first octet, left where it is.
+    /// Returns the first octet without consuming it.
     pub(super) fn peek(&self) -> Result<u8, Error> {
         self.0.first().copied().ok_or(Error::Truncated { wanted: 1, left: 0 })
     }
 }
 
-/// The widths, in bits, of the fields of whole octets: at most eight of them.
+/// The widths of bit fields, which together fill at most eight octets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<const N: usize>(pub(super) [u32; N]);
 
 impl<const N: usize> Fields<N> {
-    /// How many octets they fill.
+    /// The number of octets.
     pub(super) const fn octets(&self) -> usize {
         let (mut bits, mut field) = (0, 0);
         while field < N {

@@ -1,23 +1,23 @@
-//! The step in which ACK numbers go up (RFC 6846, §8.2: `ack_stride`, `field_scaling`).
+//! The step by which ACK numbers advance (RFC 6846, §8.2: `ack_stride`, `field_scaling`).
 
 use super::formats::ACK_SCALED;
 
-/// ACK numbers in a row that go by a step before it is told to the other end. Telling it takes five to seven octets more
-/// than an ACK number, and saves one octet of each ACK from then on.
+/// Consecutive advances by a step after which it is sent. To send it costs five to seven octets more than an ACK number, and
+/// saves one octet of each later ACK.
 const CONFIDENCE: u8 = 4;
-/// The largest multiple of the step that fits the four bits of a scaled ACK number.
+/// The largest advance in steps that the four bits of a scaled ACK number can encode.
 const REACH: u32 = 12;
 
-/// Finds the step: the greatest common divisor of the advances of late. With the usual delayed ACKs that is the maximum
-/// segment size, or twice that.
+/// Estimates the step: the greatest common divisor of recent advances. With delayed ACKs that is the maximum segment size, or
+/// twice that.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Estimate {
+pub(super) struct StrideEstimator {
     step: u16,
     run: u8,
 }
 
-impl Estimate {
-    /// The stride to use for an ACK that goes `advance` octets beyond the last one, where `current` is in use.
+impl StrideEstimator {
+    /// Returns the stride for an ACK that advances by `advance` octets, while `current` is in use.
     pub(super) fn next(&mut self, current: u16, advance: u32) -> u16 {
         let Ok(advance) = u16::try_from(advance) else { return current };
         if advance == 0 {
@@ -30,12 +30,18 @@ impl Estimate {
             self.step = if u32::from(advance) <= REACH * u32::from(common) { common } else { advance };
             self.run = 1;
         }
-        let does = |stride: u16| stride != 0 && advance.is_multiple_of(stride);
-        let is_better = !does(current) && self.run >= CONFIDENCE && u32::from(advance) <= REACH * u32::from(self.step);
+        let divides = |stride: u16| stride != 0 && advance.is_multiple_of(stride);
+        let is_better =
+            !divides(current) && self.run >= CONFIDENCE && u32::from(advance) <= REACH * u32::from(self.step);
         if is_better { self.step } else { current }
     }
 
-    /// The other end has forgotten the stride, and hears of it again once it has paid to tell.
+    /// The stride to send in an IR, where it costs two octets, if two advances agree.
+    pub(super) const fn guess(&self) -> u16 {
+        if self.run < 2 { 0 } else { self.step }
+    }
+
+    /// The decompressor has lost the stride, which is sent again after enough advances.
     pub(super) fn forget(&mut self) {
         self.run = 0;
     }
@@ -49,12 +55,12 @@ fn common_divisor(mut a: u16, mut b: u16) -> u16 {
     a
 }
 
-/// An ACK number as a multiple of the stride and what is left.
+/// Divides an ACK number by the stride. Returns the quotient and the remainder.
 pub(super) const fn scaled(stride: u16, ack: u32) -> (u32, u32) {
     (ack / stride as u32, ack % stride as u32)
 }
 
-/// Does an end that holds the ACK number `reference` tell `ack` from its scaled low bits?
+/// Are the low bits of the scaled `ack` unambiguous relative to `reference`?
 pub(super) const fn reaches(stride: u16, reference: u32, ack: u32) -> bool {
     let ((from, residue), (to, left)) = (scaled(stride, reference), scaled(stride, ack));
     residue == left && ACK_SCALED.reaches(from, to)
@@ -71,7 +77,7 @@ mod tests {
     use super::*;
 
     fn strides(advances: &[u32]) -> Vec<u16> {
-        let (mut estimate, mut current) = (Estimate::default(), 0);
+        let (mut estimate, mut current) = (StrideEstimator::default(), 0);
         let mut next = |advance: &u32| {
             current = estimate.next(current, *advance);
             current

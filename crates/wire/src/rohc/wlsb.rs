@@ -1,7 +1,7 @@
-//! Low bits in place of a value: (window-based) least significant bit coding (RFC 4997, §4.11.5; RFC 5795 takes it from
+//! Low bits in place of a value: (window-based) least significant bit encoding (RFC 4997, §4.11.5; RFC 5795 takes it from
 //! RFC 3095, §4.5.1).
 
-/// `lsb(bits, offset)` of a field of `width` bits: a value is told by its low bits where it lies in
+/// `lsb(bits, offset)` of a field of `width` bits: low bits are unambiguous for a value in the interval
 /// [reference − offset, reference + 2^bits − 1 − offset].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lsb {
@@ -12,7 +12,7 @@ pub(super) struct Lsb {
 
 impl Lsb {
     pub(super) const fn new(bits: u32, offset: i32, width: u32) -> Self {
-        assert!(bits < width && width <= 32, "what takes all bits needs no reference");
+        assert!(bits < width && width <= 32, "a complete value needs no reference");
         Self { bits, offset, width }
     }
 
@@ -20,18 +20,18 @@ impl Lsb {
         u32::MAX >> (32 - bits)
     }
 
-    /// Does `reference` tell this value from its low bits?
+    /// Are the low bits of `value` unambiguous relative to `reference`?
     pub(super) const fn reaches(self, reference: u32, value: u32) -> bool {
         let above = value.wrapping_sub(reference).wrapping_add(self.offset.cast_unsigned());
         above & Self::mask(self.width) < 1 << self.bits
     }
 
-    /// The low bits.
+    /// The low bits of `value`.
     pub(super) const fn code(self, value: u32) -> u32 {
         value & Self::mask(self.bits)
     }
 
-    /// The value that has these low bits in the interval of `reference`.
+    /// Returns the value with these low bits in the interval of `reference`.
     pub(super) const fn decode(self, reference: u32, code: u32) -> u32 {
         let lowest = reference.wrapping_sub(self.offset.cast_unsigned());
         lowest.wrapping_add(code.wrapping_sub(lowest) & Self::mask(self.bits)) & Self::mask(self.width)

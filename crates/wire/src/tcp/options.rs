@@ -173,7 +173,7 @@ impl Options {
 
     /// The common case: no option besides timestamps.
     #[inline]
-    const fn has_nothing_but_timestamps(&self) -> bool {
+    pub(crate) const fn has_nothing_but_timestamps(&self) -> bool {
         self.sack.is_empty()
             && self.accurate_ecn.is_none()
             && self.ack_ratio.is_none()

@@ -1,4 +1,4 @@
-//! What must hold for any sequence of ACKs. The tests of this crate and the fuzz target `rohc_decompress` share it.
+//! Properties of compression for any sequence of ACKs, which the tests of this crate and the fuzz target `rohc_decompress` share.
 
 use acklab_base::Ecn;
 use acklab_wire::Endpoints;
@@ -11,7 +11,7 @@ use acklab_wire::tcp::{
 };
 use std::collections::VecDeque;
 
-/// Octets as choices; zeroes when they are used up.
+/// Takes choices from octets, and zeros after their end.
 struct Choices<'a>(&'a [u8]);
 
 impl Choices<'_> {
@@ -37,14 +37,14 @@ impl Choices<'_> {
         self.u8() % end
     }
 
-    /// One time in `every`.
+    /// True once in `every` times.
     fn rarely(&mut self, every: u8) -> bool {
         self.below(every) == every - 1
     }
 }
 
-/// A flow's next ACK: mostly as TCP receivers send it, at times like nothing else.
-fn go_on(ack: &mut Ack, ids: u8, choices: &mut Choices) {
+/// Turns `ack` into the next ACK of its flow: mostly what a TCP receiver would send, sometimes anything.
+fn advance(ack: &mut Ack, ids: u8, choices: &mut Choices) {
     let mss = if choices.rarely(16) { 1 + u32::from(choices.u16()) } else { 1448 };
     let segment = &mut ack.segment;
     let advance = match choices.below(16) {
@@ -152,9 +152,9 @@ fn first(connection: u32, choices: &mut Choices) -> Ack {
 
 struct Flow {
     ack: Ack,
-    /// How its IP-ID goes.
+    /// The behavior of its IP-ID.
     ids: u8,
-    /// Compressed ACKs lost in a row.
+    /// Consecutive compressed ACKs that were lost.
     lost: u8,
 }
 
@@ -171,12 +171,11 @@ fn flows(choices: &mut Choices) -> Vec<Flow> {
     (0..u32::from(count)).map(flow).collect()
 }
 
-/// Any ACKs of any flows, of which fewer are lost in a row than the ends are set for, come out as they went in, to the
-/// octet. Any octets in place of a compressed ACK are no cause to panic. Returns how many ACKs there were, and their
-/// octets when compressed.
+/// The decompressor restores any ACKs of any flows to the octet, if fewer are lost in a row than the configuration allows. Neither
+/// end panics on any octets in place of a compressed ACK. Returns the number of ACKs, and their octets when compressed.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property does not hold.
 pub(crate) fn acks_come_out_as_they_went_in(octets: &[u8]) -> (u64, u64) {
     let mut choices = Choices(octets);
     let references = 1 + choices.below(MOST_REFERENCES as u8);
@@ -195,7 +194,7 @@ fn packets(config: Config, choices: &mut Choices) -> (u64, u64) {
     while !choices.is_empty() {
         let place = usize::from(choices.u8()) % flows.len();
         let flow = &mut flows[place];
-        go_on(&mut flow.ack, flow.ids, choices);
+        advance(&mut flow.ack, flow.ids, choices);
         compressor.compress(&flow.ack, &mut octets).expect("a pure ACK is compressed");
         acks += 1;
         sum += octets.len() as u64;
@@ -222,7 +221,7 @@ fn is_the_same(out: &Ack, went_in: &Ack) {
     assert_eq!(out.headers(), went_in.headers());
 }
 
-/// A peer that gets other octets may refuse them or not, but does not panic.
+/// A decompressor may accept or refuse damaged octets, but does not panic.
 fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     if !choices.rarely(8) {
         return;
@@ -240,12 +239,12 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     let _ = other.decompress(choices.0, |_, _| {});
 }
 
-/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or throws them away and
-/// goes on with uncompressed ones.
+/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or discards them and continues with
+/// uncompressed ones.
 fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);
-    // Each with its number, its octets, and whether it has been delivered.
+    // The number, the octets, the ACK, and whether it has been delivered.
     let mut kept: VecDeque<(u16, Octets, Ack, bool)> = VecDeque::new();
     let (mut acks, mut sum, mut octets, mut frame) = (0, 0, Octets::new(), Vec::new());
     while !choices.is_empty() {
@@ -254,14 +253,14 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
             0..5 => {
                 let place = usize::from(choices.u8()) % flows.len();
                 let flow = &mut flows[place];
-                go_on(&mut flow.ack, flow.ids, choices);
+                advance(&mut flow.ack, flow.ids, choices);
                 acks += 1;
                 match compressor.compress(&flow.ack, &mut octets) {
                     Some(msn) if kept.len() < 64 => {
                         sum += octets.len() as u64;
                         kept.push_back((msn, octets.clone(), flow.ack, false));
                     }
-                    // The driver has no place for it, and no use for its number.
+                    // The driver has no room for it, and does not use its number.
                     Some(_) => {
                         kept.iter().for_each(|(_, _, ack, _)| compressor.discard(ack.endpoints));
                         kept.clear();
@@ -271,7 +270,7 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
                     None => uncompressed(&flow.ack, &mut compressor, &mut decompressor),
                 }
             }
-            // A link-layer acknowledgment arrives with all of them, and the client learns of it or does not.
+            // A link-layer acknowledgment arrives with all of them, and the client may learn of it.
             5 | 6 => {
                 frame.clear();
                 write_frame(kept.iter().map(|(msn, octets, ..)| (*msn, octets.as_slice())), &mut frame);
@@ -291,7 +290,7 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
                     kept.clear();
                 }
             }
-            // The batch had no more data behind it: what is kept is thrown away.
+            // No more data follows, so the kept ACKs are discarded.
             _ => {
                 kept.iter().for_each(|(_, _, ack, _)| compressor.discard(ack.endpoints));
                 kept.clear();
@@ -306,11 +305,11 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
     decompressor.observe(ack);
 }
 
-/// A decompressor that knows a flow, or none, takes any octets without panic, and what it refuses has a reason to print.
+/// A decompressor with or without contexts accepts any octets or refuses them with a message, without a panic.
 ///
 /// # Panics
-/// If it does not hold.
-pub(crate) fn any_octets_are_judged(octets: &[u8]) {
+/// If the property does not hold.
+pub(crate) fn any_octets_are_accepted_or_refused(octets: &[u8]) {
     for config in [Config::standard(), Config::hack()] {
         let mut choices = Choices(octets);
         let ack = first(0, &mut choices);

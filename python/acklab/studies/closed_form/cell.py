@@ -39,19 +39,19 @@ class Cell:
     cts_to_self: Mode | None = None
     """In which a CTS goes ahead for stations that know DSSS only (10.27.2)."""
     late: int = 0
-    """By how much the answer comes later than SIFS."""
+    """By how much the response frame comes later than SIFS."""
     payload: int = 1472
     """Octets of a packet's data."""
     transport: int = UDP
     """Octets of the header between those and IP's."""
     appended: int = 0
-    """Octets that the answer carries besides."""
+    """Octets that the response frame carries besides."""
 
     def air(self, mode: Mode, octets: int) -> int:
         """A PPDU with its extension."""
         return mode.duration(octets) + (self.extension if mode.is_ofdm else 0)
 
-    def answer_to(self, mode: Mode) -> Mode:
+    def response_to(self, mode: Mode) -> Mode:
         """The highest basic rate that is not above that of the frame, or its reference rate (10.6.6.5.2, 10.6.11)."""
         fitting = [basic for basic in self.basic if basic.mbps <= mode.reference]
         return max(fitting or self.basic, key=lambda basic: basic.mbps if fitting else -basic.mbps)
@@ -71,7 +71,7 @@ class Cycle:
     headers: int
     """The rest of the data PPDU: headers, delimiters, padding, tail, signal extension."""
     sifs: int
-    answer: int
+    response: int
     frames: int
     """MPDUs of the first PPDU."""
     octets: int
@@ -87,7 +87,7 @@ class Cycle:
     @property
     def total(self) -> int:
         """All of it."""
-        return self.aifs + self.backoff + self.control + self.data + self.sifs + self.answer
+        return self.aifs + self.backoff + self.control + self.data + self.sifs + self.response
 
     @property
     def goodput(self) -> Mbps:

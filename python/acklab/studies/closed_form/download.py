@@ -1,7 +1,7 @@
 """Goodput of a download over TCP by the exchanges of frames that it takes: mean cycles, one behind the other.
 
 With an ACK for every second segment, two PPDUs of data make as many ACKs due as each has segments. A stock station contends for its ACKs
-behind each PPDU of data; with TCP/HACK they make answers to data longer. Nobody contends at the same time, nothing collides and nothing is
+behind each PPDU of data; with TCP/HACK they make response frames to data longer. Nobody contends at the same time, nothing collides and nothing is
 lost, so that each access takes AIFS and half of CWmin on average.
 """
 
@@ -24,7 +24,7 @@ class Download:
     acks: Sequence[Cycle] = ()
     """Exchanges of the station's own."""
     appended: int = 0
-    """By how much ACKs make answers longer, in nanoseconds."""
+    """By how much ACKs make response frames longer, in nanoseconds."""
 
     @property
     def total(self) -> int:
@@ -50,10 +50,10 @@ def stock(cell: Cell, station: Cell | None = None) -> Download:
 
 
 def hack(cell: Cell, compressed: int = COMPRESSED) -> Download:
-    """ACKs of so many octets on the answers to data."""
+    """ACKs of so many octets on the response frames to data."""
     plain = cycle(cell)
     data = [cycle(replace(cell, appended=count * compressed)) for count in _due(plain)]
-    return Download(data, appended=sum(one.answer - plain.answer for one in data))
+    return Download(data, appended=sum(one.response - plain.response for one in data))
 
 
 def datagrams(cell: Cell) -> Cycle:

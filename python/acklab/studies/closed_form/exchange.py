@@ -17,17 +17,17 @@ A_MSDU_HEADER = 14  # of each MSDU in an A-MSDU (9.3.2.2.2)
 
 @dataclass(frozen=True)
 class _Exchange:
-    """A PPDU, what goes ahead of it, and its answer."""
+    """A PPDU, what goes ahead of it, and its response frame."""
 
     control: int
     data: int
-    answer: int
+    response: int
     sifs: int
     frames: int
 
     @property
     def total(self) -> int:
-        return self.control + self.data + self.sifs + self.answer
+        return self.control + self.data + self.sifs + self.response
 
 
 def cycle(cell: Cell) -> Cycle:
@@ -50,7 +50,7 @@ def cycle(cell: Cell) -> Cycle:
         payload=payload,
         headers=sum(one.data for one in sent) - preamble - payload,
         sifs=sum(one.sifs for one in sent) + (len(sent) - 1) * cell.sifs,
-        answer=sum(one.answer for one in sent),
+        response=sum(one.response for one in sent),
         frames=sent[0].frames,
         octets=octets,
         mbps=cell.mode.mbps,
@@ -59,19 +59,19 @@ def cycle(cell: Cell) -> Cycle:
 
 def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Exchange | None:
     """What a PPDU carries if `left` is left of the transmission opportunity; none if not even one frame fits that must."""
-    block_ack, ack = (cell.air(cell.answer_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
+    block_ack, ack = (cell.air(cell.response_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
     control = 0
     if cell.rts:
-        asked = cell.answer_to(cell.mode)
-        control += cell.air(asked, RTS) + cell.sifs + cell.air(cell.answer_to(asked), CTS) + cell.sifs
+        asked = cell.response_to(cell.mode)
+        control += cell.air(asked, RTS) + cell.sifs + cell.air(cell.response_to(asked), CTS) + cell.sifs
     if cell.cts_to_self is not None:
         control += cell.air(cell.cts_to_self, CTS) + cell.sifs
     most = cell.max_time
     if left is not None:
         most = min(most, left - cell.sifs - block_ack - (cell.extension if cell.mode.is_ofdm else 0))
     frames, psdu, is_aggregate = _psdu(cell, mpdu, most)
-    answer = block_ack if is_aggregate else ack
-    exchange = _Exchange(control, cell.air(cell.mode, psdu), answer, cell.sifs + cell.late, frames)
+    response = block_ack if is_aggregate else ack
+    exchange = _Exchange(control, cell.air(cell.mode, psdu), response, cell.sifs + cell.late, frames)
     # The first may exceed the limit with a single frame.
     return exchange if is_first or left is None or exchange.total <= left else None
 

@@ -28,7 +28,7 @@ class Mode:
     mbps: Mbps
     """Rate of the payload."""
     reference: Mbps
-    """The rate by which its answer is chosen."""
+    """The rate by which its response frame is chosen."""
     bits: int = 0
     """Data bits of a symbol; of DSSS, none."""
     symbol: int = 0

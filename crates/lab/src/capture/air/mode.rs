@@ -1,14 +1,14 @@
-//! How a PPDU is sent, in the terms of radiotap.
+//! The radiotap fields of a PPDU's channel and modulation.
 
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
 use acklab_wire::dot11::radiotap::{Channel, He, Ht, Modulation, Vht};
 
-/// The middle of channel 1 at 2.4 GHz in MHz (15.4.4.3).
+/// Centre frequency of channel 1 in the 2.4 GHz band in MHz (15.4.4.3).
 const CHANNEL_1: u16 = 2_412;
-/// The middle of channel 36 at 5 GHz in MHz, the primary of up to 160 MHz (Table E-4).
+/// Centre frequency of channel 36 in the 5 GHz band in MHz, the primary channel of up to 160 MHz (Table E-4).
 const CHANNEL_36: u16 = 5_180;
 
-/// The lowest channel of a band. A cell has no neighbours, so it does not matter which one it takes.
+/// The lowest channel of a band. Cells do not interfere with each other, so the choice has no effect.
 pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     let spread = match mode.format {
         Format::Dsss | Format::ShortDsss => Channel::CCK,
@@ -20,7 +20,7 @@ pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     }
 }
 
-/// The rate of a mode. HT and VHT are coded with BCC, HE with LDPC where its resource unit is wider than 242 tones (27.3.12.5).
+/// The modulation of a mode. HT and VHT use BCC; HE uses LDPC if its resource unit is wider than 242 tones (27.3.12.5).
 pub(super) const fn modulation(mode: Mode) -> Modulation {
     let width = Some(match mode.width {
         Width::Mhz20 => 20,

@@ -1,4 +1,4 @@
-//! A document from JSON, which is how a scenario comes from a program.
+//! Parses a document from JSON, the form of scenarios that programs write.
 
 use super::{Member, Node, Origin, SyntaxError, Table, Value};
 use indexmap::map::Entry;
@@ -6,7 +6,7 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 
-/// Reads a whole document. Values have no places, but a fault of the syntax does.
+/// Parses a whole document. Values have no positions, but syntax errors have.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     serde_json::from_str(text).map_err(|error| {
         let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Node {
                 while let Some((key, node)) = members.next_entry::<String, Node>()? {
                     match table.entry(key) {
                         Entry::Occupied(entry) => {
-                            return Err(de::Error::custom(format_args!("the key `{}` stands twice", entry.key())));
+                            return Err(de::Error::custom(format_args!("the key `{}` is given twice", entry.key())));
                         }
                         Entry::Vacant(entry) => {
                             entry.insert(Member::written(Origin::Text(None), node));

@@ -1,10 +1,10 @@
-//! A document from TOML, which is how a person writes a scenario.
+//! Parses a document from TOML, the form of scenarios that people write.
 
 use super::{Member, Node, Origin, SyntaxError, Value};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Reads a whole document.
+/// Parses a whole document.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     match DeTable::parse(text) {
         Ok(table) => {
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     }
 }
 
-/// Reads a single TOML value, as it may follow `--set key=`.
+/// Parses a single TOML value, such as the one in `--set key=value`.
 pub(in crate::scenario) fn parse_value(text: &str) -> Result<Value, String> {
     let value = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
     from_value(value.into_inner()).map_err(|error| error.message)
@@ -61,7 +61,7 @@ fn from_table(table: DeTable<'_>) -> Result<Value, SyntaxError> {
     Ok(Value::Table(members.collect::<Result<_, _>>()?))
 }
 
-/// What is most often wrong: a value without quotes, which the parser of TOML takes for many things, or none at all.
+/// The error for the most frequent faults, for which the TOML parser has no clear message: text without quotes, or a missing value.
 fn bare_value(text: &str, fault: usize) -> Option<SyntaxError> {
     let line_start = text.get(..fault)?.rfind('\n').map_or(0, |newline| newline + 1);
     let start = line_start + text[line_start..fault].rfind('=')? + 1;

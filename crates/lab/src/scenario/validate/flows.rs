@@ -11,11 +11,11 @@ use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::fault::Complaint;
 use std::collections::BTreeMap;
 
-/// So many flows at most.
+/// The maximum number of flows.
 const MOST_FLOWS: u64 = 10_000;
-/// As large as a receive window can be (RFC 7323, §2.3), and more than an application writes at once.
+/// The maximum size of a write: the largest receive window (RFC 7323, §2.3).
 const LARGEST_WRITE: Bytes = Bytes(1 << 30);
-/// Larger transfers do not end within the ten years that a run may last.
+/// The maximum size of a transfer. A larger one would not end within the ten years that a run may last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
 
 pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(), Problem> {
@@ -24,9 +24,9 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let at = |key: &str| format!("flow.{index}.{key}");
         total += u64::from(flow.count) * scenario.ends(flow).len() as u64;
         if total > MOST_FLOWS {
-            return Err(Problem::says(
+            return Err(Problem::invalid(
                 at("count"),
-                format!("with this there are {total} flows; expected at most {MOST_FLOWS}"),
+                format!("the scenario has {total} flows up to this one; expected at most {MOST_FLOWS}"),
             ));
         }
         if !flow.name.is_empty() {
@@ -43,17 +43,18 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     names(scenario)
 }
 
-/// Names are compared as they are after unrolling: `a` twice over makes `a_1`, which another flow may be called.
+/// Checks that the names of flows are unique after expansion: a flow `a` with two copies has a copy `a_1`, which may be the name of
+/// another flow.
 fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut before = 0;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let copies = flow.count as usize * scenario.ends(flow).len();
-        let ways_back = flow.back.iter().flat_map(|_| flow.copy_names(before, copies).map(|name| back_name(&name)));
-        for copy in flow.copy_names(before, copies).chain(ways_back) {
+        let reverse = flow.back.iter().flat_map(|_| flow.copy_names(before, copies).map(|name| back_name(&name)));
+        for copy in flow.copy_names(before, copies).chain(reverse) {
             if let Some(owner) = owners.get(&copy) {
                 let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
-                return Err(Problem::says(format!("flow.{index}.name"), expected));
+                return Err(Problem::invalid(format!("flow.{index}.name"), expected));
             }
             owners.insert(copy, index);
         }
@@ -77,11 +78,11 @@ fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
         }
     }
     if flow.from == flow.to {
-        return Err(Problem::at(at("to"), "another node than `from`"));
+        return Err(Problem::at(at("to"), "a node other than `from`"));
     }
     if from != flow.from && to != flow.to {
-        let message = "expected a single node at one end; both ends stand for several stations";
-        return Err(Problem::says(at("to"), message));
+        let message = "expected a single node at one end; both ends name several stations";
+        return Err(Problem::invalid(at("to"), message));
     }
     if !network.connects(from, to) {
         let expected = format!("a node that is connected with {}: {}", flow.from, some_of(&network.reachable(from)));
@@ -89,10 +90,10 @@ fn ends(path: &str, flow: &Flow, network: &Network<'_>) -> Result<(), Problem> {
     }
     if network.is_timeless(from, to) {
         let message = format!(
-            "between {} and {} nothing takes any time, so the run would never end; expected a rate or a delay on a link between them",
+            "packets between {} and {} take no time, so the run would never end; expected a rate or a delay on a link between them",
             flow.from, flow.to
         );
-        return Err(Problem::says(path, message));
+        return Err(Problem::invalid(path, message));
     }
     Ok(())
 }
@@ -106,7 +107,7 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
     let last_start = flow.start + flow.spacing.saturating_mul(copies.saturating_sub(1));
     if last_start >= end {
         let message = format!("the last of {copies} flows would start at {last_start}, after the run's end at {end}");
-        return Err(Problem::says(at("spacing"), message));
+        return Err(Problem::invalid(at("spacing"), message));
     }
     match flow.stop {
         Some(stop) if stop <= flow.start => {
@@ -120,7 +121,7 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
     }
 }
 
-/// Each transport knows what makes no sense among its settings.
+/// Checks the settings of the transport, by its own rules.
 fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
     match &flow.transport {
         Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
@@ -132,7 +133,7 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
         let at = format!("{path}.{}", fault.path);
         match fault.complaint {
             Complaint::Expected(expected) => Problem::at(at, expected),
-            Complaint::Misplaced(reason) => Problem::says(at, reason),
+            Complaint::Misplaced(reason) => Problem::invalid(at, reason),
         }
     })?;
     flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
@@ -159,9 +160,9 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     if !matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_)) {
         let name = flow.transport.name();
         let reason = format!(
-            "only over TCP and TACK can both ends write; {name} carries data one way: expected another flow for the way back"
+            "a flow over {name} carries data in one direction only; expected TCP, TACK, or a second flow for the reverse direction"
         );
-        return Err(Problem::says(path, reason));
+        return Err(Problem::invalid(path, reason));
     }
     application(path, traffic)
 }
@@ -170,14 +171,14 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Reading::Constant { rate, read } = flow.reading else { return Ok(()) };
     if matches!(flow.transport, Transport::Udp(_)) {
         let reason =
-            "datagrams are read as they arrive; expected `reading` of a flow over a transport that keeps order";
-        return Err(Problem::says(path, reason));
+            "datagrams are read on arrival; expected `reading` only in a flow over a transport that keeps order";
+        return Err(Problem::invalid(path, reason));
     }
     links::rate(&format!("{path}.rate"), rate)?;
     writes(&format!("{path}.read"), rate, read)
 }
 
-/// Time between writes, or reads, is counted in whole nanoseconds.
+/// Checks the size of writes or reads at `rate`. The time between them must be at least a nanosecond.
 fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {
         return Err(Problem::at(path, "a size above zero"));
@@ -186,7 +187,7 @@ fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
         return Err(Problem::at(path, "at most 1GiB"));
     }
     if write.get() * 8 * 1_000_000_000 < rate.bits_per_second() {
-        return Err(Problem::at(path, format!("a size so large that {rate} takes at most one in a nanosecond")));
+        return Err(Problem::at(path, format!("a larger size, which takes at least a nanosecond at {rate}")));
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ use acklab_path::server::ScheduleError;
 use acklab_path::{jitter, link, queue, server};
 use std::collections::BTreeSet;
 
-/// The fastest link: 10 Tbps.
+/// The maximum rate of a link: 10 Tbps.
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
-/// More octets than any link layer adds to a packet.
+/// The maximum link-layer overhead: more than any link layer adds to a packet.
 const MOST_OVERHEAD: Bytes = Bytes(65_535);
 
 pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
@@ -22,20 +22,20 @@ pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
         name(&at("from"), &link.from)?;
         name(&at("to"), &link.to)?;
         if !names.insert(link.name.as_str()) {
-            return Err(Problem::at(at("name"), "a name of its own; another link is called so"));
+            return Err(Problem::at(at("name"), "a unique name; another link has this one"));
         }
         if link.from == link.to {
-            return Err(Problem::at(at("to"), "another node than `from`"));
+            return Err(Problem::at(at("to"), "a node other than `from`"));
         }
         direction(&at("forward"), &link.forward)?;
         direction(&at("reverse"), &link.reverse)?;
     }
-    // A capture point could mean either.
+    // A node must not have the name of a link direction, because a capture point could then mean either.
     for (index, link) in links.iter().enumerate() {
         for (key, node) in [("from", &link.from), ("to", &link.to)] {
             let direction = node.strip_suffix("_forward").or_else(|| node.strip_suffix("_reverse"));
             if let Some(other) = direction.filter(|name| names.contains(name)) {
-                let expected = format!("another name; a direction of the link `{other}` is called so");
+                let expected = format!("another name; a direction of the link `{other}` has this one");
                 return Err(Problem::at(format!("link.{index}.{key}"), expected));
             }
         }
@@ -50,7 +50,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     let mut given = speeds.iter().filter(|(_, is_given)| *is_given).map(|(key, _)| *key);
     if let (Some(first), Some(second)) = (given.next(), given.next()) {
         let message = format!("expected only one of `rate`, `steps` and `trace`; `{first}` is given too");
-        return Err(Problem::says(at(second), message));
+        return Err(Problem::invalid(at(second), message));
     }
     if let Some(speed) = config.rate {
         rate(&at("rate"), speed)?;
@@ -85,7 +85,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A queue that can hold something.
+/// Checks that the limit and the times of a queue are above zero.
 pub(super) fn limit(path: &str, queue: &queue::Config) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     for (key, time) in queue.times() {
@@ -94,7 +94,7 @@ pub(super) fn limit(path: &str, queue: &queue::Config) -> Result<(), Problem> {
     if let Some(limit) = queue.limit() {
         let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
         if size == 0 {
-            return Err(Problem::at(at("limit"), "a limit above zero; without a `limit`, a queue holds everything"));
+            return Err(Problem::at(at("limit"), "a limit above zero; without a `limit`, the queue is unlimited"));
         }
     }
     Ok(())
@@ -104,7 +104,7 @@ pub(super) fn rate(path: &str, rate: Rate) -> Result<(), Problem> {
     if rate > FASTEST { Err(Problem::at(path, "at most 10000Gbps")) } else { Ok(()) }
 }
 
-fn schedule(path: &str, steps: &[server::Step]) -> Result<(), Problem> {
+fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
     for (index, step) in steps.iter().enumerate() {
         rate(&format!("{path}.{index}.rate"), step.rate)?;
         not_too_long(&format!("{path}.{index}.at"), step.at)?;
@@ -115,7 +115,7 @@ fn schedule(path: &str, steps: &[server::Step]) -> Result<(), Problem> {
             Err(Problem::at(path, "at least one step, such as { at = \"0s\", rate = \"8Mbps\" }"))
         }
         Err(ScheduleError::NoRateAtStart) => {
-            Err(Problem::at(format!("{path}.0.at"), "\"0s\": the first step says the rate at the start"))
+            Err(Problem::at(format!("{path}.0.at"), "\"0s\": the first step sets the rate at the start"))
         }
         Err(ScheduleError::OutOfOrder(index)) => Err(Problem::at(
             format!("{path}.{index}.at"),

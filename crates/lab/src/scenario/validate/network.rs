@@ -1,22 +1,22 @@
-//! Which nodes there are, and which can reach each other.
+//! The nodes of a scenario, and their connectivity.
 
 use crate::scenario::Scenario;
 use acklab_base::Duration;
 use acklab_path::link;
 use std::collections::BTreeMap;
 
-/// Nodes by the groups that they are connected in.
+/// The nodes of a scenario, in connected components.
 pub(super) struct Network<'a> {
-    /// Each node's group by any link.
+    /// The components connected by any link.
     groups: Groups<'a>,
-    /// Each node's group by links that take no time at all.
+    /// The components connected by links without rate and delay.
     timeless: Groups<'a>,
-    /// The nodes that stations share a name for: the first of each.
+    /// By the name of a group of stations, its first station.
     alike: BTreeMap<&'a str, String>,
 }
 
 impl<'a> Network<'a> {
-    /// `stations`: the stations of all cells, each with its access point.
+    /// The network of a scenario. `stations` are the stations of all cells, each with its access point.
     pub(super) fn new(scenario: &'a Scenario, stations: &'a [(String, String)]) -> Self {
         let mut network = Self { groups: Groups::default(), timeless: Groups::default(), alike: BTreeMap::new() };
         for link in &scenario.link {
@@ -34,7 +34,7 @@ impl<'a> Network<'a> {
         network
     }
 
-    /// The node itself, or the first of the stations that share this name.
+    /// The node called `name`, or the first station of the group called `name`.
     pub(super) fn node<'b>(&'b self, name: &'b str) -> &'b str {
         self.alike.get(name).map_or(name, String::as_str)
     }
@@ -51,12 +51,12 @@ impl<'a> Network<'a> {
         self.groups.are_joined(from, to)
     }
 
-    /// The nodes that can be reached from `from`, but for itself.
+    /// The nodes that can be reached from `from`, without itself.
     pub(super) fn reachable(&self, from: &str) -> Vec<&'a str> {
         self.nodes().into_iter().filter(|to| *to != from && self.connects(from, to)).collect()
     }
 
-    /// Is there a path on which time would stand still?
+    /// Returns `true` if there is a path on which packets take no time.
     pub(super) fn is_timeless(&self, from: &str, to: &str) -> bool {
         self.timeless.are_joined(from, to)
     }
@@ -67,7 +67,7 @@ fn takes_no_time(direction: &link::Config) -> bool {
     !has_rate && direction.delay == Duration::ZERO && direction.gate.is_none() && direction.jitter.is_none()
 }
 
-/// Union and find over names.
+/// A union-find structure over names.
 #[derive(Default)]
 struct Groups<'a> {
     parents: BTreeMap<&'a str, &'a str>,

@@ -10,7 +10,7 @@ use acklab_wifi::config::Access;
 use acklab_wifi::{Cell, Config};
 use std::collections::BTreeSet;
 
-/// More than a cell's association identifiers (9.4.1.8).
+/// The maximum number of stations of a cell: the largest association identifier (9.4.1.8).
 const MOST_STATIONS: usize = 2007;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
@@ -20,21 +20,21 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
         let at = |key: &str| format!("wifi.{index}.{key}");
         name(&at("name"), &cell.name)?;
         if !names.insert(&cell.name) {
-            return Err(Problem::at(at("name"), "a name of its own; another link or cell is called so"));
+            return Err(Problem::at(at("name"), "a unique name; another link or cell has this one"));
         }
         name(&at("ap.name"), &cell.ap.name)?;
         if cell.station.is_empty() {
             return Err(Problem::at(at("station"), "at least one station"));
         }
-        for (place, station) in cell.station.iter().enumerate() {
-            let at = |key: &str| at(&format!("station.{place}.{key}"));
+        for (index, station) in cell.station.iter().enumerate() {
+            let at = |key: &str| at(&format!("station.{index}.{key}"));
             name(&at("name"), &station.name)?;
             if station.count == 0 {
                 return Err(Problem::at(at("count"), "at least one station"));
             }
             for node in station.names() {
                 if node == cell.ap.name || !stations.insert(node.clone()) {
-                    let expected = format!("a name of its own; another node of a cell is called `{node}`");
+                    let expected = format!("a unique name; another node of a cell is called `{node}`");
                     return Err(Problem::at(at("name"), expected));
                 }
             }
@@ -70,7 +70,7 @@ fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
         above_zero(&at("beacon_interval"), interval)?;
     }
     above_zero(&at("aggregation.max_time"), cell.aggregation.max_time)?;
-    if !matches!(cell.aggregation.window, 1..=256) {
+    if !matches!(cell.window(), 1..=256) {
         return Err(Problem::at(at("aggregation.window"), "a window of 1 to 256 frames"));
     }
     if cell.aggregation.max_frames == Some(0) {
@@ -96,11 +96,11 @@ fn refusal(path: &str, cell: &Config, error: &acklab_wifi::cell::Error) -> Probl
         Error::Rate { node, source } => {
             let station = cell.station.iter().position(|station| station.name == *node && station.rate.is_some());
             let key = match station {
-                Some(place) => format!("station.{place}.rate"),
+                Some(index) => format!("station.{index}.rate"),
                 None if cell.ap.name == *node && cell.ap.rate.is_some() => "ap.rate".to_owned(),
                 None => "rate".to_owned(),
             };
-            Problem::says(format!("{path}.{key}"), source.to_string())
+            Problem::invalid(format!("{path}.{key}"), source.to_string())
         }
         Error::BasicRate => Problem::at(format!("{path}.basic_rates"), "rates of the standard"),
         Error::Reception(fault) => Problem::at(format!("{path}.reception.{}", fault.path), fault.expected.clone()),

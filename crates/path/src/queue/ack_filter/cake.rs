@@ -1,9 +1,9 @@
-//! The ACK filter of CAKE, rule by rule that of Linux's `cake_ack_filter` (`net/sched/sch_cake.c`).
+//! The ACK filter of CAKE, with the rules of Linux's `cake_ack_filter` (`net/sched/sch_cake.c`).
 //!
-//! A segment that acknowledges comes to the tail and may remove one older ACK of its flow. Of those that it outdates, the one nearest
-//! to the head goes, if another one stands behind it that is outdated as well; so two ACKs of a flow remain, and the loss of one does
-//! not silence it. The aggressive filter leaves one: the only one that is outdated goes too, if it is next to the tail and their ECN
-//! flags are equal.
+//! An acknowledging segment joins the tail and may remove one older ACK of its flow. Of the ACKs that it supersedes, the one nearest
+//! to the head is removed, provided that another superseded one stands behind it. Two ACKs of a flow thus remain, so that the loss of
+//! one does not stop the feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is the last of its
+//! flow and has the same ECN flags.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule, is_after};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What it may hold; without a limit, everything.
+    /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
@@ -41,14 +41,14 @@ pub(crate) struct Cake {
 }
 
 impl Rule for Cake {
-    fn outdated<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize> {
+    fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize> {
         let mut first: Option<(usize, u8)> = None;
         for at in chain.of_flow(flow) {
             let Some(older) = chain.packet(at).and_then(Datagram::ack_header) else { continue };
             let flags = older.ecn & ECE_CWR;
-            // Behind it the flags change: it is the last to say what it says of them.
+            // If the flags change behind an ACK, it is the last one with its flags and must stay.
             first = first.filter(|(_, before)| *before == flags);
-            if outdates(newer, older) {
+            if supersedes(newer, older) {
                 if let Some((first, _)) = first {
                     return Some(first);
                 }
@@ -60,9 +60,10 @@ impl Rule for Cake {
     }
 }
 
-/// May `older` go for all that it says itself? `newer` acknowledges more: by its number, or with the same number by SACK.
-fn outdates(newer: AckHeader, older: AckHeader) -> bool {
-    if !may_go(older, newer.timestamps) || is_after(older.ack, newer.ack) {
+/// Returns `true` if `older` may be dropped and `newer` acknowledges more: by a larger acknowledgment number, or by SACK with the same
+/// number.
+fn supersedes(newer: AckHeader, older: AckHeader) -> bool {
+    if !may_drop(older, newer.timestamps) || is_after(older.ack, newer.ack) {
         return false;
     }
     match compare(older, newer) {
@@ -72,19 +73,19 @@ fn outdates(newer: AckHeader, older: AckHeader) -> bool {
     }
 }
 
-/// `cake_tcph_may_drop`, and without payload: nothing but ACK, ECE and CWR among the flags, AE included; only options that it knows; and
-/// neither clock ahead of the newer one's, which are zero if it has none.
-fn may_go(older: AckHeader, newer: Option<(u32, u32)>) -> bool {
+/// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and CWR (AE is not allowed), no unknown
+/// options, and neither timestamp is ahead of the newer segment's, which count as zero if it has none.
+fn may_drop(older: AckHeader, newer: Option<(u32, u32)>) -> bool {
     let (value, echo) = newer.unwrap_or_default();
     let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));
     older.is_pure && !older.has_other_content && older.ecn & !ECE_CWR == 0 && !is_ahead
 }
 
-/// What an older ACK has sacked, against a newer one.
+/// The SACK blocks of an older ACK compared with those of a newer one.
 enum Sacked {
     Less,
     Same,
-    /// Something that the newer one does not have, or a D-SACK: it must not get lost.
+    /// The older ACK has a block that the newer one does not cover, or a D-SACK, so it must stay.
     More,
 }
 
@@ -94,11 +95,11 @@ fn compare(older: AckHeader, newer: AckHeader) -> Sacked {
     let octets = |blocks: &[(u32, u32)]| {
         blocks.iter().fold(0u32, |sum, (start, end)| sum.wrapping_add(end.wrapping_sub(*start)))
     };
-    let holds = |&(start, end): &(u32, u32)| {
+    let is_covered = |&(start, end): &(u32, u32)| {
         let is_duplicate = is_after(older.ack, start);
         !is_duplicate && of_newer.iter().any(|outer| !is_after(outer.0, start) && !is_after(end, outer.1))
     };
-    if !blocks.iter().all(holds) {
+    if !blocks.iter().all(is_covered) {
         Sacked::More
     } else if octets(of_newer) > octets(blocks) {
         Sacked::Less

@@ -1,4 +1,4 @@
-//! Packets in a row, and those of each flow in a row of their own, so that one may be taken from the middle.
+//! A queue as a linked list, with a second linked list for each flow, so that a packet can be removed from the middle.
 
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, FlowTable, Instant};
 use std::iter::successors;
@@ -6,7 +6,7 @@ use std::iter::successors;
 #[derive(Clone, Debug)]
 pub(crate) struct Chain<D> {
     nodes: Vec<Node<D>>,
-    /// Nodes without a packet.
+    /// The indices of nodes without a packet.
     free: Vec<usize>,
     all: Ends,
     flows: FlowTable<Ends>,
@@ -17,7 +17,7 @@ pub(crate) struct Chain<D> {
 #[derive(Clone, Debug)]
 struct Node<D> {
     waiting: Option<(Instant, D)>,
-    /// The ACK of its flow before it had the same number.
+    /// Whether the ACK of its flow before it has the same acknowledgment number.
     is_duplicate: bool,
     in_all: Neighbours,
     in_flow: Neighbours,
@@ -36,25 +36,25 @@ struct Ends {
 }
 
 impl Ends {
-    /// Joins node `at` to this row, of which `row` tells a node's place.
-    fn join<D>(&mut self, nodes: &mut [Node<D>], at: usize, row: fn(&mut Node<D>) -> &mut Neighbours) {
-        *row(&mut nodes[at]) = Neighbours { before: self.last, behind: None };
+    /// Appends node `at` to this list. `links` selects the links of this list in a node.
+    fn append<D>(&mut self, nodes: &mut [Node<D>], at: usize, links: fn(&mut Node<D>) -> &mut Neighbours) {
+        *links(&mut nodes[at]) = Neighbours { before: self.last, behind: None };
         match self.last {
             None => self.first = Some(at),
-            Some(last) => row(&mut nodes[last]).behind = Some(at),
+            Some(last) => links(&mut nodes[last]).behind = Some(at),
         }
         self.last = Some(at);
     }
 
-    fn leave<D>(&mut self, nodes: &mut [Node<D>], at: usize, row: fn(&mut Node<D>) -> &mut Neighbours) {
-        let Neighbours { before, behind } = *row(&mut nodes[at]);
+    fn unlink<D>(&mut self, nodes: &mut [Node<D>], at: usize, links: fn(&mut Node<D>) -> &mut Neighbours) {
+        let Neighbours { before, behind } = *links(&mut nodes[at]);
         match before {
             None => self.first = behind,
-            Some(before) => row(&mut nodes[before]).behind = behind,
+            Some(before) => links(&mut nodes[before]).behind = behind,
         }
         match behind {
             None => self.last = before,
-            Some(behind) => row(&mut nodes[behind]).before = before,
+            Some(behind) => links(&mut nodes[behind]).before = before,
         }
     }
 }
@@ -73,7 +73,7 @@ impl<D> Chain<D> {
         self.bytes
     }
 
-    /// When the head arrived, and the head.
+    /// The packet at the head, with its arrival time.
     pub(crate) fn head(&self) -> Option<(Instant, &D)> {
         let (arrived, packet) = self.nodes[self.all.first?].waiting.as_ref()?;
         Some((*arrived, packet))
@@ -83,16 +83,17 @@ impl<D> Chain<D> {
         self.flows.get(flow).copied().unwrap_or_default()
     }
 
-    /// The places of this flow's packets, the one nearest to the head first.
+    /// The node indices of the flow's packets, from the head to the tail.
     pub(super) fn of_flow(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).first, |at| self.nodes[*at].in_flow.behind)
     }
 
+    /// The node indices of the flow's packets, from the tail to the head.
     pub(super) fn of_flow_newest_first(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).last, |at| self.nodes[*at].in_flow.before)
     }
 
-    /// Is it the last of its flow?
+    /// Returns `true` if node `at` holds the last packet of its flow.
     pub(super) fn is_last_of_flow(&self, at: usize) -> bool {
         self.nodes[at].in_flow.behind.is_none()
     }
@@ -111,7 +112,7 @@ impl<D: Datagram> Chain<D> {
         self.packet(at)?.pure_ack()
     }
 
-    /// The newest pure ACK of the flow, and its place.
+    /// The newest pure ACK of the flow, with its node index.
     pub(super) fn newest_ack(&self, flow: FlowKey) -> Option<(usize, AckHeader)> {
         self.of_flow_newest_first(flow).find_map(|at| Some((at, self.pure_ack(at)?)))
     }
@@ -132,25 +133,25 @@ impl<D: Datagram> Chain<D> {
                 self.nodes.len() - 1
             }
         };
-        self.all.join(&mut self.nodes, at, |node| &mut node.in_all);
-        self.flows.entry(flow, Ends::default).join(&mut self.nodes, at, |node| &mut node.in_flow);
+        self.all.append(&mut self.nodes, at, |node| &mut node.in_all);
+        self.flows.entry(flow, Ends::default).append(&mut self.nodes, at, |node| &mut node.in_flow);
     }
 
-    /// Puts `packet` where another of its flow stands, and returns that.
+    /// Replaces the packet of node `at` by another of its flow, and returns the old one.
     pub(super) fn replace(&mut self, at: usize, packet: D) -> Option<D> {
-        let (_, place) = self.nodes[at].waiting.as_mut()?;
+        let (_, queued) = self.nodes[at].waiting.as_mut()?;
         let size = packet.wire_len();
-        let gone = std::mem::replace(place, packet);
-        self.bytes = self.bytes - gone.wire_len() + size;
-        Some(gone)
+        let replaced = std::mem::replace(queued, packet);
+        self.bytes = self.bytes - replaced.wire_len() + size;
+        Some(replaced)
     }
 
-    /// Takes a packet out, with the instant of its arrival.
+    /// Removes the packet of node `at`, and returns it with its arrival time.
     pub(super) fn remove(&mut self, at: usize) -> Option<(Instant, D)> {
         let (arrived, packet) = self.nodes[at].waiting.take()?;
-        self.all.leave(&mut self.nodes, at, |node| &mut node.in_all);
+        self.all.unlink(&mut self.nodes, at, |node| &mut node.in_all);
         if let Some(of_flow) = self.flows.get_mut(packet.flow()) {
-            of_flow.leave(&mut self.nodes, at, |node| &mut node.in_flow);
+            of_flow.unlink(&mut self.nodes, at, |node| &mut node.in_flow);
         }
         self.free.push(at);
         self.len -= 1;
@@ -158,12 +159,12 @@ impl<D: Datagram> Chain<D> {
         Some((arrived, packet))
     }
 
-    /// All, the head first.
+    /// All packets, from the head to the tail.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &D> {
         successors(self.all.first, |at| self.nodes[*at].in_all.behind).filter_map(|at| self.packet(at))
     }
 
-    /// Takes out those that are `wanted`, wherever they wait.
+    /// Removes the packets that satisfy `wanted`, and returns them with their arrival times.
     pub(crate) fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         let mut taken = Vec::new();
         let mut next = self.all.first;

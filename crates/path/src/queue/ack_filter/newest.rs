@@ -1,12 +1,12 @@
-//! The filter that looks for one ACK to take the place of.
+//! The ACK filter in which a new ACK supersedes at most one older ACK.
 //!
 //! * **`duplicates`**, in place, is Figure 1 of Kim et al., "On the cross-layer impact of TCP ACK thinning on IEEE 802.11 wireless MAC
-//!   dynamics" (VTC 2006): from the head on, the first pure ACK of the flow with a strictly smaller number is overwritten. Where
-//!   duplicates wait, the newer one comes ahead of the second of them.
-//! * **`news`** loses nothing. Equal numbers stay, so duplicates count towards fast retransmit, and a window update is not swallowed.
-//!   An ACK with a SACK option stays: its blocks, a D-SACK among them, may not be repeated by the next. So does one whose ECN flags
-//!   differ: each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest ACK of the flow is looked at, so that none comes ahead of a
-//!   duplicate.
+//!   dynamics" (VTC 2006): searching from the head, the first pure ACK of the flow with a strictly smaller number is overwritten. If
+//!   duplicates are queued, the newer ACK thus gets ahead of the second of them.
+//! * **`news`** loses no information. ACKs with equal numbers stay, so that duplicates count towards fast retransmit and window updates
+//!   are not lost. An ACK with a SACK option stays, because the next may not repeat its blocks, such as a D-SACK. An ACK with other
+//!   ECN flags stays, because each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest queued ACK of the flow can be superseded, so
+//!   that no ACK gets ahead of a duplicate.
 //! * **`nothing`** leaves one ACK of a flow.
 
 use super::chain::Chain;
@@ -21,36 +21,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What it may hold; without a limit, everything.
+    /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Which ACKs never go.
+    /// Which ACKs are never removed.
     pub keeps: Keeps,
-    /// Where the newest waits.
+    /// The position of the newer ACK.
     pub place: Place,
 }
 
-/// Which ACKs an ACK filter lets stand beside the newest of their flow.
+/// Which ACKs an ACK filter keeps in addition to the newest of their flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
-    /// Those that say something which the newer one may not: duplicates, those with SACK blocks, those whose ECN flags differ.
+    /// Those with information that the newer one may lack: duplicates, ACKs with SACK blocks, ACKs with other ECN flags.
     #[default]
     News,
-    /// Those with the number of the newer one; the first with a smaller one goes (Kim et al., VTC 2006, Figure 1).
+    /// Those with the acknowledgment number of the newer one; the first with a smaller number is removed (Kim et al., VTC 2006,
+    /// Figure 1).
     Duplicates,
-    /// None: the newest goes, whatever it says.
+    /// None: the newest queued ACK is removed in any case.
     Nothing,
 }
 
-/// Where the newest ACK waits that an older one has made room for.
+/// The position of an ACK that supersedes an older one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// Where the older one stood, so no delay is added (Kim et al., VTC 2006, §II-A).
+    /// The position of the older one, so that no delay is added (Kim et al., VTC 2006, §II-A).
     #[default]
     InPlace,
-    /// At the tail, where it would have stood without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
+    /// The tail, as without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
     Tail,
 }
 
@@ -69,7 +70,7 @@ pub(crate) struct Newest {
 }
 
 impl Rule for Newest {
-    fn outdated<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize> {
+    fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize> {
         if !newer.is_pure {
             return None;
         }
@@ -78,19 +79,19 @@ impl Rule for Newest {
             return acks.find(|at| chain.pure_ack(*at).is_some_and(|older| is_after(newer.ack, older.ack)));
         }
         let (at, older) = chain.newest_ack(flow)?;
-        let goes = match self.keeps {
+        let is_superseded = match self.keeps {
             Keeps::Nothing => !is_after(older.ack, newer.ack),
-            _ => !chain.is_duplicate(at) && says_all(newer, older),
+            _ => !chain.is_duplicate(at) && has_all_of(newer, older),
         };
-        goes.then_some(at)
+        is_superseded.then_some(at)
     }
 
-    fn takes_its_place(&self) -> bool {
+    fn keeps_position(&self) -> bool {
         self.place == Place::InPlace
     }
 }
 
-/// Does `newer` say all that `older` says?
-fn says_all(newer: AckHeader, older: AckHeader) -> bool {
+/// Returns `true` if `newer` carries all information of `older`.
+fn has_all_of(newer: AckHeader, older: AckHeader) -> bool {
     is_after(newer.ack, older.ack) && older.sack.is_empty() && newer.ecn == older.ecn
 }

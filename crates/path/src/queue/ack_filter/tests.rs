@@ -1,4 +1,4 @@
-//! By event: which ACK goes, and what then leaves in which order.
+//! State by event: which ACK is removed, and in which order the rest leaves.
 
 use super::cake::Cake;
 use super::newest::{Keeps, Newest, Place};
@@ -7,7 +7,7 @@ use crate::queue::sample::{Packet, ack, data};
 use acklab_base::{Bytes, Duration};
 use proptest::prelude::*;
 
-/// A queue at work. One event a millisecond.
+/// A queue with one event per millisecond.
 struct Bench<R> {
     filter: AckFilter<Packet, R>,
     now: Instant,
@@ -18,7 +18,7 @@ impl<R: Rule> Bench<R> {
         Self { filter: AckFilter::new(limit, rule), now: Instant::ZERO }
     }
 
-    /// With these waiting, whatever the filter.
+    /// A queue with these packets, which are not filtered.
     fn with(rule: R, waiting: &[Packet]) -> Self {
         let mut bench = Self::new(rule, None);
         waiting.iter().for_each(|packet| bench.filter.chain.push(Instant::ZERO, *packet, false));
@@ -30,8 +30,8 @@ impl<R: Rule> Bench<R> {
         self.filter.offer(self.now, packet, true, &mut Tally::new())
     }
 
-    /// The one that goes when `packet` comes.
-    fn gone(&mut self, packet: Packet) -> Option<Packet> {
+    /// The ACK that is removed when `packet` arrives.
+    fn removed(&mut self, packet: Packet) -> Option<Packet> {
         match self.offer(packet) {
             Verdict::Replaced(older) => Some(older),
             Verdict::Queued => None,
@@ -39,14 +39,14 @@ impl<R: Rule> Bench<R> {
         }
     }
 
-    /// Offer pure ACKs of flow 1 with these numbers.
+    /// Offers pure ACKs of flow 1 with these numbers.
     fn acks(&mut self, numbers: &[u32]) {
         for number in numbers {
             let _ = self.offer(ack(1, *number));
         }
     }
 
-    /// Flow and number of what leaves.
+    /// Dequeues a packet, and returns its flow and acknowledgment number.
     fn leave(&mut self) -> Option<(u32, u32)> {
         let (_, packet) = self.filter.chain.pop()?;
         Some((packet.flow, packet.header.map_or(0, |header| header.ack)))
@@ -63,8 +63,8 @@ const fn newest(keeps: Keeps, place: Place) -> Newest {
 
 const KIM: Newest = newest(Keeps::Duplicates, Place::InPlace);
 
-/// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names who is sent and who is replaced; where b and d stand
-/// is ours.
+/// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names the packets that are sent and replaced; the positions
+/// of b and d are our choice.
 #[test]
 fn the_example_of_kim_et_al() {
     let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6];
@@ -100,8 +100,8 @@ fn a_full_queue_takes_what_replaces_another_and_turns_away_the_rest() {
 }
 
 #[test]
-fn what_stands_beside_the_newest_is_what_the_filter_keeps() {
-    // Three of a kind, a larger number, an older one that comes late, and one across the wrap.
+fn beside_the_newest_ack_only_those_stay_that_the_filter_keeps() {
+    // Three duplicates, larger numbers, an older one that arrives late, and one beyond the wrap.
     let offered = [10, 10, 10, 20, 30, 25, 5u32.wrapping_sub(10)];
     let left = |keeps| {
         let mut queue = Bench::new(newest(keeps, Place::InPlace), None);
@@ -109,13 +109,13 @@ fn what_stands_beside_the_newest_is_what_the_filter_keeps() {
         queue.numbers()
     };
     assert_eq!(left(Keeps::News), [10, 10, 10, 30, 25, 5u32.wrapping_sub(10)]);
-    // 20 takes the place of the first 10, 30 that of 20, and 25 that of the next 10: Figure 1 looks from the head on.
+    // 20 takes the position of the first 10, 30 that of 20, and 25 that of the next 10, because Figure 1 searches from the head.
     assert_eq!(left(Keeps::Duplicates), [30, 25, 10, 5u32.wrapping_sub(10)]);
     assert_eq!(left(Keeps::Nothing), [30, 25, 5u32.wrapping_sub(10)]);
 }
 
 #[test]
-fn at_the_tail_the_newer_one_waits_behind_those_who_came_before_it() {
+fn at_the_tail_the_newer_ack_waits_behind_earlier_arrivals() {
     let order = |place| {
         let mut queue = Bench::new(newest(Keeps::News, place), None);
         queue.acks(&[10]);
@@ -126,8 +126,8 @@ fn at_the_tail_the_newer_one_waits_behind_those_who_came_before_it() {
         let second = queue.filter.chain.head().unwrap();
         (first, arrived.as_nanos(), second.1.flow, second.0.as_nanos())
     };
-    assert_eq!(order(Place::InPlace), ((1, 20), 1_000_000, 3, 2_000_000), "the place has waited since the first");
-    assert_eq!(order(Place::Tail), ((3, 10), 2_000_000, 1, 3_000_000), "it has waited since it came");
+    assert_eq!(order(Place::InPlace), ((1, 20), 1_000_000, 3, 2_000_000), "the arrival time of the first ACK stays");
+    assert_eq!(order(Place::Tail), ((3, 10), 2_000_000, 1, 3_000_000), "its own arrival time");
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn news_is_blocks_and_flags_and_duplicates() {
     let sacked = ack(1, 10).with(|header| header.sack = [(30, 40)].into_iter().collect());
     let echoes = ack(1, 10).with(|header| header.ecn = 0b001);
     for older in [sacked, echoes] {
-        assert_eq!(Bench::with(news, &[older]).gone(ack(1, 20)), None, "{older:?}");
-        assert_eq!(Bench::with(KIM, &[older]).gone(ack(1, 20)), Some(older), "Figure 1 does not look at it");
+        assert_eq!(Bench::with(news, &[older]).removed(ack(1, 20)), None, "{older:?}");
+        assert_eq!(Bench::with(KIM, &[older]).removed(ack(1, 20)), Some(older), "Figure 1 ignores SACK and ECN");
     }
-    assert_eq!(Bench::with(news, &[echoes]).gone(echoes.with(|header| header.ack = 20)), Some(echoes));
-    assert_eq!(Bench::with(news, &[ack(1, 10)]).gone(ack(1, 20).with(|header| header.is_pure = false)), None);
+    assert_eq!(Bench::with(news, &[echoes]).removed(echoes.with(|header| header.ack = 20)), Some(echoes));
+    assert_eq!(Bench::with(news, &[ack(1, 10)]).removed(ack(1, 20).with(|header| header.is_pure = false)), None);
 }
 
 const CAKE: Cake = Cake { aggressive: false };
@@ -159,26 +159,30 @@ fn cake_leaves_two_acks_and_the_aggressive_one_leaves_one() {
 }
 
 #[test]
-fn cake_takes_no_duplicate_unless_it_sacks_less() {
+fn cake_removes_no_duplicate_unless_it_sacks_less() {
     let sack = |end| ack(1, 10).with(|header| header.sack = [(30, end)].into_iter().collect());
     let mut queue = Bench::new(AGGRESSIVE, None);
     queue.acks(&[10, 10]);
     assert_eq!(queue.numbers(), [10, 10]);
-    assert_eq!(Bench::with(AGGRESSIVE, &[sack(40)]).gone(sack(50)), Some(sack(40)), "the same number, more octets");
-    assert_eq!(Bench::with(AGGRESSIVE, &[sack(40)]).gone(sack(40)), None, "the same");
-    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).gone(sack(40)), None, "it holds more");
+    assert_eq!(
+        Bench::with(AGGRESSIVE, &[sack(40)]).removed(sack(50)),
+        Some(sack(40)),
+        "equal numbers, but more octets sacked"
+    );
+    assert_eq!(Bench::with(AGGRESSIVE, &[sack(40)]).removed(sack(40)), None, "equal");
+    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).removed(sack(40)), None, "the older one sacks more");
     let later = sack(50).with(|header| header.ack = 20);
-    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).gone(later), Some(sack(50)), "the same blocks, a larger number");
-    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).gone(ack(1, 20)), None, "blocks that are not repeated");
+    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).removed(later), Some(sack(50)), "the same blocks, a larger number");
+    assert_eq!(Bench::with(AGGRESSIVE, &[sack(50)]).removed(ack(1, 20)), None, "blocks that are not repeated");
     let both = ack(1, 10).with(|header| header.sack = [(60, 70), (30, 40)].into_iter().collect());
     let elsewhere = ack(1, 20).with(|header| header.sack = [(30, 55)].into_iter().collect());
-    assert_eq!(Bench::with(AGGRESSIVE, &[both]).gone(elsewhere), None, "one of two is not repeated");
+    assert_eq!(Bench::with(AGGRESSIVE, &[both]).removed(elsewhere), None, "one of two is not repeated");
     let d_sack = ack(1, 10).with(|header| header.sack = [(4, 8)].into_iter().collect());
-    assert_eq!(Bench::with(AGGRESSIVE, &[d_sack]).gone(d_sack.with(|header| header.ack = 20)), None, "a D-SACK");
+    assert_eq!(Bench::with(AGGRESSIVE, &[d_sack]).removed(d_sack.with(|header| header.ack = 20)), None, "a D-SACK");
 }
 
 #[test]
-fn cake_takes_nothing_that_it_does_not_understand() {
+fn cake_removes_nothing_that_it_cannot_interpret() {
     let older = |change: fn(&mut AckHeader)| ack(1, 10).with(change);
     let clocked = ack(1, 20).with(|header| header.timestamps = Some((7, 7)));
     for kept in [
@@ -191,30 +195,46 @@ fn cake_takes_nothing_that_it_does_not_understand() {
         ack(3, 10),
         data(52),
     ] {
-        assert_eq!(Bench::with(AGGRESSIVE, &[kept]).gone(clocked), None, "{kept:?}");
+        assert_eq!(Bench::with(AGGRESSIVE, &[kept]).removed(clocked), None, "{kept:?}");
     }
-    let goes = older(|header| header.timestamps = Some((7, 7)));
-    assert_eq!(Bench::with(AGGRESSIVE, &[goes]).gone(clocked), Some(goes));
-    assert_eq!(Bench::with(AGGRESSIVE, &[goes]).gone(ack(1, 20)), None, "without clocks the newer one's are zero");
+    let superseded = older(|header| header.timestamps = Some((7, 7)));
+    assert_eq!(Bench::with(AGGRESSIVE, &[superseded]).removed(clocked), Some(superseded));
+    assert_eq!(
+        Bench::with(AGGRESSIVE, &[superseded]).removed(ack(1, 20)),
+        None,
+        "missing timestamps of the newer one count as zero"
+    );
     let with_data = ack(1, 20).with(|header| header.is_pure = false);
-    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10)]).gone(with_data), Some(ack(1, 10)), "data acknowledges as well");
+    assert_eq!(
+        Bench::with(AGGRESSIVE, &[ack(1, 10)]).removed(with_data),
+        Some(ack(1, 10)),
+        "a data segment acknowledges as well"
+    );
 }
 
 #[test]
 fn cake_keeps_the_last_ack_before_the_flags_change() {
     let echo = |number| ack(1, number).with(|header| header.ecn = 0b001);
-    assert_eq!(Bench::with(CAKE, &[ack(1, 10), ack(1, 20)]).gone(echo(30)), Some(ack(1, 10)), "20 says the same");
-    assert_eq!(Bench::with(CAKE, &[ack(1, 10), echo(20)]).gone(echo(30)), None, "only 10 is without");
-    assert_eq!(Bench::with(CAKE, &[ack(1, 10), echo(20), echo(30)]).gone(echo(40)), Some(echo(20)));
-    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10)]).gone(echo(20)), None);
-    assert_eq!(Bench::with(AGGRESSIVE, &[echo(10)]).gone(echo(20)), Some(echo(10)));
+    assert_eq!(
+        Bench::with(CAKE, &[ack(1, 10), ack(1, 20)]).removed(echo(30)),
+        Some(ack(1, 10)),
+        "20 has the same flags"
+    );
+    assert_eq!(Bench::with(CAKE, &[ack(1, 10), echo(20)]).removed(echo(30)), None, "10 is the only one without ECE");
+    assert_eq!(Bench::with(CAKE, &[ack(1, 10), echo(20), echo(30)]).removed(echo(40)), Some(echo(20)));
+    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10)]).removed(echo(20)), None);
+    assert_eq!(Bench::with(AGGRESSIVE, &[echo(10)]).removed(echo(20)), Some(echo(10)));
     let between = ack(1, 30).with(|header| header.is_pure = false);
-    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10), between]).gone(ack(1, 20)), None, "not next to the tail");
-    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10), ack(3, 10)]).gone(ack(1, 20)), Some(ack(1, 10)), "of its flow");
+    assert_eq!(Bench::with(AGGRESSIVE, &[ack(1, 10), between]).removed(ack(1, 20)), None, "not the last of its flow");
+    assert_eq!(
+        Bench::with(AGGRESSIVE, &[ack(1, 10), ack(3, 10)]).removed(ack(1, 20)),
+        Some(ack(1, 10)),
+        "the last of its flow"
+    );
 }
 
 proptest! {
-    /// Against a plain list: whoever is taken from wherever, the rest leaves in order, by flow and in all.
+    /// Compares the chain with a plain list: after any removals, the rest leaves in order, both of each flow and in all.
     #[test]
     fn a_chain_is_a_list(steps in proptest::collection::vec((0u32..4, 0usize..6), 1..200)) {
         let mut chain = Chain::new();
@@ -224,9 +244,9 @@ proptest! {
             let mut of_flow: Vec<_> = chain.of_flow(FlowKey(flow.into())).collect();
             match of_flow.get(step).copied() {
                 Some(at) => {
-                    let (_, gone) = chain.remove(at).unwrap();
-                    let place = list.iter().enumerate().filter(|(_, packet)| packet.flow == flow).nth(step).unwrap().0;
-                    prop_assert_eq!(gone, list.remove(place));
+                    let (_, removed) = chain.remove(at).unwrap();
+                    let index = list.iter().enumerate().filter(|(_, packet)| packet.flow == flow).nth(step).unwrap().0;
+                    prop_assert_eq!(removed, list.remove(index));
                 }
                 None if step == 5 => {
                     let first = (!list.is_empty()).then(|| list.remove(0));

@@ -1,4 +1,4 @@
-//! By event: who is offered, who leaves, and what is counted.
+//! State by event: which packets are offered, which leave, and what is counted.
 
 use super::*;
 use crate::queue::ack_filter::{cake, newest};
@@ -17,7 +17,7 @@ fn fifo(limit: Limit) -> Config {
 }
 
 #[test]
-fn packets_leave_as_they_came_with_the_instant_at_which_they_did() {
+fn packets_leave_in_order_with_their_arrival_times() {
     let mut buffer = Buffer::new(Config::default());
     assert_eq!(buffer.take(ms(0)), None);
     assert_eq!(buffer.offer(ms(1), data(1500), true), Queued);
@@ -33,7 +33,7 @@ fn packets_leave_as_they_came_with_the_instant_at_which_they_did() {
 }
 
 #[test]
-fn what_does_not_fit_comes_back() {
+fn a_dropped_packet_is_returned() {
     let mut buffer = Buffer::new(fifo(Limit::Packets(1)));
     assert_eq!(buffer.offer(ms(0), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
@@ -47,8 +47,8 @@ fn what_does_not_fit_comes_back() {
 }
 
 #[test]
-fn without_room_elsewhere_only_what_takes_the_place_of_another_waits() {
-    // CAKE's leaves two ACKs of a flow unless it is aggressive.
+fn without_room_only_an_ack_that_replaces_another_is_queued() {
+    // CAKE's filter leaves two ACKs of a flow unless it is aggressive.
     let aggressive = cake::Config { aggressive: true, ..Default::default() };
     for config in Config::built_in().chain([aggressive.into()]) {
         let mut buffer = Buffer::new(config);
@@ -62,7 +62,7 @@ fn without_room_elsewhere_only_what_takes_the_place_of_another_waits() {
 }
 
 #[test]
-fn an_ack_that_takes_the_place_of_another_has_waited_as_long_as_that() {
+fn an_ack_in_place_of_another_keeps_its_arrival_time() {
     let mut buffer = Buffer::new(newest::Config::default().into());
     assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
     assert_eq!(buffer.offer(ms(1), ack(3, 10), true), Queued);
@@ -74,19 +74,19 @@ fn an_ack_that_takes_the_place_of_another_has_waited_as_long_as_that() {
 }
 
 #[test]
-fn marks_are_for_those_who_understand_them() {
+fn only_ecn_capable_packets_are_marked() {
     let mut buffer = Buffer::new(fifo::Config { limit: None, mark_above: Some(Limit::Packets(1)) }.into());
     let capable = Packet { ecn: Ecn::Ect0, ..data(1500) };
     for packet in [capable, capable, data(1500), capable] {
         assert_eq!(buffer.offer(ms(0), packet, true), Queued);
     }
     let ecn: Vec<_> = std::iter::from_fn(|| buffer.take(ms(1))).map(|(_, packet)| packet.ecn).collect();
-    assert_eq!(ecn, [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ce], "the second finds one waiting, no more than that");
+    assert_eq!(ecn, [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ce], "the second finds only one queued");
     assert_eq!((buffer.counters().marked, buffer.counters().bytes_marked), (1, Bytes(1500)));
 }
 
 #[test]
-fn codel_drops_heads_before_it_gives_one() {
+fn codel_drops_packets_at_the_head() {
     let mut buffer = Buffer::new(codel::Config::default().into());
     for size in 1000..1020 {
         assert_eq!(buffer.offer(ms(0), data(size), true), Queued);
@@ -102,7 +102,7 @@ fn codel_drops_heads_before_it_gives_one() {
 }
 
 #[test]
-fn only_the_window_counts_and_the_length_is_kept_on_request() {
+fn only_the_window_counts_and_the_length_is_logged_on_request() {
     let mut buffer = Buffer::new(Config::default());
     buffer.measure(ms(10)..ms(20));
     buffer.log_queue();

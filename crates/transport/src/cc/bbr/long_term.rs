@@ -10,7 +10,8 @@ use acklab_base::Instant;
 
 /// Two rates are taken as equal if they differ by at most this part (`bbr_lt_bw_ratio`: 1/8)…
 const RATE_DIVISOR: u64 = 8;
-/// …or by at most this many bits per second (`bbr_lt_bw_diff`).
+/// …or, less the pacing margin, by at most this many bits per second (`bbr_lt_bw_diff`, which `bbr_rate_bytes_per_sec` takes the margin
+/// from).
 const RATE_DIFFERENCE: u64 = 4000;
 const MILLISECOND: u64 = 1_000_000;
 
@@ -49,9 +50,10 @@ impl LongTerm {
     }
 
     /// `bbr_lt_bw_interval_done`.
-    fn end_interval(&mut self, rate: u64, now: IntervalStart) {
+    fn end_interval(&mut self, rate: u64, now: IntervalStart, pacing_margin: Gain) {
         let difference = rate.abs_diff(self.rate);
-        if self.rate > 0 && (difference * RATE_DIVISOR <= self.rate || difference <= RATE_DIFFERENCE) {
+        let is_small = pacing_margin.rest().of(difference) <= RATE_DIFFERENCE;
+        if self.rate > 0 && (difference * RATE_DIVISOR <= self.rate || is_small) {
             (self.rate, self.is_policed, self.rounds) = ((rate + self.rate) / 2, true, 0);
             return;
         }
@@ -112,7 +114,7 @@ impl Bbr {
         }
         // End an interval with a loss, when the token bucket is empty.
         if has_loss && let Some(rate) = self.long_term.lossy_rate(now, self.constants.policer_loss_threshold) {
-            self.long_term.end_interval(rate, now);
+            self.long_term.end_interval(rate, now, self.constants.pacing_margin);
             if self.long_term.is_policed {
                 self.pacing_gain = Gain::ONE;
             }
@@ -122,4 +124,25 @@ impl Bbr {
 
 const fn milliseconds(at: Instant) -> u64 {
     at.as_nanos() / MILLISECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Are two intervals with these rates, in bits per second, taken for a policer, with a pacing margin of 1 %?
+    fn is_policer(first: u64, second: u64) -> bool {
+        let mut model = LongTerm::default();
+        model.end_interval(first, IntervalStart::default(), Gain::percent(1));
+        model.end_interval(second, IntervalStart::default(), Gain::percent(1));
+        model.policed().is_some()
+    }
+
+    #[test]
+    fn rates_are_equal_within_an_eighth_or_four_kilobits_and_the_margin() {
+        assert!(is_policer(80_000, 90_000));
+        assert!(!is_policer(80_000, 90_001));
+        assert!(is_policer(8000, 12_041), "99 % of 4041 is 4000");
+        assert!(!is_policer(8000, 12_042));
+    }
 }

@@ -69,7 +69,7 @@ impl Bench {
         self.bbr.on_ack(&mut self.window, &ack);
     }
 
-    /// An ACK that ends a round trip, with so many segments left in flight.
+    /// An ACK that ends a round trip and leaves `in_flight` segments in flight.
     fn round(&mut self, mbps: u64, in_flight: u64) {
         let prior = self.delivered;
         self.ack(RTT, mbps, prior, |ack| ack.in_flight = in_flight * MSS);
@@ -90,7 +90,7 @@ impl Bench {
         panic!("{:?}, not {state:?}", self.bbr.state);
     }
 
-    /// The segment at `start` is lost, that left with so many in flight when so many octets were lost.
+    /// The segment at `start` is lost; `in_flight` segments were in flight and `lost_before` octets lost when it left.
     fn lose(&mut self, start: u64, in_flight: u64, lost_before: u64) {
         self.lost += MSS;
         let stamp = Stamp { in_flight: in_flight * MSS, lost: lost_before, ..Stamp::default() };

@@ -1,10 +1,10 @@
-//! Copa beside flows that fill buffers (§2.2): when to compete with them, and with which δ.
+//! Copa beside flows that fill buffers (§2.2): when it competes with them, and with which δ.
 
 use super::Config;
 use super::extreme::Extreme;
 use acklab_base::{Duration, Instant};
 
-/// What decides δ.
+/// The mode and its δ.
 #[derive(Clone, Debug)]
 pub(super) struct Competition {
     constants: Config,
@@ -15,7 +15,7 @@ pub(super) struct Competition {
     rtt_max: Extreme,
     /// Round trips that have begun since the queue was nearly empty.
     rounds_since_empty: u32,
-    /// Something was lost in the present round trip.
+    /// Was a packet lost in the present round trip?
     has_lost: bool,
 }
 
@@ -38,7 +38,7 @@ impl Competition {
         self.inverse_delta
     }
 
-    /// A round trip was measured, with the queueing delay and the shortest round trip that it leaves.
+    /// Processes a sample of the round-trip time, with the queueing delay and RTTmin that follow from it.
     pub(super) fn on_rtt(
         &mut self,
         now: Instant,
@@ -51,7 +51,7 @@ impl Competition {
         let rtt_max = self.rtt_max.update(now, rtt, srtt * u64::from(self.constants.rtt_max_window));
         let swing = rtt_max.saturating_sub(rtt_min).as_nanos() as f64;
         self.rounds_since_empty += u32::from(is_new_round);
-        // A queue that is empty is nearly empty, also if nothing swings.
+        // An empty queue is nearly empty even if RTTmax is RTTmin.
         if queueing.is_zero() || (queueing.as_nanos() as f64) < self.constants.nearly_empty * swing {
             self.rounds_since_empty = 0;
         }
@@ -64,7 +64,7 @@ impl Competition {
         self.has_lost &= !is_new_round;
     }
 
-    /// Something was lost: half of 1/δ, once a round trip.
+    /// A packet was lost: 1/δ is halved, at most once a round trip.
     pub(super) fn on_loss(&mut self) {
         if self.is_competitive && !self.has_lost {
             self.inverse_delta = (self.inverse_delta / 2.0).max(self.default_inverse_delta);
@@ -79,7 +79,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// Feeds ten measurements a round trip of a path of 100 ms, with so much queueing, and returns 1/δ.
+    /// Feeds ten samples a round trip on a path of 100 ms plus `queueing` ms, and returns 1/δ.
     fn feed(competition: &mut Competition, round_trips: std::ops::Range<u64>, queueing: impl Fn(u64) -> u64) -> u64 {
         for round in round_trips {
             for part in 0..10 {

@@ -1,16 +1,16 @@
-//! The least or the greatest of what was measured within a window of time, exactly.
+//! An exact minimum or maximum filter over a window of time.
 
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Which end of the range is kept.
+/// Is it a minimum or a maximum?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Least,
     Greatest,
 }
 
-/// A queue in which each measurement is more extreme than those after it, so that the first is the extreme.
+/// A queue in which each sample is more extreme than those after it, so that the first is the extreme.
 #[derive(Clone, Debug)]
 pub(super) struct Extreme {
     end: End,
@@ -26,7 +26,7 @@ impl Extreme {
         Self { end: End::Greatest, samples: VecDeque::new() }
     }
 
-    /// Takes a measurement, forgets what is older than `window`, and returns the extreme.
+    /// Takes a sample, removes those older than `window`, and returns the extreme.
     pub(super) fn update(&mut self, now: Instant, sample: Duration, window: Duration) -> Duration {
         while let Some((_, last)) = self.samples.back()
             && match self.end {

@@ -8,55 +8,64 @@ use acklab_base::random::Stream;
 constants! {
     /// The constants of PCC Allegro.
     Config {
-        /// The loss around which the utility collapses, in u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)) (§2.2).
+        /// The loss rate at which the utility collapses: 0.05 in u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)) (§2.2).
         #[schemars(range(min = 0.0, max = 1.0))]
         loss_threshold: f64 = 0.05,
-        /// α: how steep that sigmoid is; max(2.2·(n − 1), 100) or more for n senders (§2.2).
+        /// α: the steepness of that sigmoid; at least max(2.2·(n − 1), 100) for n senders (§2.2).
         #[schemars(range(min = 0.0, max = 10_000.0))]
         alpha: f64 = 100.0,
-        /// ε_min: the first trials are at r·(1 ± ε_min), and steps are as long (§3.2).
+        /// ε_min: the first trials are at r·(1 ± ε_min), and it is the unit of rate adjusting (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_min: f64 = 0.01,
-        /// ε_max: no trial is further from the rate (§3.2).
+        /// ε_max: the greatest distance of a trial from the rate (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_max: f64 = 0.05,
-        /// An interval lasts so many round trips at least, by chance (§3.1).
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15, §3.2). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
+        /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace is 20, `pcc_interval_min_segs` of PCC-Kernel
+        /// is 40, of which it leaves out 5 at each end.
+        #[schemars(range(min = 1, max = 100_000))]
+        min_packets: u32 = 10,
+        /// The shortest random duration of an interval, in round trips (§3.1).
         #[schemars(range(min = 0.1, max = 100.0))]
         min_round_trips: f64 = 1.7,
-        /// An interval lasts so many round trips at most (§3.1).
+        /// The longest random duration of an interval, in round trips (§3.1).
         #[schemars(range(min = 0.1, max = 100.0))]
         max_round_trips: f64 = 2.2,
     }
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Allegro>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Allegro> {
         Pcc::new(self, start)
     }
 }
 
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
-/// §3.2, figure 3.
+
+/// The states of §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// The rate doubles with each interval until the utility falls.
+    /// Starting: the rate doubles with each interval until the utility falls.
     Starting {
         /// The rate and the utility of the last finished interval.
         last: Option<(f64, f64)>,
         has_begun: bool,
     },
-    /// Four trials, and then the rate itself until their results are known.
+    /// Decision making: four trials, and then the rate itself until their results are known.
     Deciding {
-        /// Which trials are at the higher rate.
+        /// Is the trial at the higher rate?
         is_up: [bool; TRIALS],
         begun: usize,
         utilities: [f64; TRIALS],
         known: usize,
     },
-    /// The rate moves on in the direction that was better, with steps that grow, until the utility falls.
+    /// Rate adjusting: the rate moves in the better direction by growing steps until the utility falls.
     Adjusting {
         /// 1 or −1.
         direction: f64,
@@ -70,7 +79,7 @@ enum Phase {
 
 /// The state of Allegro.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Allegro {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -78,13 +87,13 @@ pub struct Learner {
     phase: Phase,
 }
 
-impl Learner {
+impl Allegro {
     fn decide(&mut self) {
-        // The order is drawn when the trials begin.
+        // The order is drawn at random when the trials begin.
         self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
     }
 
-    /// The trials are over: is it worth moving, and where?
+    /// Decides after the trials whether to move, and in which direction.
     fn judge(&mut self, is_up: [bool; TRIALS], utilities: [f64; TRIALS]) {
         let is_up_better = |pair: usize| {
             let (first, second) = (utilities[2 * pair], utilities[2 * pair + 1]);
@@ -108,8 +117,12 @@ impl Learner {
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Allegro {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self {
@@ -147,6 +160,10 @@ impl super::Learner for Learner {
             }
             Phase::Adjusting { has_begun, .. } => (!std::mem::replace(has_begun, true)).then_some(self.rate),
         }
+    }
+
+    fn min_packets(&self) -> u32 {
+        self.constants.min_packets
     }
 
     fn round_trips(&self, random: &mut Stream) -> f64 {
@@ -199,7 +216,7 @@ impl super::Learner for Learner {
         }
     }
 
-    /// The kernel module goes on with trials at the same rate.
+    /// The kernel module returns to decision making at the same rate (`pcc_set_state`).
     fn on_timeout(&mut self) {
         if let Phase::Starting { last: Some((rate, _)), .. } | Phase::Adjusting { last: (rate, _), .. } = self.phase {
             self.rate = rate;
@@ -208,7 +225,7 @@ impl super::Learner for Learner {
     }
 }
 
-/// §2.2. Throughput is what was sent and not lost.
+/// §2.2. The throughput T is the sending rate without the losses.
 fn utility(constants: &Config, report: &Report) -> f64 {
     let sigmoid = 1.0 / (1.0 + libm::exp(constants.alpha * (report.loss - constants.loss_threshold)));
     report.sending_rate * ((1.0 - report.loss) * sigmoid - report.loss)

@@ -1,6 +1,5 @@
-//! Monitor intervals (NSDI '15, §3.1): time is cut into stretches of one rate each. A transmission belongs to the interval in
-//! which it left, and an interval is finished when the fate of each of its transmissions is known, about a round trip after
-//! its end.
+//! Monitor intervals (NSDI '15, §3.1): time is divided into intervals of one rate each. A transmission belongs to the interval in which it
+//! left. An interval is finished when the outcome of each of its transmissions is known, about a round trip after its end.
 
 use super::megabits;
 use crate::cc::Sent;
@@ -8,26 +7,26 @@ use crate::recovery::fate::{Fate, Outcome};
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What an interval showed.
+/// The result of an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// The rate that was tried, in megabits per second.
+    /// The target rate, in megabits per second.
     pub(super) rate: f64,
-    /// The rate at which was sent, in megabits per second.
+    /// The actual sending rate, in megabits per second.
     pub(super) sending_rate: f64,
     /// The share of packets that were lost.
     pub(super) loss: f64,
-    /// d(RTT)/dT: by how much round trips grow with the time of departure; zero if that cannot be told.
+    /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are too few samples.
     pub(super) rtt_gradient: f64,
-    /// The application had nothing more to send in it, and nothing was lost: the path may or may not bear the rate.
-    pub(super) tells_nothing: bool,
+    /// The interval was application-limited and nothing was lost, so it does not show whether the path sustains the rate.
+    pub(super) is_inconclusive: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     rate: f64,
     began: Instant,
-    /// When it is over; once it is closed, when it was.
+    /// When the interval is to end, or when it ended.
     until: Instant,
     is_open: bool,
     octets: u64,
@@ -39,12 +38,12 @@ struct Interval {
 }
 
 impl Interval {
-    /// The next one begins with a transmission at `until` or after.
+    /// Did a transmission at this time leave in the interval? One at `until` belongs to the next.
     fn contains(&self, at: Instant) -> bool {
         at >= self.began && (self.is_open || at < self.until)
     }
 
-    /// Where the application paused, and a full send buffer pauses it too, the rate between its pauses counts.
+    /// In an application-limited interval, which a full send buffer causes, too, the target rate counts as the sending rate.
     fn report(&self) -> Report {
         let sending_rate =
             if self.is_app_limited { self.rate } else { megabits(self.octets, self.until.since(self.began)) };
@@ -53,12 +52,12 @@ impl Interval {
             sending_rate,
             loss: self.lost as f64 / self.packets.max(1) as f64,
             rtt_gradient: self.rtts.slope(),
-            tells_nothing: self.is_app_limited && self.lost == 0,
+            is_inconclusive: self.is_app_limited && self.lost == 0,
         }
     }
 }
 
-/// The intervals whose results are not known yet, the oldest first.
+/// The intervals whose results are not yet known, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Monitor {
     intervals: VecDeque<Interval>,
@@ -90,8 +89,8 @@ impl Monitor {
         });
     }
 
-    /// The open interval ends with the first transmission after its time, which is no longer of it: then it lasted for as many
-    /// packets as it sent.
+    /// Closes the open interval at the first transmission after its end, which belongs to the next interval. Its duration is then that of
+    /// the packets that it sent.
     pub(super) fn close_if_over(&mut self, now: Instant) {
         if let Some(interval) = self.intervals.back_mut()
             && interval.is_open
@@ -130,9 +129,9 @@ impl Monitor {
         }
     }
 
-    /// The packet that left `rtt` before `now` was the newest that an ACK acknowledged.
+    /// Takes a sample of the round-trip time. The packet left `rtt` before `now`.
     pub(super) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let sent_at = Instant::from_nanos(now.as_nanos() - rtt.as_nanos());
+        let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
         if let Some(interval) = self.interval_of(sent_at) {
             interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
         }
@@ -142,20 +141,20 @@ impl Monitor {
         self.intervals.iter_mut().rev().find(|interval| interval.contains(sent_at))
     }
 
-    /// The oldest interval, if all is known of it.
+    /// Removes and reports the oldest interval, or returns `None` if an outcome in it is unknown.
     pub(super) fn take_finished(&mut self) -> Option<Report> {
         let interval =
             self.intervals.pop_front_if(|first| !first.is_open && first.delivered + first.lost >= first.packets)?;
         Some(interval.report())
     }
 
-    /// Forgets everything.
+    /// Discards all intervals.
     pub(super) fn clear(&mut self) {
         self.intervals.clear();
     }
 }
 
-/// A line through points, by least squares.
+/// A linear regression by least squares.
 #[derive(Clone, Copy, Debug, Default)]
 struct Regression {
     n: f64,
@@ -174,7 +173,7 @@ impl Regression {
         self.xy += x * y;
     }
 
-    /// Zero for points that no line goes through.
+    /// The slope, or zero if there is no line.
     fn slope(&self) -> f64 {
         let spread = self.n * self.xx - self.x * self.x;
         if self.n < 2.0 || spread <= 0.0 { 0.0 } else { (self.n * self.xy - self.x * self.y) / spread }

@@ -1,7 +1,7 @@
 //! PCC Vivace: gradient ascent on the utility of the rate (NSDI '18). Sections are that paper's.
 //!
-//! Where the paper leaves open how, its authors' sender over UDT (PCC-Uspace, `pcc-gradient`: `pcc.h`) and WebRTC's
-//! (`modules/congestion_controller/pcc/bitrate_controller.cc`) are followed; each place says which.
+//! What the paper leaves open follows the authors' senders over UDT (PCC-Uspace: `pcc-gradient`'s `pcc.h`, `src/pcc`) or WebRTC's
+//! (`modules/congestion_controller/pcc`: `bitrate_controller.cc`, `pcc_network_controller.cc`). Each place names its source.
 
 use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
@@ -9,55 +9,71 @@ use crate::cc::{Settings, Start};
 use acklab_base::random::Stream;
 
 constants! {
-    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·max(0, d(RTT)/dT) − c·x·L, with x in megabits per second (§3.1, §5).
+    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·d(RTT)/dT − c·x·L, with x in megabits per second (§3.1, §5).
     Config {
-        /// t: what the rate is worth (§3.1, §5).
+        /// t: the exponent of the rate (§3.1, §5).
         #[schemars(range(min = 0.01, max = 0.99))]
         exponent: f64 = 0.9,
-        /// b: what growing latency costs (§3.1, §5).
+        /// b: the cost of growing latency (§3.1, §5).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         latency_cost: f64 = 900.0,
-        /// c: what loss costs (§3.1, §5).
+        /// c: the cost of loss (§3.1, §5).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         loss_cost: f64 = 11.35,
-        /// A smaller gradient of the RTT is noise, and so is a negative one (the authors' `PccVivaceUtilityCalculator` zeroes both).
+        /// An absolute gradient of the RTT below this counts as zero (WebRTC: `kRttGradientThreshold`; `kRTTFilter` of PCC-Uspace is 0.02).
         #[schemars(range(min = 0.0, max = 1000.0))]
         gradient_filter: f64 = 0.01,
+        /// The gradient of the RTT counts as at least this. PCC-Uspace sets what is negative to zero (`PccVivaceUtilityCalculator`); the
+        /// paper's formula has no such bound (§3.1); WebRTC's is −0.1 (`kDelayGradientNegativeBound`).
+        #[schemars(range(min = -1000.0, max = 0.0))]
+        gradient_floor: f64 = 0.0,
         /// ε: a pair of intervals at r·(1 ± ε) gives the gradient (§4).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon: f64 = 0.05,
-        /// θ0: megabits per second for a gradient of one (§4).
+        /// θ0: the change of the rate, in megabits per second, for a gradient of one (§4).
         #[schemars(range(min = 0.0001, max = 10_000.0))]
         conversion: f64 = 1.0,
-        /// ω0 of ω = ω0 + k·δ, which bounds a change as a share of the rate (§4).
+        /// ω0 of the change boundary ω = ω0 + k·δ, a share of the rate (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary: f64 = 0.05,
-        /// δ: by how much ω grows with each step in a row that it has cut (§4).
+        /// δ: the growth of ω with each consecutive step that it has cut (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary_step: f64 = 0.1,
-        /// Up to so many steps one way the confidence amplifier is their number τ; beyond, it is 2τ less so many (§4).
+        /// The least k after a step that ω has not cut, which sets k to the smallest value that permits the step (§4: 0); WebRTC's
+        /// `ApplyDynamicBoundary` leaves at least 1.
+        #[schemars(range(max = 1000))]
+        uncut_steps: u32 = 0,
+        /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number and 2τ minus this number beyond (§4).
         #[schemars(range(min = 1, max = 1000))]
         slow_confidence: u32 = 3,
-        /// An interval lasts so many round trips (§4).
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18, §4). PCC-Kernel begins at 4.19 (`pcc_init`),
+        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        initial_rate: f64 = 0.0,
+        /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take 20 (`kMinimumPacketsPerInterval`,
+        /// `kMinPacketsNumberPerInterval`).
+        #[schemars(range(min = 1, max = 100_000))]
+        min_packets: u32 = 20,
+        /// The duration of an interval in round trips (§4).
         #[schemars(range(min = 0.1, max = 100.0))]
         round_trips: f64 = 1.0,
-        /// What a timeout leaves of the rate (`onTimeout` of `pcc.h`).
+        /// A timeout multiplies the rate by this (`onTimeout` of `pcc.h`).
         #[schemars(range(min = 0.0, max = 1.0))]
         timeout_factor: f64 = 0.5,
     }
 }
 
 impl Settings for Config {
-    type Controller = Pcc<Learner>;
+    type Controller = Pcc<Vivace>;
 
-    fn controller(&self, start: &Start) -> Pcc<Learner> {
+    fn controller(&self, start: &Start) -> Pcc<Vivace> {
         Pcc::new(self, start)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// The rate doubles until the utility falls. One interval at a time (`monitor_in_start_phase_` of `pcc.h`).
+    /// The rate doubles until the utility falls, one interval at a time (`monitor_in_start_phase_` of `pcc.h`).
     Starting {
         /// The rate and the utility of the last interval.
         last: Option<(f64, f64)>,
@@ -65,28 +81,33 @@ enum Phase {
     },
     /// A pair of intervals, and then the rate itself until their results are known (`RECORDING` of `pcc.h`).
     Probing {
-        /// Is the first of the pair the one at the higher rate? Drawn, as WebRTC's sender does.
+        /// Is the first of the pair at the higher rate? The order is random, as in WebRTC.
         is_up_first: bool,
         begun: u32,
         first: Option<f64>,
     },
 }
 
-/// The steps taken so far: how sure the direction is, and how far one may go.
+/// The steps taken so far, which set the confidence amplifier and the change boundary.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ascent {
     is_up: bool,
-    /// τ: steps in this direction, one after the other.
+    /// τ: consecutive steps in this direction.
     steps: u32,
-    /// k: steps that the boundary has cut, one after the other.
+    /// k: consecutive steps that the boundary has cut.
     cut: f64,
 }
 
 impl Ascent {
     /// The change of `rate` for a gradient of the utility.
     fn step(&mut self, constants: &Config, gradient: f64, rate: f64) -> f64 {
-        let &Config { conversion, boundary, boundary_step, slow_confidence, .. } = constants;
+        let &Config { conversion, boundary, boundary_step, uncut_steps, slow_confidence, .. } = constants;
         let is_up = gradient > 0.0;
+        if gradient == 0.0 {
+            // No direction: the next step is the first of its direction (WebRTC's `ComputeStepSize`).
+            self.steps = 0;
+            return 0.0;
+        }
         if is_up == self.is_up {
             self.steps += 1;
         } else {
@@ -99,15 +120,15 @@ impl Ascent {
             self.cut += 1.0;
             return bound.copysign(change);
         }
-        // The least k that would have let it pass.
-        self.cut = ((change.abs() / rate - boundary) / boundary_step).ceil().max(0.0);
+        // The smallest k that permits the change.
+        self.cut = ((change.abs() / rate - boundary) / boundary_step).ceil().max(f64::from(uncut_steps));
         change
     }
 }
 
 /// The state of Vivace.
 #[derive(Clone, Copy, Debug)]
-pub struct Learner {
+pub struct Vivace {
     constants: Config,
     /// Megabits per second.
     rate: f64,
@@ -115,14 +136,18 @@ pub struct Learner {
     ascent: Ascent,
 }
 
-impl Learner {
+impl Vivace {
     fn probe(&mut self) {
         self.phase = Phase::Probing { is_up_first: false, begun: 0, first: None };
     }
 }
 
-impl super::Learner for Learner {
+impl super::Learner for Vivace {
     type Constants = Config;
+
+    fn initial_rate(constants: &Config) -> f64 {
+        constants.initial_rate
+    }
 
     fn new(constants: Config, rate: f64) -> Self {
         Self { constants, rate, phase: Phase::Starting { last: None, has_begun: false }, ascent: Ascent::default() }
@@ -146,6 +171,10 @@ impl super::Learner for Learner {
                 Some(self.rate * (1.0 + if is_up { self.constants.epsilon } else { -self.constants.epsilon }))
             }
         }
+    }
+
+    fn min_packets(&self) -> u32 {
+        self.constants.min_packets
     }
 
     fn round_trips(&self, _random: &mut Stream) -> f64 {
@@ -197,83 +226,11 @@ impl super::Learner for Learner {
 }
 
 fn utility(constants: &Config, report: &Report) -> f64 {
-    let gradient = if report.rtt_gradient < constants.gradient_filter { 0.0 } else { report.rtt_gradient };
+    let is_noise = report.rtt_gradient.abs() < constants.gradient_filter;
+    let gradient = if is_noise { 0.0 } else { report.rtt_gradient.max(constants.gradient_floor) };
     let rate = report.sending_rate;
     libm::pow(rate, constants.exponent) - rate * (constants.latency_cost * gradient + constants.loss_cost * report.loss)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Learner as _;
-    use super::*;
-    use acklab_base::random::Seed;
-
-    fn report(rate: f64, loss: f64, rtt_gradient: f64) -> Report {
-        Report { rate, sending_rate: rate, loss, rtt_gradient, tells_nothing: false }
-    }
-
-    /// A link of so many megabits per second with a deep buffer.
-    fn link(capacity: f64, rate: f64) -> Report {
-        report(rate, 0.0, (rate / capacity - 1.0).max(0.0))
-    }
-
-    #[test]
-    fn utility_pays_for_rate_and_charges_for_latency_and_loss() {
-        assert!((utility(&Config::PUBLISHED, &report(10.0, 0.0, 0.0)) - 7.943_282_347).abs() < 1e-6);
-        assert!(
-            (utility(&Config::PUBLISHED, &report(10.0, 0.0, 0.009))
-                - utility(&Config::PUBLISHED, &report(10.0, 0.0, -0.5)))
-            .abs()
-                < 1e-9,
-            "both are noise"
-        );
-        assert!((utility(&Config::PUBLISHED, &report(10.0, 0.02, 0.0)) - (7.943_282_347 - 2.27)).abs() < 1e-6);
-        assert!((utility(&Config::PUBLISHED, &report(10.0, 0.0, 0.02)) - (7.943_282_347 - 180.0)).abs() < 1e-6);
-    }
-
-    #[test]
-    fn starting_waits_for_each_result_and_goes_back_when_the_utility_falls() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
-        for expected in [2.0, 4.0, 8.0, 16.0] {
-            let rate = learner.next(&mut random).unwrap();
-            assert!((rate - expected).abs() < 1e-9 && learner.next(&mut random).is_none());
-            learner.learn(&link(10.0, rate));
-        }
-        assert!((learner.rate() - 8.0).abs() < 1e-9 && matches!(learner.phase, Phase::Probing { .. }));
-    }
-
-    #[test]
-    fn a_pair_around_the_rate_gives_the_gradient() {
-        let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
-        learner.probe();
-        let pair = [(); 2].map(|()| learner.next(&mut random).unwrap());
-        assert!(learner.next(&mut random).is_none());
-        assert!((pair[0] + pair[1] - 16.0).abs() < 1e-9 && (pair[0] - pair[1]).abs() - 0.8 < 1e-9);
-        let verdicts = pair.map(|rate| learner.learn(&link(100.0, rate)));
-        assert_eq!(verdicts, [Verdict::Continue, Verdict::Restart]);
-        // d(x^0.9)/dx = 0.9·8^−0.1 = 0.73, but 5 % of 8 is the bound.
-        assert!((learner.rate() - 8.4).abs() < 1e-9, "{}", learner.rate());
-    }
-
-    #[test]
-    fn confidence_and_boundary_grow_with_steps_one_way() {
-        let mut ascent = Ascent { is_up: true, ..Ascent::default() };
-        let steps: Vec<f64> = (0..6).map(|_| ascent.step(&Config::PUBLISHED, 0.1, 100.0)).collect();
-        for (step, expected) in steps.iter().zip([0.1, 0.2, 0.3, 0.5, 0.7, 0.9]) {
-            assert!((step - expected).abs() < 1e-9, "{steps:?}");
-        }
-        let turned: Vec<f64> = (0..3).map(|_| ascent.step(&Config::PUBLISHED, -1000.0, 100.0)).collect();
-        for (step, expected) in turned.iter().zip([-5.0, -15.0, -25.0]) {
-            assert!((step - expected).abs() < 1e-9, "{turned:?}");
-        }
-        ascent.step(&Config::PUBLISHED, -2.0, 100.0);
-        assert!((ascent.cut - 1.0).abs() < 1e-9, "10 % would have passed with k = 1");
-    }
-
-    #[test]
-    fn a_timeout_halves_the_rate() {
-        let mut learner = Learner::new(Config::PUBLISHED, 8.0);
-        learner.on_timeout();
-        assert!((learner.rate() - 4.0).abs() < 1e-9);
-    }
-}
+mod tests;

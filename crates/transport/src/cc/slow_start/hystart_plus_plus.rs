@@ -69,9 +69,11 @@ impl HystartPlusPlus {
 
     /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        // Rounds and delays count on every ACK, growth only where the window limits sending.
+        let acked = if ack.may_grow { ack.acked.bytes } else { 0 };
         let limit = if self.paced { u64::MAX } else { u64::from(self.constants.unpaced_limit) * window.mss };
         let divisor = if self.conservative.is_some() { self.constants.css_growth_divisor.into() } else { 1_u64 };
-        window.cwnd += ack.acked.bytes.min(limit) / divisor;
+        window.cwnd += acked.min(limit) / divisor;
         let window_end = *self.window_end.get_or_insert(ack.sent_to);
         if let Some(rtt) = ack.rtt {
             self.current_round_min = Some(self.current_round_min.map_or(rtt, |min| min.min(rtt)));
@@ -129,13 +131,14 @@ mod tests {
         phase: Phase,
         window: Window,
         una: u64,
+        may_grow: bool,
     }
 
     impl Rounds {
         fn new(paced: bool) -> Self {
             let start = Start { slow_start: SlowStart::HYSTART_PLUS_PLUS, paced, ..start(Growth::ByteCounting) };
             let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
-            Self { phase: Phase::new(&start), window, una: 0 }
+            Self { phase: Phase::new(&start), window, una: 0, may_grow: true }
         }
 
         /// By how many segments the window grows in a round of `acks` ACKs, all with this round-trip time.
@@ -148,6 +151,7 @@ mod tests {
                 let ack = Ack {
                     acked_to: Position(self.una),
                     sent_to: Position(sent_to),
+                    may_grow: self.may_grow,
                     ..ack(Instant::ZERO, each, Duration::from_millis(rtt_ms))
                 };
                 self.phase.on_ack(&mut self.window, &ack);
@@ -200,6 +204,14 @@ mod tests {
         }
         assert!(seen.phase.grow_is_conservative());
         assert!(!thinned.phase.grow_is_conservative());
+    }
+
+    #[test]
+    fn rounds_and_delays_count_while_the_application_limits_sending() {
+        let mut rounds = Rounds::new(false);
+        rounds.may_grow = false;
+        assert_eq!((rounds.round(16, 20), rounds.round(16, 40)), (0, 0));
+        assert!(rounds.phase.grow_is_conservative(), "the delay doubled");
     }
 
     #[test]

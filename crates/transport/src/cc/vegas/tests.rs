@@ -113,6 +113,17 @@ fn thresholds_after_loss() {
     assert_eq!(threshold(Dialect::Ns3, 15 * MSS), 15 * MSS);
 }
 
+/// From 20 segments, of which 6 or more wait: `tcp_vegas_ssthresh` is min(ssthresh, cwnd), ns-3's `GetSsThresh` takes one segment off.
+#[test]
+fn thresholds_after_a_decrease() {
+    for (dialect, threshold) in [(Dialect::Reference, 19), (Dialect::Linux, 19), (Dialect::Ns3, 18)] {
+        let mut rounds = rounds(dialect);
+        rounds.window.ssthresh = 20 * MSS;
+        assert_eq!(rounds.round(10, 30_000), 19, "{dialect:?}");
+        assert_eq!(rounds.window.ssthresh, threshold * MSS, "{dialect:?}");
+    }
+}
+
 #[test]
 fn outside_the_open_state_it_is_reno() {
     let mut rounds = rounds(Dialect::Linux);

@@ -16,6 +16,9 @@ pub struct Advance {
     /// When the oldest of the segments left, if it was never retransmitted. The time since then includes the receiver's delay before it
     /// acknowledged, as does the age of the timestamp that it echoes (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
+    /// When the oldest and the newest of the segments left that no SACK had acknowledged, if none of all was ever retransmitted (Linux's
+    /// `first_ackt`, `last_ackt` and `FLAG_RETRANS_DATA_ACKED`).
+    pub unsacked_sent: Option<(Instant, Instant)>,
 }
 
 impl Scoreboard {
@@ -44,7 +47,9 @@ impl Scoreboard {
         }
         self.una = ack;
         if let Some((number, at)) = newest {
+            advance.unsacked_sent = advance.sent_at.map(|first| (first, at));
             let delivery = &mut self.delivery;
+            delivery.original_acked = ack - bytes < delivery.limits.recover;
             delivery.segments += segments;
             delivery.newest = Some(Newest { at, number, is_retransmission: false });
             (delivery.plausible, delivery.last_entered) = (newest, Some(at));
@@ -59,7 +64,8 @@ impl Scoreboard {
 
     fn advance_through_holes(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
-        let mut retransmitted = 0;
+        let (mut retransmitted, mut was_retransmitted) = (0, false);
+        let latest = self.delivery.limits.latest_of_cumulative();
         if let Some(head) = self.segments.front()
             && head.end <= ack
             && !head.ever_retransmitted
@@ -78,10 +84,13 @@ impl Scoreboard {
             if head.end > ack {
                 break;
             }
+            was_retransmitted |= head.ever_retransmitted;
             if head.sacked {
                 self.sacked_segments -= 1;
             } else {
-                self.note_delivered(0, &head);
+                self.note_delivered(0, &head, latest);
+                let first = advance.unsacked_sent.map_or(head.at, |(first, _)| first);
+                advance.unsacked_sent = Some((first, head.at));
             }
             advance.retransmission_acked |= head.retransmitted && !head.sacked;
             if head.retransmitted {
@@ -91,6 +100,9 @@ impl Scoreboard {
             if self.keeps_stamps {
                 self.stamps.pop_front();
             }
+        }
+        if was_retransmitted {
+            advance.unsacked_sent = None;
         }
         while self.retransmissions.front().is_some_and(|(_, start)| *start < self.una) {
             self.retransmissions.pop_front();

@@ -22,19 +22,42 @@ pub struct Delivery {
     pub last_entered: Option<Instant>,
     /// A segment that was sent only once was delivered after one that was sent later.
     pub is_reordered: bool,
-    /// A retransmission that left later than this cannot have been acknowledged yet.
-    pub(super) plausible_before: Instant,
+    /// A segment that was sent only once and lies below the recovery point was delivered (Linux's `FLAG_ORIG_SACK_ACKED`).
+    pub original_acked: bool,
+    /// What the ACK says besides its numbers.
+    pub(super) limits: Limits,
     /// The end of everything acknowledged, cumulatively or selectively, before this ACK.
     pub(super) prior_fack: u64,
 }
 
+/// Which retransmissions an ACK can be for, and where the recovery point lies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// A retransmission that left later than this cannot have been acknowledged yet: less than the least round trip has passed (RFC 8985,
+    /// §6.2, step 2).
+    pub latest: Instant,
+    /// The ACK was elicited by something that left before this, as the timestamp shows that it echoes. It says so only of what it
+    /// acknowledges cumulatively: the echo of an ACK with SACK blocks is that of the last segment in order (RFC 7323, §4.3).
+    pub before: Option<Instant>,
+    /// The recovery point.
+    pub recover: u64,
+}
+
+impl Limits {
+    /// A retransmission that is acknowledged cumulatively cannot have left later than this.
+    pub(super) fn latest_of_cumulative(&self) -> Instant {
+        let echoed = self.before.map(|before| Instant::from_nanos(before.as_nanos().saturating_sub(1)));
+        echoed.map_or(self.latest, |echoed| echoed.min(self.latest))
+    }
+}
+
 impl Scoreboard {
-    /// Begins to process an ACK. A retransmission that left after `plausible_before` cannot have been acknowledged yet.
-    pub fn begin_ack(&mut self, plausible_before: Instant) {
+    /// Begins to process an ACK.
+    pub fn begin_ack(&mut self, limits: Limits) {
         let delivery = &mut self.delivery;
-        (delivery.segments, delivery.is_reordered) = (0, false);
+        (delivery.segments, delivery.is_reordered, delivery.original_acked) = (0, false, false);
         (delivery.newest, delivery.plausible, delivery.last_entered) = (None, None, None);
-        delivery.plausible_before = plausible_before;
+        delivery.limits = limits;
         delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
@@ -44,19 +67,20 @@ impl Scoreboard {
         &self.delivery
     }
 
-    /// The segment at `index` is delivered.
-    pub(super) fn note_delivered(&mut self, index: usize, segment: &Sent) {
+    /// The segment at `index` is delivered; if it is a retransmission, one that left by `latest` at the latest.
+    pub(super) fn note_delivered(&mut self, index: usize, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;
         delivery.segments += 1;
         delivery.is_reordered |= !ever_retransmitted && end <= delivery.prior_fack;
+        delivery.original_acked |= !ever_retransmitted && end <= delivery.limits.recover;
         if delivery.newest.is_none_or(|than| number > than.number) {
             delivery.newest = Some(Newest { at, number, is_retransmission: ever_retransmitted });
             if let Some(stamp) = self.stamps.get(index) {
                 delivery.stamp = *stamp;
             }
         }
-        if !ever_retransmitted || at <= delivery.plausible_before {
+        if !ever_retransmitted || at <= latest {
             delivery.last_entered = Some(at);
             if delivery.plausible.is_none_or(|(than, _)| number > than) {
                 delivery.plausible = Some((number, at));

@@ -4,6 +4,17 @@ use super::Scoreboard;
 use super::segment::Sent;
 use acklab_base::{Duration, Instant};
 
+/// What a search for losses by time finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detected {
+    /// Octets newly marked lost.
+    pub lost: u64,
+    /// A retransmission is among them.
+    pub retransmissions_lost: bool,
+    /// The time until every other transmission that was overtaken will have been out for too long, if there is one.
+    pub wait: Option<Duration>,
+}
+
 impl Scoreboard {
     /// Returns `false` if nothing outstanding left before transmission number `newest`; it may return `true` as well.
     #[inline]
@@ -13,12 +24,14 @@ impl Scoreboard {
     }
 
     /// Marks lost every transmission, retransmissions included, that left before transmission number `newest`, which has been delivered,
-    /// and at least `reach` ago (RFC 8985, §6.2, step 5). Returns the octets newly marked, and the time until all others that left before
-    /// `newest` will have been out for `reach`.
-    pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> (u64, Option<Duration>) {
+    /// and at least `reach` ago (RFC 8985, §6.2, step 5).
+    pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> Detected {
         let before = self.lost_unsent;
-        let last = self.examine_retransmissions(now, newest, reach).max(self.examine_originals(now, newest, reach));
-        (self.lost_unsent - before, last.map(|at| (at + reach).since(now)))
+        let last = self.examine_retransmissions(now, newest, reach);
+        let retransmissions_lost = self.lost_unsent > before;
+        let last = last.max(self.examine_originals(now, newest, reach));
+        let wait = last.map(|at| (at + reach).since(now));
+        Detected { lost: self.lost_unsent - before, retransmissions_lost, wait }
     }
 
     /// Marks the retransmissions that are due. Returns when the last one left that left before `newest` and is not due.

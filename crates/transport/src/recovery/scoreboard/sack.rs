@@ -5,27 +5,25 @@ use acklab_base::Instant;
 use std::ops::Range;
 
 impl Scoreboard {
-    /// Takes in the SACK `blocks` of an ACK. Returns the octets that they newly acknowledge, and when the earliest of those segments left
-    /// that were never retransmitted.
-    pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> (u64, Option<Instant>) {
-        let (before, mut sent_at) = (self.sacked, None);
+    /// Takes in the SACK `blocks` of an ACK. Returns the octets that they newly acknowledge, and when the first and the last of those
+    /// segments left that were never retransmitted.
+    pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> (u64, Option<(Instant, Instant)>) {
+        let (before, mut sent) = (self.sacked, None);
         let mut seen: [Range<u64>; 4] = Default::default();
         for (slot, block) in blocks.enumerate().take(seen.len()) {
             let known = self.known_blocks.iter().find(|known| known.start <= block.start && known.end > block.start);
             let from = known.map_or(block.start, |known| known.end.min(block.end));
             if block.start < block.end && block.end <= self.nxt {
-                let first = self.sack_range(from.max(self.una)..block.end);
-                sent_at = Instant::earliest(sent_at, first);
+                self.sack_range(from.max(self.una)..block.end, &mut sent);
                 seen[slot] = block;
             }
         }
         self.known_blocks = seen;
-        (self.sacked - before, sent_at)
+        (self.sacked - before, sent)
     }
 
-    /// Marks the segments that lie entirely within `range`. Returns when the earliest of them left that were never retransmitted.
-    fn sack_range(&mut self, range: Range<u64>) -> Option<Instant> {
-        let mut sent_at = None;
+    /// Marks the segments that lie entirely within `range`, and extends `sent` to those among them that were never retransmitted.
+    fn sack_range(&mut self, range: Range<u64>, sent: &mut Option<(Instant, Instant)>) {
         let first = self.index_at(range.start);
         let mut start = self.start_of(first);
         for index in first..self.segments.len() {
@@ -43,14 +41,14 @@ impl Scoreboard {
                 self.sacked_segments += 1;
                 self.retransmitted += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
-                self.note_delivered(index, &segment);
+                self.note_delivered(index, &segment, self.delivery.limits.latest);
                 if !segment.ever_retransmitted {
-                    sent_at = Instant::earliest(sent_at, Some(segment.at));
+                    let (first, last) = sent.unwrap_or((segment.at, segment.at));
+                    *sent = Some((first.min(segment.at), last.max(segment.at)));
                 }
             }
             start = segment.end;
         }
-        sent_at
     }
 
     /// The retransmission timer expired. If the oldest segment is SACKed, the receiver has reneged: one that still held the segment

@@ -9,6 +9,15 @@ fn board(segments: u64) -> Scoreboard {
     board
 }
 
+fn found(lost: u64, retransmissions_lost: bool, wait_us: Option<u64>) -> Detected {
+    Detected { lost, retransmissions_lost, wait: wait_us.map(Duration::from_micros) }
+}
+
+/// Retransmissions that left later cannot have been acknowledged.
+fn since(latest: Instant) -> Limits {
+    Limits { latest, ..Limits::default() }
+}
+
 fn range(first: u64, last: u64) -> Range<u64> {
     first * 100..(last + 1) * 100
 }
@@ -16,7 +25,7 @@ fn range(first: u64, last: u64) -> Range<u64> {
 #[test]
 fn three_sacked_above_mean_lost() {
     let mut board = board(10);
-    assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some(Instant::from_nanos(1))));
+    assert_eq!(board.sack([range(1, 2)].into_iter()), (200, Some((Instant::from_nanos(1), Instant::from_nanos(2)))));
     assert_eq!(board.detect_losses(), 0);
     assert_eq!(board.sack([range(1, 3)].into_iter()).0, 100);
     assert_eq!(board.detect_losses(), 100);
@@ -72,24 +81,24 @@ fn by_time_what_was_out_too_long_is_lost() {
     let us = |us| Instant::ZERO + Duration::from_micros(us);
     let mut board = Scoreboard::default();
     (0..4).for_each(|k| board.send(us(100 * k), 100, Stamp::default()));
-    board.begin_ack(us(0));
+    board.begin_ack(since(us(0)));
     board.sack([range(2, 2)].into_iter());
     let newest = board.delivery().newest.unwrap().number;
     let reach = Duration::from_micros(1050);
-    assert_eq!(
-        board.detect_by_time(us(1000), newest, reach),
-        (0, Some(Duration::from_micros(150))),
-        "until both are due"
-    );
-    assert_eq!(board.detect_by_time(us(1060), newest, reach), (100, Some(Duration::from_micros(90))));
+    assert_eq!(board.detect_by_time(us(1000), newest, reach), found(0, false, Some(150)), "until both are due");
+    assert_eq!(board.detect_by_time(us(1060), newest, reach), found(100, false, Some(90)));
     board.retransmit(us(1060), 0, Stamp::default());
-    assert_eq!(board.detect_by_time(us(1150), newest, reach), (100, None), "the one that left last is not examined");
+    assert_eq!(
+        board.detect_by_time(us(1150), newest, reach),
+        found(100, false, None),
+        "the one that left last is not examined"
+    );
     board.retransmit(us(1150), 100, Stamp::default());
     // The second retransmission is delivered: now the first is late, and so is what never was examined.
-    board.begin_ack(us(2150));
+    board.begin_ack(since(us(2150)));
     board.sack([range(1, 1)].into_iter());
     let newest = board.delivery().plausible.unwrap().0;
-    assert_eq!(board.detect_by_time(us(2200), newest, reach), (200, None));
+    assert_eq!(board.detect_by_time(us(2200), newest, reach), found(200, true, None));
     assert_eq!(board.next_lost(), Some(0..100));
 }
 
@@ -107,15 +116,15 @@ fn after_a_timeout_what_left_lately_stays_in_flight() {
 #[test]
 fn what_arrives_after_its_successor_was_reordered_unless_it_was_sent_again() {
     let mut board = board(6);
-    board.begin_ack(Instant::ZERO);
+    board.begin_ack(since(Instant::ZERO));
     board.sack([range(2, 3)].into_iter());
     assert!(!board.delivery().is_reordered);
     board.retransmit(Instant::from_nanos(50), 0, Stamp::default());
-    board.begin_ack(Instant::ZERO);
+    board.begin_ack(since(Instant::ZERO));
     board.advance(100);
     assert!(!board.delivery().is_reordered);
     assert!(board.delivery().plausible.is_none(), "its ACK came too soon to be that of the retransmission");
-    board.begin_ack(Instant::ZERO);
+    board.begin_ack(since(Instant::ZERO));
     board.advance(200);
     assert!(board.delivery().is_reordered);
 }
@@ -228,7 +237,7 @@ proptest! {
             let now = Instant::from_nanos(time as u64);
             let results = boards.each_mut().map(|board| {
                 let (una, nxt) = (board.una(), board.nxt());
-                board.begin_ack(now);
+                board.begin_ack(since(now));
                 let mut advance = Advance::default();
                 match kind {
                     0..=2 => board.send(now, length * 10, Stamp { delivered: 1000 * place, ..Stamp::default() }),

@@ -122,20 +122,27 @@ impl Connection {
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
-    /// The time since what `segment` acknowledges was sent. An echo that this connection's clock has never shown is ignored.
+    /// The time since what `segment` acknowledges was sent.
     #[inline]
     pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
-        if self.rtt_clock == RttClock::Timestamps
-            && let Some(timestamps) = segment.options.timestamps
-            && let Some(clock) = &mut self.clock
-        {
-            let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
-            if clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick() {
-                // Less than a tick is not zero.
-                return (clock.tick() * ticks).max(Duration::from_micros(1));
-            }
-        }
-        now.since(sent_at)
+        let by_echo = if self.rtt_clock == RttClock::Timestamps { self.age_of_echo(now, segment) } else { None };
+        by_echo.unwrap_or_else(|| now.since(sent_at))
+    }
+
+    /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has never shown is ignored.
+    #[inline]
+    pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let (timestamps, clock) = (segment.options.timestamps?, self.clock.as_mut()?);
+        let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
+        let is_known = clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick();
+        // Less than a tick is not zero.
+        is_known.then(|| (clock.tick() * ticks).max(Duration::from_micros(1)))
+    }
+
+    /// What elicited `segment` left before this instant, as the timestamp shows that it echoes.
+    pub(super) fn echoed_before(&mut self, now: Instant, segment: &Segment) -> Option<Instant> {
+        let echo = segment.options.timestamps?.echo;
+        self.clock.as_mut()?.end_of(now, echo)
     }
 
     /// A segment at `seq` without data, with an acknowledgment and timestamps only.

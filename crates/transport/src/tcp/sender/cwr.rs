@@ -17,7 +17,8 @@ impl Sender {
         self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
-    pub(super) fn continue_reduced(&mut self, now: Instant, summary: &AckSummary, passes_recover: bool) -> u64 {
+    pub(super) fn continue_reduced(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
+        self.detect_losses(now, summary);
         if summary.is_duplicate {
             self.loss.duplicates += 1;
         } else if summary.advance.bytes > 0 {

@@ -1,7 +1,9 @@
 //! Loss detection on an ACK and by the reordering timer.
 
+use super::super::rules::RackScan;
 use super::Sender;
 use super::summary::AckSummary;
+use crate::recovery::scoreboard::Detected;
 use crate::recovery::{CongestionState, Detection};
 use acklab_base::Instant;
 
@@ -12,45 +14,51 @@ impl Sender {
         matches!(self.config.detection, Detection::Rack) && self.connection.has_sack
     }
 
-    /// Marks what the scoreboard now shows to be lost, and returns its octets.
+    /// Marks what the scoreboard now shows to be lost.
     #[inline]
-    pub(super) fn detect_losses(&mut self, now: Instant, has_new_sack: bool) -> u64 {
+    pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
         if self.detects_by_time() {
-            self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
-            self.detect_by_time(now)
-        } else if has_new_sack {
-            self.board.detect_losses()
-        } else {
-            0
+            let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
+            if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
+                self.detect_by_time(now, summary);
+            }
+        } else if summary.newly_sacked > 0 {
+            summary.lost += self.board.detect_losses();
         }
     }
 
     #[inline]
-    fn detect_by_time(&mut self, now: Instant) -> u64 {
+    pub(super) fn detect_by_time(&mut self, now: Instant, summary: &mut AckSummary) {
         let rack = &mut self.loss.rack;
-        let Some(newest) = rack.newest() else { return 0 };
+        let Some(newest) = rack.newest() else { return };
         if !self.board.may_have_overtaken(newest) {
             rack.reordering_timer.set(None);
-            return 0;
+            return;
         }
         let in_recovery = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss);
         let rtt = &self.timing.rtt;
         let window = rack.window(rtt.min(), rtt.srtt(), in_recovery, self.board.sacked_segments());
-        let (lost, wait) = self.board.detect_by_time(now, newest, rack.rtt() + window);
+        let Detected { lost, retransmissions_lost, wait } = self.board.detect_by_time(now, newest, rack.rtt() + window);
         rack.wait(now, wait, self.config.timer_slack);
         if wait.is_some() {
             // Only one of the two timers runs at a time (RFC 8985, §7.2).
             self.loss.probe.timeout.set(None);
         }
-        lost
+        summary.lost += lost;
+        summary.retransmissions_lost |= retransmissions_lost;
     }
 
     /// The reordering timer expired.
     pub(super) fn reordering_timeout(&mut self, now: Instant) {
-        let prior_flight = self.board.pipe();
-        let lost = self.detect_by_time(now);
-        if lost > 0 && !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss) {
-            self.enter_recovery(now, &AckSummary { lost, prior_flight, ..AckSummary::default() });
+        let mut summary = AckSummary { prior_flight: self.board.pipe(), ..AckSummary::default() };
+        self.detect_by_time(now, &mut summary);
+        let begins_recovery = match self.congestion.state {
+            CongestionState::Recovery => false,
+            CongestionState::Loss => summary.retransmissions_lost,
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => summary.lost > 0,
+        };
+        if begins_recovery {
+            self.enter_recovery(now, &summary);
         }
         self.report_losses(now);
     }

@@ -1,6 +1,6 @@
 //! Fast recovery (RFC 6675, §5; RFC 6582 without SACK; RFC 9937).
 
-use super::super::rules::{ExitGrowth, ForcedRetransmission, PartialAck, PrrDelivery};
+use super::super::rules::{ExitGrowth, ForcedRetransmission, PartialAck, PrrDelivery, RemainingLoss};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::Signal;
@@ -22,10 +22,12 @@ impl Sender {
         if self.congestion.state != CongestionState::Reduced {
             self.begin_reduction(now, summary, Signal::Loss);
         }
+        if self.congestion.state != CongestionState::Loss {
+            self.congestion.recovery_began = now;
+        }
         self.loss.probe.timeout.set(None);
         self.congestion.enter(now, CongestionState::Recovery);
         self.congestion.recover = self.board.nxt();
-        self.congestion.recovery_began = now;
         self.congestion.seen_partial_ack = false;
         self.reduce(summary);
         // RFC 6675, §5, (4.3): the first retransmission leaves at once. Everything lost may have been retransmitted already, if it lay
@@ -35,18 +37,24 @@ impl Sender {
         self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
-    pub(super) fn continue_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
-        if self.config.undo && self.is_recovery_spurious(summary) {
-            self.undo_reduction(now, true);
-            self.note_recovered(now);
-            self.timing.restart(now);
-            return 0;
-        }
+    pub(super) fn continue_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         let is_partial = summary.advance.bytes > 0;
+        let undo = &self.congestion.undo;
+        if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) && !self.board.has_retransmissions()
+        {
+            // The segment that filled the hole was only late (Linux's tcp_try_undo_partial).
+            self.board.unmark_lost();
+            return self.abandon_recovery(now, summary);
+        }
+        if self.config.undo && undo.is_refuted_by_dsack() {
+            self.loss.rack.on_undone_by_dsack();
+            return self.abandon_recovery(now, summary);
+        }
+        self.detect_losses(now, summary);
         if is_partial && !self.connection.has_sack {
             self.board.mark_head_lost();
         }
-        if summary.is_duplicate || is_partial {
+        if summary.is_duplicate || is_partial || summary.delivered > 0 {
             self.reduce(summary);
         }
         if is_partial {
@@ -61,34 +69,52 @@ impl Sender {
         0
     }
 
-    /// Returns `true` if the segment that filled the hole was only late and no retransmission is in flight (Linux's
-    /// `tcp_try_undo_partial`), or if every retransmission was reported as a duplicate (`tcp_try_undo_dsack`).
-    fn is_recovery_spurious(&self, summary: &AckSummary) -> bool {
-        let undo = &self.congestion.undo;
-        let only_late =
-            summary.advance.bytes > 0 && !self.board.has_retransmissions() && undo.is_refuted_by_echo(summary.echo);
-        only_late || undo.is_refuted_by_dsack()
+    /// The recovery was spurious: it ends with the window from before it. If there is a loss nevertheless, a new one begins.
+    fn abandon_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        self.undo_reduction(now);
+        self.end_recovery(now);
+        self.resume(now, summary)
     }
 
-    pub(super) fn exit_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
+    pub(super) fn exit_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.deflate();
         if self.config.recovery == recovery::Algorithm::Reno {
             self.board.clear_duplicate_credit();
         }
         if self.config.undo && self.congestion.is_refuted(summary.echo) {
-            self.undo_reduction(now, false);
+            self.undo_reduction(now);
+        } else {
+            self.loss.rack.on_recovered();
         }
-        self.note_recovered(now);
-        self.timing.restart(now);
-        if self.rules.exit_growth == ExitGrowth::Grows { summary.advance.bytes } else { 0 }
+        if self.rules.remaining_loss == RemainingLoss::NextAck {
+            self.detect_losses(now, summary);
+            self.end_recovery(now);
+            self.timing.restart(now);
+            return if self.rules.exit_growth == ExitGrowth::Deflates { 0 } else { summary.advance.bytes };
+        }
+        self.end_recovery(now);
+        self.resume(now, summary)
+    }
+
+    /// A recovery has ended or was undone, and the same ACK is processed as in the state Open (Linux's `tcp_fastretrans_alert`).
+    pub(super) fn resume(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        self.detect_losses(now, summary);
+        if summary.advance.bytes > 0 {
+            self.timing.restart(now);
+        }
+        if self.shows_loss() {
+            self.enter_recovery(now, summary);
+            return 0;
+        }
+        self.settle_order(now, summary);
+        if self.rules.exit_growth == ExitGrowth::Deflates { 0 } else { summary.advance.bytes }
     }
 
     /// A recovery, fast or after a timeout, has ended.
-    pub(super) fn note_recovered(&mut self, now: Instant) {
+    pub(super) fn end_recovery(&mut self, now: Instant) {
         self.loss.duplicates = 0;
         self.transmission.forced = false;
         self.congestion.enter(now, CongestionState::Open);
-        self.loss.rack.on_recovered();
         self.counters.recoveries += 1;
         self.counters.recovery_time += now.since(self.congestion.recovery_began);
         self.events.push_back(Event::RecoveryExited);
@@ -97,7 +123,8 @@ impl Sender {
     /// Keeps the window and the threshold before a reduction, which may turn out to be spurious.
     pub(super) fn remember_window(&mut self) {
         let before = self.congestion.before_reduction(self.board.una());
-        self.congestion.undo.begin(before, self.board.has_retransmissions());
+        let retransmissions = self.board.retransmitted().div_ceil(self.congestion.window.mss);
+        self.congestion.undo.begin(before, retransmissions);
     }
 
     /// Lowers the threshold; the window follows with each [`reduce`](Self::reduce).
@@ -112,15 +139,17 @@ impl Sender {
         self.congestion.reduce(self.config.recovery, self.board.pipe(), summary, 1 + u32::from(counts_twice));
     }
 
-    /// The reduction was spurious: window and threshold return to what they were. With `unmark_lost`, every loss mark is taken back.
-    pub(super) fn undo_reduction(&mut self, now: Instant, unmark_lost: bool) {
-        if !self.congestion.undo_reduction(now) {
-            return;
+    /// The reduction was spurious: window and threshold return to what they were.
+    pub(super) fn undo_reduction(&mut self, now: Instant) {
+        if self.congestion.undo_reduction(now) {
+            self.counters.undone += 1;
+            self.events.push_back(Event::Undone);
         }
-        if unmark_lost {
-            self.board.unmark_lost();
-        }
-        self.counters.undone += 1;
-        self.events.push_back(Event::Undone);
+    }
+
+    /// The same, outside of a recovery: D-SACK has reported every retransmission (Linux's `tcp_try_undo_dsack`).
+    pub(super) fn undo_by_dsack(&mut self, now: Instant) {
+        self.loss.rack.on_undone_by_dsack();
+        self.undo_reduction(now);
     }
 }

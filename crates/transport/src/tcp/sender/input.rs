@@ -1,14 +1,13 @@
 //! An ACK arrives.
 
-use super::super::config::RttClock;
 use super::peer_window::PeerWindow;
 use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
 use crate::recovery::CongestionState;
-use acklab_base::{Duration, Event, Instant};
-use acklab_wire::tcp::{Flags, Options, Segment};
-use std::ops::Range;
+use crate::recovery::scoreboard::Limits;
+use acklab_base::{Event, Instant};
+use acklab_wire::tcp::{Flags, Segment};
 
 impl Sender {
     #[inline]
@@ -28,12 +27,12 @@ impl Sender {
         self.peer_window = PeerWindow::establish(segment);
         self.marks.conclude(self.config.ecn, segment);
         self.begin(now, segment, self.syn_sent_at());
-        self.timing.rto.stop();
+        self.timing.rto.reset();
     }
 
     /// When the SYN was sent, if only once.
     pub(in crate::tcp) fn syn_sent_at(&self) -> Option<Instant> {
-        (!self.timing.rto.is_backed_off()).then_some(self.connection.syn_sent_at)
+        (!self.timing.rto.has_expired()).then_some(self.connection.syn_sent_at)
     }
 
     /// `segment` acknowledges the SYN or SYN-ACK of this end, which was sent at `sent_at` and only then, if that is known. RFC 6298, §3:
@@ -41,7 +40,7 @@ impl Sender {
     pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
         if let Some(sent_at) = sent_at {
             let rtt = self.connection.measure(now, sent_at, segment);
-            self.timing.rtt.sample(rtt);
+            self.timing.sample(rtt, rtt, 0, 0);
         }
         let congestion = &mut self.congestion;
         congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
@@ -65,12 +64,12 @@ impl Sender {
         self.counters.acks += 1;
         self.connection.note_timestamp(segment);
         let window_moved = self.note_window(ack, segment.window);
-        let summary = self.update_scoreboard(now, segment, ack, window_moved);
-        self.counters.delivered += summary.delivered;
-        let rtt = self.sample_rtt(now, segment, &summary);
+        let mut summary = self.update_scoreboard(now, segment, ack, window_moved);
+        self.counters.delivered += summary.delivered - summary.delivered_twice;
+        let rtt = self.sample_rtt(now, segment, &mut summary);
         self.conclude_probe(now, &summary);
         self.counters.marked_bytes += summary.echoed.marked;
-        let growth = self.react(now, &summary);
+        let growth = self.react(now, &mut summary);
         let growth = self.react_to_marks(now, &summary, growth);
         self.tell_controller(now, &summary, rtt, growth);
         if summary.advance.bytes > 0 {
@@ -95,7 +94,7 @@ impl Sender {
         let moved = self.peer_window.update(ack, field);
         if moved.forward && self.board.is_empty() {
             // The window was too small to send, and the timer was probing it.
-            self.timing.rto.stop();
+            self.timing.rto.reset();
         }
         moved.at_all
     }
@@ -104,9 +103,8 @@ impl Sender {
     fn update_scoreboard(&mut self, now: Instant, segment: &Segment, ack: u64, window_moved: bool) -> AckSummary {
         let una = self.board.una();
         let prior_flight = self.board.pipe();
-        let min_rtt = self.timing.rtt.min().unwrap_or_default();
-        self.board.begin_ack(Instant::from_nanos(now.as_nanos().saturating_sub(min_rtt.as_nanos())));
-        let (mut newly_sacked, mut newly_sacked_at, mut duplicate) = (0, None, None);
+        self.begin_ack(now, segment);
+        let (mut newly_sacked, mut newly_sacked_sent, mut duplicate) = (0, None, None);
         if !segment.options.sack.is_empty() {
             duplicate = self.duplicate_reported(&segment.options, ack);
             let connection = &self.connection;
@@ -114,7 +112,7 @@ impl Sender {
             let above = blocks
                 .map(|block| connection.offset_near(block.start, una)..connection.offset_near(block.end, una))
                 .filter(|block| block.start >= ack && block.start > una);
-            (newly_sacked, newly_sacked_at) = self.board.sack(above);
+            (newly_sacked, newly_sacked_sent) = self.board.sack(above);
         }
         let is_duplicate = if self.connection.has_sack {
             newly_sacked > 0
@@ -125,42 +123,22 @@ impl Sender {
         if is_duplicate && !self.connection.has_sack && self.counts_duplicates() {
             self.board.duplicate_without_sack(self.congestion.window.mss);
         }
-        if let Some(duplicate) = &duplicate {
-            self.note_needless(duplicate);
-        }
-        let lost = self.detect_losses(now, newly_sacked > 0);
-        let delivered = newly_sacked + advance.newly_delivered;
+        let delivered_twice = duplicate.as_ref().map_or(0, |duplicate| self.note_dsack(duplicate));
+        let delivered = newly_sacked + advance.newly_delivered + delivered_twice;
         let packets = self.board.delivery().segments;
         AckSummary {
             advance,
             delivered,
-            newly_sacked_at,
-            lost,
+            delivered_twice,
+            newly_sacked_sent,
+            newly_sacked,
             is_duplicate,
             has_dsack: duplicate.is_some(),
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             prior_flight,
             echoed: self.marks.on_ack(segment, delivered, packets),
+            ..AckSummary::default()
         }
-    }
-
-    /// RFC 2883, §4: the first block reports a duplicate if it lies below the acknowledgment number or within the second block.
-    fn duplicate_reported(&self, options: &Options, ack: u64) -> Option<Range<u64>> {
-        let una = self.board.una();
-        let offsets = |index: usize| {
-            let block = options.sack.as_slice().get(index)?;
-            Some(self.connection.offset_near(block.start, una)..self.connection.offset_near(block.end, una))
-        };
-        let first = offsets(0)?;
-        let is_within = |outer: Range<u64>| outer.start <= first.start && first.end <= outer.end;
-        (first.start < first.end && (first.end <= ack || offsets(1).is_some_and(is_within))).then_some(first)
-    }
-
-    /// A D-SACK reports a spurious retransmission: the reordering window widens, and the reduction may be undone.
-    fn note_needless(&mut self, duplicate: &Range<u64>) {
-        self.loss.rack.on_dsack(self.board.una(), self.board.nxt());
-        let segments = (duplicate.end - duplicate.start).div_ceil(self.congestion.window.mss);
-        self.congestion.undo.on_dsack(duplicate, segments);
     }
 
     /// Without SACK, duplicates after a timeout may come from its own retransmissions, and the first two may only be counted if
@@ -175,16 +153,12 @@ impl Sender {
         }
     }
 
-    /// Karn: only if the oldest segment that this acknowledges was never sent again.
+    /// Tells the scoreboard which retransmissions the ACK can be for.
     #[inline]
-    fn sample_rtt(&mut self, now: Instant, segment: &Segment, summary: &AckSummary) -> Option<Duration> {
-        let rtt = match (summary.advance.sent_at, summary.newly_sacked_at) {
-            (Some(sent_at), _) => self.connection.measure(now, sent_at, segment),
-            // Linux's tcp_ack_update_rtt: while only SACKs come, they keep the estimate alive.
-            (None, Some(sent_at)) if self.config.rtt_clock == RttClock::SendTimes => now.since(sent_at),
-            _ => return None,
-        };
-        self.timing.rtt.sample(rtt);
-        Some(rtt)
+    fn begin_ack(&mut self, now: Instant, segment: &Segment) {
+        let min_rtt = self.timing.rtt.min().unwrap_or_default();
+        let before = if self.board.is_ambiguous() { self.connection.echoed_before(now, segment) } else { None };
+        let latest = Instant::from_nanos(now.as_nanos().saturating_sub(min_rtt.as_nanos()));
+        self.board.begin_ack(Limits { latest, before, recover: self.congestion.recover });
     }
 }

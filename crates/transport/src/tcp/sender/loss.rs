@@ -12,18 +12,21 @@ pub(super) struct LossDetection {
     pub(super) probe: TailLossProbe,
     /// Duplicate ACKs in a row (RFC 5681, §3.2).
     pub(super) duplicates: u32,
+    /// Segments that D-SACK has reported.
+    pub(super) dsacked_segments: u64,
 }
 
 impl LossDetection {
-    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3).
+    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3). Returns `false` if there is nothing among it that RACK may judge by.
     #[inline]
-    pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) {
-        let Some((newest, at)) = delivery.plausible else { return };
+    pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) -> bool {
+        let Some((newest, at)) = delivery.plausible else { return false };
         let left_at = match round_trip {
             RoundTrip::Newest => at,
             RoundTrip::LastEntered => delivery.last_entered.unwrap_or(at),
         };
         self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
+        true
     }
 
     /// Returns `true` if `DupThresh` duplicate ACKs have arrived.

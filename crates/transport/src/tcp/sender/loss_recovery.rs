@@ -1,6 +1,6 @@
 //! Recovery after a retransmission timeout (RFC 5681, §3.1; RFC 6675, §5.1; RFC 6298, §5).
 
-use super::super::rules::{ExitGrowth, TimeoutThreshold};
+use super::super::rules::{ExitGrowth, RemainingLoss, TimeoutThreshold};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::{FlightMeasure, Signal};
@@ -9,8 +9,8 @@ use crate::recovery::rack::TailLossProbe;
 use acklab_base::{Event, Instant};
 
 impl Sender {
-    /// The retransmission timer expired for the `backoff`th time in a row.
-    pub(super) fn retransmission_timeout(&mut self, now: Instant, backoff: u32) {
+    /// The retransmission timer expired for the `expiries`th time since an ACK advanced.
+    pub(super) fn retransmission_timeout(&mut self, now: Instant, expiries: u32) {
         if self.board.is_empty() {
             self.transmission.window_probe_due = self.is_shut_out();
             return;
@@ -22,9 +22,10 @@ impl Sender {
             FlightMeasure::Window => self.congestion.window.cwnd,
         };
         let begins_loss_window = match self.congestion.state {
-            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => true,
-            CongestionState::Recovery => false,
-            CongestionState::Loss => backoff == 1,
+            CongestionState::Open | CongestionState::Disorder => true,
+            // Linux's tcp_enter_loss: the window has been reduced for this flight already, unless all of that is acknowledged.
+            CongestionState::Reduced | CongestionState::Recovery => self.board.una() >= self.congestion.recover,
+            CongestionState::Loss => expiries == 1,
         };
         if begins_loss_window {
             self.remember_window();
@@ -51,26 +52,39 @@ impl Sender {
         self.transmission.forced = true;
         self.loss.probe = TailLossProbe::default();
         self.counters.timeouts += 1;
-        self.events.push_back(Event::RetransmissionTimeout { backoff });
+        self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
     }
 
-    pub(super) fn continue_loss(&mut self, now: Instant, summary: &AckSummary, passes_recover: bool) -> u64 {
+    pub(super) fn continue_loss(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
+        let advances = summary.advance.bytes > 0;
+        if advances {
+            self.transmission.forced = false;
+            self.timing.restart(now);
+        }
+        if advances && self.config.undo && self.congestion.is_refuted(summary.echo) {
+            self.board.unmark_lost();
+            self.undo_reduction(now);
+            self.end_recovery(now);
+            return self.resume(now, summary);
+        }
+        if passes_recover && self.rules.remaining_loss == RemainingLoss::SameAck {
+            self.loss.rack.on_recovered();
+            self.end_recovery(now);
+            return self.resume(now, summary);
+        }
+        self.detect_losses(now, summary);
         let mut bytes = summary.advance.bytes;
-        if bytes == 0 {
-            return 0;
-        }
-        self.transmission.forced = false;
-        self.timing.restart(now);
-        if self.config.undo && self.congestion.is_refuted(summary.echo) {
-            self.undo_reduction(now, true);
-            self.note_recovered(now);
-            return 0;
-        }
         if passes_recover {
-            if self.rules.exit_growth == ExitGrowth::Grows {
+            if self.rules.exit_growth == ExitGrowth::GrowsBeyondRecovery {
                 bytes = self.board.una() - self.congestion.recover;
             }
-            self.note_recovered(now);
+            self.loss.rack.on_recovered();
+            self.end_recovery(now);
+        } else if summary.retransmissions_lost {
+            // The loss of a retransmission is another indication of congestion (RFC 5681, §4.3), so the window is reduced as for the
+            // first (Linux's tcp_fastretrans_alert).
+            self.enter_recovery(now, summary);
+            bytes = 0;
         }
         bytes
     }

@@ -36,7 +36,7 @@ impl Sender {
         if is_synchronized {
             self.connection.phase = Phase::Established;
             self.begin(now, segment, sent_at);
-            self.timing.rto.stop();
+            self.timing.rto.reset();
         }
         is_synchronized
     }

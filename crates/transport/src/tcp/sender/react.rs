@@ -1,32 +1,43 @@
 //! What an ACK does to congestion control: from one [`CongestionState`] to the next.
 
-use super::super::rules::{Disorder, DuplicateCount};
+use super::super::rules::{Disorder, DuplicateCount, Reneging};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::recovery::{self, CongestionState};
-use acklab_base::Instant;
+use acklab_base::{Duration, Instant};
+
+/// The least time that Linux waits before it believes that the receiver has reneged (`tcp_check_sack_reneging`).
+const LEAST_RENEGING_DELAY: Duration = Duration::from_millis(10);
 
 impl Sender {
-    /// Moves congestion control on. Returns by how many acknowledged octets the window may grow.
-    pub(super) fn react(&mut self, now: Instant, summary: &AckSummary) -> u64 {
+    /// Detects losses and moves congestion control on. Returns by how many acknowledged octets the window may grow.
+    pub(super) fn react(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        if self.suspects_reneging(now, summary) {
+            return summary.advance.bytes;
+        }
         let passes_recover = summary.advance.bytes > 0 && self.board.una() >= self.congestion.recover;
         let ends_recovery =
             passes_recover || (self.config.recovery == recovery::Algorithm::Reno && summary.advance.bytes > 0);
-        match self.congestion.state {
+        let growth = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => self.react_in_order(now, summary),
             CongestionState::Recovery if ends_recovery => self.exit_recovery(now, summary),
             CongestionState::Recovery => self.continue_recovery(now, summary),
             CongestionState::Loss => self.continue_loss(now, summary, passes_recover),
             CongestionState::Reduced => self.continue_reduced(now, summary, passes_recover),
+        };
+        if summary.restarts_timer {
+            self.timing.rearm(now);
         }
+        growth
     }
 
     /// An ACK in [`Open`](CongestionState::Open) or [`Disorder`](CongestionState::Disorder).
     #[inline]
-    fn react_in_order(&mut self, now: Instant, summary: &AckSummary) -> u64 {
+    fn react_in_order(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.config.undo && self.congestion.undo.is_refuted_by_dsack() {
-            self.undo_reduction(now, false);
+            self.undo_by_dsack(now);
         }
+        self.detect_losses(now, summary);
         let ends_count = !summary.is_duplicate || self.rules.duplicate_count == DuplicateCount::EndsWithAnyAdvance;
         if summary.advance.bytes > 0 && ends_count {
             self.loss.duplicates = 0;
@@ -34,14 +45,7 @@ impl Sender {
         if summary.is_duplicate {
             self.loss.duplicates += 1;
         }
-        let state = match (summary.is_duplicate, summary.advance.bytes > 0) {
-            (true, _) => CongestionState::Disorder,
-            (false, true) => CongestionState::Open,
-            (false, false) => self.congestion.state,
-        };
-        if state != self.congestion.state {
-            self.congestion.enter(now, state);
-        }
+        self.settle_order(now, summary);
         if self.shows_loss() {
             self.enter_recovery(now, summary);
             if summary.advance.bytes > 0 {
@@ -55,5 +59,32 @@ impl Sender {
         }
         self.timing.restart(now);
         summary.advance.bytes
+    }
+
+    /// Open or Disorder, as the ACK shows it.
+    #[inline]
+    pub(super) fn settle_order(&mut self, now: Instant, summary: &AckSummary) {
+        let state = match (summary.is_duplicate, summary.advance.bytes > 0) {
+            (true, _) => CongestionState::Disorder,
+            (false, true) => CongestionState::Open,
+            (false, false) => self.congestion.state,
+        };
+        if state != self.congestion.state {
+            self.congestion.enter(now, state);
+        }
+    }
+
+    /// Linux's `tcp_check_sack_reneging`: the ACK advances to a segment that SACK has acknowledged. If no other ACK comes soon, the
+    /// retransmission timer finds that the receiver has reneged.
+    fn suspects_reneging(&mut self, now: Instant, summary: &AckSummary) -> bool {
+        let suspects = self.rules.reneging == Reneging::Suspected
+            && summary.advance.bytes > 0
+            && self.board.sacked() > 0
+            && self.board.is_head_sacked();
+        if suspects {
+            let delay = self.timing.rtt.srtt().unwrap_or_default() / 2;
+            self.timing.rto.set(now, delay.max(LEAST_RENEGING_DELAY));
+        }
+        suspects
     }
 }

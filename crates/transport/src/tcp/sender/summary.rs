@@ -8,12 +8,20 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckSummary {
     pub(super) advance: Advance,
-    /// Octets newly acknowledged, cumulatively or selectively.
+    /// Octets newly acknowledged, cumulatively or selectively, and those delivered twice.
     pub(super) delivered: u64,
-    /// When the earliest segment left that SACK newly acknowledges and that was never retransmitted.
-    pub(super) newly_sacked_at: Option<Instant>,
+    /// When the first and the last segment left that SACK newly acknowledges and that were never retransmitted.
+    pub(super) newly_sacked_sent: Option<(Instant, Instant)>,
+    /// It restarts the retransmission timer even if it does not advance snd.una.
+    pub(super) restarts_timer: bool,
+    /// Octets that D-SACK reports as received twice, as far as they count as delivered.
+    pub(super) delivered_twice: u64,
+    /// Octets that SACK newly acknowledges.
+    pub(super) newly_sacked: u64,
     /// Octets newly marked lost.
     pub(super) lost: u64,
+    /// A retransmission is among them.
+    pub(super) retransmissions_lost: bool,
     /// It brings new SACK information (RFC 6675, §2); without SACK, it is a duplicate ACK (RFC 5681, §2).
     pub(super) is_duplicate: bool,
     /// It carries a D-SACK (RFC 2883): something arrived twice.

@@ -11,13 +11,13 @@ impl Sender {
         }
         if self.loss.probe.timeout.expire(now) {
             self.schedule_tail_probe();
-        } else if let Some(backoff) = self.timing.rto.expire(now) {
+        } else if let Some(expiries) = self.timing.rto.expire(now) {
             match self.connection.phase {
                 Phase::SynSent | Phase::SynReceived => {
                     self.connection.syn_due = true;
                     self.events.push_back(Event::SynTimeout);
                 }
-                _ => self.retransmission_timeout(now, backoff),
+                _ => self.retransmission_timeout(now, expiries),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Round-trip times, and the retransmission timer that follows them (RFC 6298).
 
+use super::super::rules::BackoffEnd;
 use crate::recovery::rto::{self, Timer};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
@@ -9,11 +10,21 @@ use acklab_base::{Duration, Instant};
 pub(super) struct Timing {
     pub(super) rtt: Estimator,
     pub(super) rto: Timer,
+    backoff_end: BackoffEnd,
 }
 
 impl Timing {
-    pub(super) fn new(config: rto::Config) -> Self {
-        Self { rtt: Estimator::default(), rto: Timer::new(config) }
+    pub(super) fn new(config: rto::Config, backoff_end: BackoffEnd) -> Self {
+        Self { rtt: Estimator::new(config.deviation()), rto: Timer::new(config), backoff_end }
+    }
+
+    /// Takes a sample of the round-trip time, and one for the least of them.
+    #[inline]
+    pub(super) fn sample(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
+        self.rtt.sample_at(rtt, least, una, nxt);
+        if self.backoff_end == BackoffEnd::Measurement {
+            self.rto.end_backoff();
+        }
     }
 
     /// Something was sent.
@@ -24,6 +35,9 @@ impl Timing {
 
     /// New data was acknowledged.
     pub(super) fn restart(&mut self, now: Instant) {
+        if self.backoff_end == BackoffEnd::NewAck {
+            self.rto.end_backoff();
+        }
         self.rto.restart(now, &self.rtt);
     }
 

@@ -13,7 +13,7 @@ fn at(micros: u64) -> Instant {
 }
 
 fn medium(counts_at_aifs: bool, views: usize) -> Contention {
-    Contention::new(Duration::from_micros(SLOT), counts_at_aifs, views)
+    Contention::new(Duration::from_micros(SLOT), Duration::from_micros(4), counts_at_aifs, views)
 }
 
 fn dcf() -> Contention {
@@ -150,7 +150,7 @@ fn a_reservation_is_as_good_as_a_transmission() {
     let lane = lane(&mut contention, 0, 2);
     backs_off(&mut contention, 1, lane, 0, 1);
     contention.busy(0, at(10));
-    contention.reserve(0, at(400));
+    contention.reserve(0, at(400), 1, None);
     contention.idle(0, at(100), Duration::ZERO);
     assert!(contention.is_busy(lane, at(399)) && !contention.is_busy(lane, at(400)));
     assert_eq!(next(&mut contention), (400 + AIFS + SLOT, vec![1]));
@@ -163,7 +163,7 @@ fn eifs_and_a_reservation_run_side_by_side() {
         let lane = lane(&mut contention, 0, 2);
         backs_off(&mut contention, 1, lane, 0, 1);
         contention.busy(0, at(10));
-        contention.reserve(0, at(reserved));
+        contention.reserve(0, at(reserved), 1, None);
         contention.idle(0, at(100), Duration::from_micros(60));
         assert_eq!(next(&mut contention), (begins + AIFS + SLOT, vec![1]));
     }
@@ -258,4 +258,44 @@ fn a_lane_that_is_new_knows_how_the_medium_is() {
     assert_eq!(contention.due(), None);
     contention.idle(0, at(100), Duration::ZERO);
     assert_eq!(next(&mut contention), (100 + AIFS + SLOT, vec![1]));
+}
+
+#[test]
+fn those_who_have_sent_in_a_busy_period_do_not_wait_for_eifs() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 2, lane, 0, 1);
+    contention.busy(0, at(10));
+    contention.busy(0, at(10));
+    contention.idle(0, at(50), Duration::ZERO);
+    contention.wait_after_timeout(EdcafId(1), lane, at(95), 3);
+    contention.idle(0, at(100), Duration::from_micros(60));
+    assert_eq!(next(&mut contention), (100 + AIFS + 3 * SLOT, vec![1]));
+    assert_eq!(next(&mut contention), (100 + 60 + AIFS + SLOT, vec![2]));
+}
+
+#[test]
+fn a_nav_is_reset_unless_a_ppdu_begins() {
+    for (begins, expected) in [(None, 180), (Some(150), 400)] {
+        let mut contention = dcf();
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 1);
+        contention.busy(0, at(10));
+        contention.reserve(0, at(400), 2, Some(at(180)));
+        contention.idle(0, at(60), Duration::ZERO);
+        if let Some(begins) = begins {
+            transmission(&mut contention, 0, begins, begins + 20);
+        }
+        contention.reset_navs(at(180));
+        assert_eq!(next(&mut contention), (expected + AIFS + SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn a_nav_forbids_a_cts_to_all_but_its_holder() {
+    let mut contention = dcf();
+    contention.reserve(0, at(400), 2, None);
+    contention.reserve(0, at(300), 3, None);
+    let forbids = |now, initiator| contention.forbids_cts(0, at(now), initiator);
+    assert_eq!([forbids(399, 2), forbids(399, 3), forbids(400, 3)], [false, true, false]);
 }

@@ -1,10 +1,11 @@
-//! The base header that can say everything (RFC 6846, §8.2: `co_common`).
+//! The base header that can encode every field (RFC 6846, §8.2: `co_common`).
 
-use super::{Base, Coded, Rare, msn, push, reaches, ttl, window};
+use super::{Base, Coded, Common, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::ip_id::Behavior;
+use crate::rohc::ir::read_urgent_pointer;
 use crate::rohc::octets::{Fields, Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::Flags;
@@ -14,16 +15,16 @@ use crate::tcp::Flags;
 /// IP-ID, urgent; DF, CRC.
 const BASE: Fields<21> = Fields([7, 1, 1, 1, 2, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 7]);
 pub(super) const DISCRIMINATOR: u8 = 0b111_1101;
-/// Octets without the fields that follow when they change.
+/// Octets without the optional fields.
 pub(super) const OCTETS: usize = BASE.octets();
 
-/// `variable_length_32_enc`: static, 8 bits, 16 bits, all.
+/// `variable_length_32_enc`: static, 8 bits, 16 bits, 32 bits.
 const BYTE: Lsb = Lsb::new(8, 63, 32);
 const WORD: Lsb = Lsb::new(16, 16_383, 32);
 /// `optional_ip_id_lsb` with its short form.
 const ID: Lsb = Lsb::new(8, 3, 16);
 
-/// The two bits that tell how many octets of a sequence or ACK number follow.
+/// The indicator of `variable_length_32_enc`: which octets of a sequence or ACK number follow.
 fn indicator(new: &State, references: &References, field: fn(&State) -> u32) -> u32 {
     let value = field(new);
     if references.all(|old| field(old) == value) {
@@ -51,19 +52,19 @@ fn read_number(indicator: u32, reader: &mut Reader) -> Result<Coded, Error> {
     })
 }
 
-/// Which fields follow.
-struct Follow {
+/// The optional fields.
+struct Optional {
     seq: u32,
     ack: u32,
     stride: bool,
     window: bool,
-    /// The low octet of the offset tells the IP-ID.
+    /// The low octet of the offset encodes the IP-ID.
     is_id_near: bool,
     dscp: bool,
     ttl: bool,
 }
 
-impl Follow {
+impl Optional {
     fn of(new: &State, references: &References) -> Self {
         let changes = |same: fn(&State, &State) -> bool| !references.all(|old| same(old, new));
         Self {
@@ -71,30 +72,31 @@ impl Follow {
             ack: indicator(new, references, State::ack_number),
             stride: changes(|old, new| old.ack_stride == new.ack_stride),
             window: changes(|old, new| window(old) == window(new)),
-            is_id_near: reaches(ID, new, references, |state| u32::from(state.ip_id_offset(new.behavior))),
+            is_id_near: reaches_ip_id(ID, new, references),
             dscp: changes(|old, new| old.ack.ip.dscp == new.ack.ip.dscp),
             ttl: changes(|old, new| ttl(old) == ttl(new)),
         }
     }
 }
 
-/// How long the header of `new` is, without a list.
+/// The length of the header of `new`, without a list.
 pub(super) fn octets(new: &State, references: &References) -> usize {
-    let follow = Follow::of(new, references);
+    let optional = Optional::of(new, references);
     let number = |indicator: u32| [0, 1, 2, 4][indicator as usize];
-    let id = if new.behavior.is_sequential() { 2 - usize::from(follow.is_id_near) } else { 0 };
-    let words = usize::from(follow.stride) + usize::from(follow.window);
+    let id = if new.behavior.is_sequential() { 2 - usize::from(optional.is_id_near) } else { 0 };
+    let words = usize::from(optional.stride) + usize::from(optional.window);
     OCTETS
-        + number(follow.seq)
-        + number(follow.ack)
+        + number(optional.seq)
+        + number(optional.ack)
         + 2 * words
         + id
-        + usize::from(follow.dscp)
-        + usize::from(follow.ttl)
+        + usize::from(optional.dscp)
+        + usize::from(optional.ttl)
 }
 
 pub(super) fn write(new: &State, references: &References, crc: u32, has_list: u32, out: &mut Octets) {
-    let Follow { seq, ack, stride, window: has_window, is_id_near, dscp, ttl: has_ttl } = Follow::of(new, references);
+    let Optional { seq, ack, stride, window: has_window, is_id_near, dscp, ttl: has_ttl } =
+        Optional::of(new, references);
     let (segment, ip) = (&new.ack.segment, &new.ack.ip);
     let is_sequential = new.behavior.is_sequential();
     let is_ack = segment.flags.contains(Flags::ACK);
@@ -133,7 +135,7 @@ pub(super) fn write(new: &State, references: &References, crc: u32, has_list: u3
         put(out, &segment.window.to_be_bytes());
     }
     if is_sequential && is_id_near {
-        out.push(ID.code(u32::from(new.ip_id_offset(new.behavior))) as u8);
+        out.push(ID.code(ip_id_offset(new)) as u8);
     } else if is_sequential {
         put(out, &ip.identification.to_be_bytes());
     }
@@ -143,6 +145,12 @@ pub(super) fn write(new: &State, references: &References, crc: u32, has_list: u3
     if has_ttl {
         out.push(ip.time_to_live);
     }
+}
+
+/// Reads a DSCP (`dscp_enc`). The padding must be zero.
+fn read_dscp(reader: &mut Reader) -> Result<u8, Error> {
+    let octet = reader.u8()?;
+    if octet & 0b11 == 0 { Ok(octet >> 2) } else { Err(Error::Chain { what: "the padding of the DSCP", found: octet }) }
 }
 
 pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
@@ -171,7 +179,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
         crc,
     ] = BASE.unpack(reader)?;
     if outer_ttl == 1 || reserved == 1 {
-        // There is one IP header, and the reserved bit is zero.
+        // There is only one IP header, and the reserved bit must be zero.
         return Err(Error::Format { octet: first });
     }
     let behavior = Behavior::from_bits(behavior);
@@ -185,13 +193,9 @@ pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
         (false, _) => Coded::Static,
     };
     if has_urgent == 1 {
-        // A pure ACK has none, and its octets are zero.
-        let [high, low] = reader.array()?;
-        if high | low != 0 {
-            return Err(Error::Chain { what: "the urgent pointer", found: high | low });
-        }
+        read_urgent_pointer(reader)?;
     }
-    let dscp = if dscp == 1 { Some(reader.u8()? >> 2) } else { None };
+    let dscp = if dscp == 1 { Some(read_dscp(reader)?) } else { None };
     let ttl = if has_ttl == 1 { Coded::Full(u32::from(reader.u8()?)) } else { Coded::Static };
     Ok(Base {
         crc: (Crc::Seven, crc as u8),
@@ -202,7 +206,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
         ttl,
         ecn_used: Some(ecn_used == 1),
         rsf: Some(rsf as u8),
-        rare: Some(Rare {
+        common: Some(Common {
             ack_flag: ack_flag == 1,
             urg_flag: urg_flag == 1,
             ack_stride,

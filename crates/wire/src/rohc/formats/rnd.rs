@@ -1,6 +1,6 @@
-//! Base headers where the IP-ID is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
+//! Base headers for an IP-ID that is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
 
-use super::{ACK_SCALED, Base, Coded, Known, TTL, msn, push, reaches, ttl, window};
+use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, msn, push, reaches, ttl, window};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -38,7 +38,7 @@ const EIGHT_IS: u32 = 0b1_0110;
 const EIGHT_SEQ: Lsb = Lsb::new(16, 65_535, 32);
 const EIGHT_ACK: Lsb = Lsb::new(16, 16_383, 32);
 
-/// By the numbers of their names.
+/// The formats by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rohc) enum Format {
     One,
@@ -61,19 +61,20 @@ impl Format {
         }
     }
 
-    /// The shortest that tells `new`, if one does.
-    pub(super) fn shortest(new: &State, references: &References, known: Known, is_list_known: bool) -> Option<Self> {
+    /// The shortest format that can encode `new`, if there is one.
+    pub(super) fn shortest(new: &State, references: &References, unchanged: Unchanged, has_list: bool) -> Option<Self> {
         let seq = |lsb| reaches(lsb, new, references, State::seq);
         let ack = |lsb| reaches(lsb, new, references, State::ack_number);
-        if !is_list_known || !known.ttl || !known.ecn_used {
-            let is_possible = known.window && seq(EIGHT_SEQ) && ack(EIGHT_ACK) && reaches(TTL, new, references, ttl);
+        if has_list || !unchanged.ttl || !unchanged.ecn_used {
+            let is_possible =
+                unchanged.window && seq(EIGHT_SEQ) && ack(EIGHT_ACK) && reaches(TTL, new, references, ttl);
             return is_possible.then_some(Self::Eight);
         }
-        if !known.window {
-            return (known.seq && ack(SEVEN_ACK)).then_some(Self::Seven);
+        if !unchanged.window {
+            return (unchanged.seq && ack(SEVEN_ACK)).then_some(Self::Seven);
         }
-        let shortest = if known.seq {
-            if known.ack_scaled {
+        let shortest = if unchanged.seq {
+            if unchanged.ack_scaled {
                 Self::Four
             } else if ack(THREE_ACK) {
                 Self::Three
@@ -82,7 +83,7 @@ impl Format {
             } else {
                 return None;
             }
-        } else if known.ack && seq(ONE_SEQ) {
+        } else if unchanged.ack && seq(ONE_SEQ) {
             Self::One
         } else if seq(FIVE_SEQ) && ack(FIVE_ACK) {
             Self::Five

@@ -1,6 +1,6 @@
-//! Base headers where the IP-ID goes up with each packet (RFC 6846, §8.2: `seq_1` … `seq_8`).
+//! Base headers for a sequential IP-ID (RFC 6846, §8.2: `seq_1` … `seq_8`).
 
-use super::{ACK_SCALED, Base, Coded, Known, TTL, msn, push, reaches, ttl, window};
+use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -45,7 +45,7 @@ const EIGHT_IS: u32 = 0b1011;
 const EIGHT_ACK: Lsb = Lsb::new(15, 8191, 32);
 const EIGHT_SEQ: Lsb = Lsb::new(14, 8191, 32);
 
-/// By the numbers of their names.
+/// The formats by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rohc) enum Format {
     One,
@@ -54,10 +54,6 @@ pub(in crate::rohc) enum Format {
     Five,
     Seven,
     Eight,
-}
-
-fn offset(new: &State) -> u32 {
-    u32::from(new.ip_id_offset(new.behavior))
 }
 
 impl Format {
@@ -72,25 +68,25 @@ impl Format {
         }
     }
 
-    /// The shortest that tells `new`, if one does.
-    pub(super) fn shortest(new: &State, references: &References, known: Known, is_list_known: bool) -> Option<Self> {
+    /// The shortest format that can encode `new`, if there is one.
+    pub(super) fn shortest(new: &State, references: &References, unchanged: Unchanged, has_list: bool) -> Option<Self> {
         let seq = |lsb| reaches(lsb, new, references, State::seq);
         let ack = |lsb| reaches(lsb, new, references, State::ack_number);
-        let id = |lsb| reaches(lsb, new, references, offset);
-        let is_long_possible = known.window && id(ID) && seq(EIGHT_SEQ) && ack(EIGHT_ACK);
-        if !is_list_known || !known.ttl || !known.ecn_used {
+        let id = |lsb| reaches_ip_id(lsb, new, references);
+        let is_long_possible = unchanged.window && id(ID) && seq(EIGHT_SEQ) && ack(EIGHT_ACK);
+        if has_list || !unchanged.ttl || !unchanged.ecn_used {
             return (is_long_possible && reaches(TTL, new, references, ttl)).then_some(Self::Eight);
         }
         let is_seventh_possible =
-            known.seq && id(SEVEN_ID) && ack(SEVEN_ACK) && reaches(SEVEN_WINDOW, new, references, window);
-        if !known.window {
+            unchanged.seq && id(SEVEN_ID) && ack(SEVEN_ACK) && reaches(SEVEN_WINDOW, new, references, window);
+        if !unchanged.window {
             return is_seventh_possible.then_some(Self::Seven);
         }
-        if known.seq && known.ack_scaled && id(FOUR_ID) {
+        if unchanged.seq && unchanged.ack_scaled && id(FOUR_ID) {
             Some(Self::Four)
-        } else if known.seq && ack(THREE_ACK) && id(ID) {
+        } else if unchanged.seq && ack(THREE_ACK) && id(ID) {
             Some(Self::Three)
-        } else if known.ack && seq(ONE_SEQ) && id(ID) {
+        } else if unchanged.ack && seq(ONE_SEQ) && id(ID) {
             Some(Self::One)
         } else if seq(FIVE_SEQ) && ack(FIVE_ACK) && id(ID) {
             Some(Self::Five)
@@ -102,7 +98,7 @@ impl Format {
     }
 
     pub(super) fn write(self, new: &State, crc: u32, has_list: u32, out: &mut Octets) {
-        let (seq, ack, id, msn, push) = (new.seq(), new.ack_number(), offset(new), msn(new), push(new));
+        let (seq, ack, id, msn, push) = (new.seq(), new.ack_number(), ip_id_offset(new), msn(new), push(new));
         match self {
             Self::One => ONE.pack([ONE_IS, ID.code(id), ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([THREE_IS, ID.code(id), THREE_ACK.code(ack), msn, push, crc], out),

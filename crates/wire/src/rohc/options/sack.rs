@@ -4,7 +4,10 @@ use crate::rohc::Error;
 use crate::rohc::octets::{Octets, Reader, put};
 use crate::tcp::{SackBlock, SackBlocks, SeqNumber};
 
-/// Each block after the end of the one before; the first after the ACK number.
+/// The number of blocks in an irregular item whose blocks are unchanged (`sack_unchanged_irregular`).
+pub(super) const UNCHANGED: u8 = 0;
+
+/// Writes the blocks, each relative to the end of the previous one, and the first to the ACK number.
 pub(super) fn write(ack: u32, blocks: &SackBlocks, out: &mut Octets) {
     out.push(blocks.as_slice().len() as u8);
     let mut base = ack;
@@ -15,13 +18,13 @@ pub(super) fn write(ack: u32, blocks: &SackBlocks, out: &mut Octets) {
     }
 }
 
-/// The blocks of which there are `count`, or those of the reference if it is zero.
-pub(super) fn read(ack: u32, unchanged: Option<&SackBlocks>, reader: &mut Reader) -> Result<SackBlocks, Error> {
+/// Reads the blocks. Only an irregular item, which has a reference, can be `UNCHANGED`.
+pub(super) fn read(ack: u32, reference: Option<&SackBlocks>, reader: &mut Reader) -> Result<SackBlocks, Error> {
     let count = reader.u8()?;
-    if count == 0
-        && let Some(unchanged) = unchanged
+    if count == UNCHANGED
+        && let Some(reference) = reference
     {
-        return Ok(*unchanged);
+        return Ok(*reference);
     }
     if count == 0 || usize::from(count) > SackBlocks::MAX {
         return Err(Error::Options { what: "number of SACK blocks", found: count });

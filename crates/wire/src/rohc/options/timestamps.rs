@@ -4,18 +4,18 @@ use crate::rohc::Error;
 use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 
-/// With one octet or two a timestamp must have gone up: their interval begins one after the reference.
+/// The intervals of one and two octets begin one after the reference, so they can encode only a timestamp that has increased.
 const ONE: Lsb = Lsb::new(7, -1, 32);
 const TWO: Lsb = Lsb::new(14, -1, 32);
 const THREE: Lsb = Lsb::new(21, 0x0004_0000, 32);
 const FOUR: Lsb = Lsb::new(29, 0x0400_0000, 32);
 
-/// May the low bits stand for this timestamp? If not, it takes a list with all of it.
+/// Can the irregular chain encode this timestamp? If not, a list must contain it in full.
 pub(super) fn is_near(reference: u32, value: u32) -> bool {
     FOUR.reaches(reference, value)
 }
 
-/// `reaches` tells whether all references tell the timestamp from such low bits.
+/// Writes a timestamp in as few octets as `reaches` allows. `reaches` returns whether an encoding is unambiguous for all references.
 pub(super) fn write(value: u32, reaches: impl Fn(Lsb) -> bool, out: &mut Octets) {
     let octets = |lsb: Lsb, prefix: u32| (prefix | lsb.code(value)).to_be_bytes();
     if reaches(ONE) {
@@ -29,7 +29,7 @@ pub(super) fn write(value: u32, reaches: impl Fn(Lsb) -> bool, out: &mut Octets)
     }
 }
 
-/// The timestamp after `reference`.
+/// Reads a timestamp, relative to `reference`.
 pub(super) fn read(reference: u32, reader: &mut Reader) -> Result<u32, Error> {
     let (lsb, code) = match reader.peek()? {
         0..0x80 => (ONE, u32::from(reader.u8()?)),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// So many rounds at 8 Mbps, the last with losses of a quarter of what they deliver.
+/// `rounds` rounds at 8 Mbps, the last with losses of a quarter of what they deliver.
 fn lossy_interval(bench: &mut Bench, rounds: u32) {
     (0..rounds).for_each(|_| {
         let prior = bench.delivered;

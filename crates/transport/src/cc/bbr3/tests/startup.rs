@@ -27,7 +27,7 @@ fn draining_takes_three_rounds_at_most() {
     assert_eq!(bench.bbr.state, State::Down);
 }
 
-/// So many ranges lost in a recovery, and what the ACK that ends the round tells of the loss rate.
+/// A recovery with `ranges` lost ranges, whose round ends with a sample of `lost` lost segments.
 fn startup_with_losses(ranges: u64, lost: u64) -> Bench {
     let mut bench = Bench::new();
     bench.round(80, 100);

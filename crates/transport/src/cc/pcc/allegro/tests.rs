@@ -5,10 +5,10 @@ use super::*;
 use acklab_base::random::Seed;
 
 fn report(rate: f64, loss: f64) -> Report {
-    Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, tells_nothing: false }
+    Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, is_inconclusive: false }
 }
 
-/// Loss on a link of so many megabits per second, without a buffer.
+/// A link of `capacity` megabits per second without a buffer.
 fn link(capacity: f64, rate: f64) -> Report {
     report(rate, (1.0 - capacity / rate).max(0.0))
 }
@@ -22,7 +22,7 @@ fn utility_collapses_beyond_five_percent_of_loss() {
 
 #[test]
 fn starting_doubles_until_the_utility_falls_and_goes_back() {
-    let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
+    let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
     let rates: Vec<f64> = (0..4).map(|_| learner.next(&mut random).unwrap()).collect();
     assert_eq!(rates.iter().map(|rate| *rate as u64).collect::<Vec<_>>(), [2, 4, 8, 16]);
     assert_eq!(learner.learn(&link(10.0, 2.0)), Verdict::Continue);
@@ -33,7 +33,7 @@ fn starting_doubles_until_the_utility_falls_and_goes_back() {
 }
 
 /// Four trials on a link, all of whose results are `of` their rate.
-fn trials(learner: &mut Learner, random: &mut Stream, of: impl Fn(usize, f64) -> Report) {
+fn trials(learner: &mut Allegro, random: &mut Stream, of: impl Fn(usize, f64) -> Report) {
     let rates: Vec<f64> = (0..TRIALS).map(|_| learner.next(random).unwrap()).collect();
     assert!(learner.next(random).is_none(), "then it waits");
     for pair in rates.chunks(2) {
@@ -46,7 +46,7 @@ fn trials(learner: &mut Learner, random: &mut Stream, of: impl Fn(usize, f64) ->
 
 #[test]
 fn two_pairs_that_agree_move_the_rate_with_growing_steps_until_it_is_too_much() {
-    let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
+    let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
     (learner.rate, learner.phase) = (8.0, Phase::Starting { last: None, has_begun: false });
     learner.decide();
     trials(&mut learner, &mut random, |_, rate| link(10.0, rate));
@@ -65,7 +65,7 @@ fn two_pairs_that_agree_move_the_rate_with_growing_steps_until_it_is_too_much() 
 
 #[test]
 fn pairs_that_disagree_widen_the_trials_up_to_five_percent() {
-    let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
+    let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
     learner.decide();
     for round in 2..10 {
         // The first pair likes it higher, the second lower.
@@ -77,7 +77,7 @@ fn pairs_that_disagree_widen_the_trials_up_to_five_percent() {
 
 #[test]
 fn an_interval_that_the_application_did_not_fill_is_repeated() {
-    let (mut learner, mut random) = (Learner::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
+    let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
     assert!((0..3).all(|_| learner.next(&mut random).is_some()));
     learner.repeat(&report(4.0, 0.0));
     assert!((learner.next(&mut random).unwrap() - 4.0).abs() < 1e-9);

@@ -1,7 +1,7 @@
-//! A FIFO with the end known at the beginning.
+//! A FIFO whose departures are computed on arrival.
 //!
-//! In a FIFO nothing that comes later changes when a packet leaves it. So a link computes that instant on arrival and puts the
-//! packet on the wire at once; what stays here is who is still waiting, which only matters when the next one asks.
+//! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that instant on arrival and passes the packet
+//! to the channel at once. Only its size and times stay here, to know the queue's length when the next packet arrives.
 
 use super::fifo::Fifo;
 use crate::counters::Tally;
@@ -9,13 +9,13 @@ use acklab_base::units::Limit;
 use acklab_base::{Bytes, Instant};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settled {
+pub(crate) struct PrecomputedFifo {
     fifo: Fifo<Waiting>,
-    /// When the first of them leaves.
+    /// When the first of them leaves, or [`Instant::FAR_FUTURE`] if the queue is empty.
     next: Instant,
 }
 
-/// A packet that waits.
+/// The size and times of a queued packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) arrived: Instant,
@@ -24,12 +24,12 @@ pub(crate) struct Waiting {
     pub(crate) on_wire: Bytes,
 }
 
-impl Settled {
+impl PrecomputedFifo {
     pub(crate) fn new(limit: Option<Limit>, mark_above: Option<Limit>) -> Self {
         Self { fifo: Fifo::new(limit, mark_above), next: Instant::FAR_FUTURE }
     }
 
-    /// Those that have left by `now` no longer wait.
+    /// Removes the packets that leave by `now`.
     #[inline]
     pub(crate) fn advance(&mut self, now: Instant, tally: &mut Tally) {
         if self.next <= now {
@@ -45,7 +45,7 @@ impl Settled {
             waiting.pop_front();
             *bytes -= size;
             tally.serves(leaves, on_wire, leaves.since(arrived));
-            tally.waits(leaves, waiting.len());
+            tally.records_length(leaves, waiting.len());
         }
         self.next = waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
     }
@@ -61,6 +61,6 @@ impl Settled {
     pub(crate) fn join(&mut self, packet: Waiting, tally: &mut Tally) {
         self.next = self.next.min(packet.leaves);
         self.fifo.push(packet, packet.size);
-        tally.waits(packet.arrived, self.fifo.len());
+        tally.records_length(packet.arrived, self.fifo.len());
     }
 }

@@ -1,0 +1,87 @@
+//! The observers of a run: captures of packets and of the air, and the probes of flows.
+
+use super::{FlowPlan, Plans, direction_name};
+use crate::RunOptions;
+use crate::air::AirMonitor;
+use crate::capture::{AirCapture, Capture};
+use crate::error::Error;
+use crate::observers::{CapturePoint, Observers};
+use crate::probe::{FlowProbe, Records};
+use crate::scenario::{Scenario, Series};
+use acklab_base::{Duration, PortId};
+use acklab_wire::ipv4::Extent;
+
+/// The bin of throughput if there is no propagation delay to derive it from.
+const DEFAULT_BIN: Duration = Duration::from_millis(100);
+
+/// The probe of one direction of a flow.
+pub(super) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
+    let is_requested = |series| scenario.measure.series.contains(&series);
+    let records = Records {
+        operating_points: is_requested(Series::OperatingPoint).then(Vec::new),
+        throughput: is_requested(Series::Throughput).then(Vec::new),
+        packets: is_requested(Series::Packets).then(Vec::new),
+        events: is_requested(Series::Events).then(Vec::new),
+        decisions: is_requested(Series::Decisions).then(Vec::new),
+    };
+    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
+    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
+    let bin = scenario.measure.bin.unwrap_or(default_bin);
+    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    FlowProbe::new(plan.payload, bin, burst_gap, records)
+}
+
+/// The observers of the network.
+pub(super) fn observers(scenario: &Scenario, options: &RunOptions, flows: &[Plans]) -> Result<Observers, Error> {
+    let mut observers = Observers::new(air_monitors(scenario, options)?);
+    let Some(folder) = &options.captures else { return Ok(observers) };
+    let of_packets = scenario.capture.iter().filter(|capture| cell_at(scenario, &capture.point).is_none());
+    for capture in of_packets {
+        let path = folder.join(&capture.file);
+        let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
+        let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        observers.add(file, capture_points(scenario, &capture.point, flows));
+    }
+    Ok(observers)
+}
+
+/// The index of the cell that is called `point`.
+fn cell_at(scenario: &Scenario, point: &str) -> Option<usize> {
+    scenario.wifi.iter().position(|cell| cell.name == point)
+}
+
+/// The monitors of the cells' air.
+fn air_monitors(scenario: &Scenario, options: &RunOptions) -> Result<Vec<AirMonitor>, Error> {
+    let mut monitors: Vec<AirMonitor> = scenario.wifi.iter().map(|_| AirMonitor::default()).collect();
+    if scenario.measure.series.contains(&Series::Air) {
+        monitors.iter_mut().for_each(AirMonitor::keep_rows);
+    }
+    let Some(folder) = &options.captures else { return Ok(monitors) };
+    for capture in &scenario.capture {
+        if let Some(index) = cell_at(scenario, &capture.point) {
+            let (cell, path) = (&scenario.wifi[index], folder.join(&capture.file));
+            let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
+            let access_point = acklab_wifi::cell::ACCESS_POINT as u32;
+            let file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            monitors[index].add(file);
+        }
+    }
+    Ok(monitors)
+}
+
+/// The points of the network that the scenario calls `point`: a direction's name, that name with `.out`, or a node's name.
+fn capture_points(scenario: &Scenario, point: &str, flows: &[Plans]) -> Vec<CapturePoint> {
+    for direction in 0..2 * scenario.link.len() {
+        let name = direction_name(scenario, direction);
+        if point == name {
+            return vec![CapturePoint::LinkEntry(direction)];
+        }
+        if point.strip_suffix(".out") == Some(&name) {
+            return vec![CapturePoint::LinkExit(direction)];
+        }
+    }
+    let senders = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.from == point);
+    let receivers = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.to == point);
+    let ports = senders.map(|(flow, _)| 2 * flow).chain(receivers.map(|(flow, _)| 2 * flow + 1));
+    ports.map(|port| CapturePoint::Port(PortId(port as u32))).collect()
+}

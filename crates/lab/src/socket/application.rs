@@ -1,0 +1,44 @@
+//! The application at one end of a flow.
+
+use acklab_app::{Reader, Writer};
+use acklab_base::{Endpoint, Instant};
+
+/// The application at one end of a flow.
+#[derive(Debug)]
+pub(crate) enum Application {
+    /// It writes.
+    Writer(Writer),
+    /// It reads at a limited rate, and may write as well.
+    Reader(Box<(Reader, Option<Writer>)>),
+    /// None: the endpoint reads data on arrival.
+    None,
+}
+
+impl Application {
+    #[inline]
+    pub(super) fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
+        match self {
+            Self::Writer(writer) => writer.run(now, endpoint.port()),
+            Self::Reader(both) => {
+                let (reader, writer) = &mut **both;
+                reader.run(now, endpoint.port());
+                if let Some(writer) = writer {
+                    writer.run(now, endpoint.port());
+                }
+            }
+            Self::None => {}
+        }
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Writer(writer) => writer.deadline(),
+            Self::Reader(both) => {
+                let (reader, writer) = &**both;
+                Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
+            }
+            Self::None => None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a network computes from its map when it is built.
+
+use super::ids::{Element, Ids};
+use crate::map::{Hop, Map};
+use acklab_base::{MachineId, NodeId};
+
+/// The machine to which a packet goes next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NextHop {
+    pub(super) machine: MachineId,
+    /// If the machine is a cell, the cell's node at which the packet enters.
+    pub(super) node: u32,
+}
+
+impl NextHop {
+    /// Marks a missing route.
+    pub(super) const NONE: Self = Self { machine: MachineId(u32::MAX), node: 0 };
+
+    /// The next hop on the route from `from` to `destination`, or [`Self::NONE`].
+    pub(super) fn on_route(map: &Map, ids: Ids, from: NodeId, destination: NodeId) -> Self {
+        match map.next(from, destination) {
+            None => Self::NONE,
+            Some((Hop::Link(direction), _)) => Self { machine: ids.of(Element::Link(direction)), node: 0 },
+            Some((Hop::Cell { cell, from, .. }, _)) => Self { machine: ids.of(Element::Cell(cell)), node: from as u32 },
+        }
+    }
+}
+
+/// By link direction the node at its far end, and by cell the nodes of `map` that its own nodes are.
+pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, Vec<Vec<NodeId>>) {
+    let mut link_ends = vec![NodeId::NOWHERE; links];
+    let mut cell_nodes: Vec<Vec<NodeId>> = vec![Vec::new(); cells];
+    for node in (0..map.nodes() as u32).map(NodeId) {
+        for (hop, to) in map.hops(node) {
+            match *hop {
+                Hop::Link(direction) => link_ends[direction] = *to,
+                Hop::Cell { cell, to: end, .. } => {
+                    let nodes = &mut cell_nodes[cell];
+                    nodes.resize(nodes.len().max(end + 1), NodeId::NOWHERE);
+                    nodes[end] = *to;
+                }
+            }
+        }
+    }
+    (link_ends, cell_nodes)
+}
+
+/// The cell's node at which packets to `destination` leave cell `index`: the node from which the route does not lead through this cell.
+/// `nodes` are the nodes of the map that the cell's own nodes are.
+pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeId) -> Option<usize> {
+    let leads_away = |node: &NodeId| match map.next(*node, destination) {
+        None => *node == destination,
+        Some((Hop::Cell { cell, .. }, _)) => cell != index,
+        Some((Hop::Link(_), _)) => true,
+    };
+    nodes.iter().position(leads_away)
+}
+
+/// The link direction into which `direction`, whose far end is `end`, delivers all its packets and which receives packets from no other
+/// machine. Returns `None` if there is none.
+pub(super) fn sole_successor(map: &Map, is_host: &[bool], direction: usize, end: NodeId) -> Option<usize> {
+    if end == NodeId::NOWHERE || is_host[end.index()] {
+        return None;
+    }
+    let [(Hop::Link(one), _), (Hop::Link(other), _)] = map.hops(end) else { return None };
+    match direction ^ 1 {
+        back if back == *one => Some(*other),
+        back if back == *other => Some(*one),
+        _ => None,
+    }
+}

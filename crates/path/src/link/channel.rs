@@ -1,0 +1,65 @@
+//! The propagation of packets from the server to the far end.
+
+use super::Config;
+use crate::counters::Tally;
+use crate::duplicate::Duplicate;
+use crate::jitter::Arrivals;
+use crate::loss::Loss;
+use acklab_base::random::Stream;
+use acklab_base::{Datagram, Instant};
+use std::collections::VecDeque;
+
+/// The packets that have left the server, in the order of their arrival at the far end.
+#[derive(Clone, Debug)]
+pub(super) struct Channel<D> {
+    pub(super) in_flight: VecDeque<(Instant, D)>,
+    arrivals: Arrivals,
+    loss: Option<Loss>,
+    duplicate: Option<Duplicate>,
+    pub(super) can_overtake: bool,
+}
+
+impl<D: Datagram + Clone> Channel<D> {
+    /// The channel of `config`. `stream` returns the random stream of the component that it is given by name.
+    pub(super) fn new(config: &Config, stream: impl Fn(&str) -> Stream) -> Self {
+        Self {
+            in_flight: VecDeque::new(),
+            arrivals: Arrivals::new(
+                config.delay,
+                config.jitter.map(|jitter| (jitter, stream("jitter"))),
+                config.reorder.map(|reorder| (reorder, stream("reorder"))),
+            ),
+            loss: config.loss.clone().map(|loss| Loss::new(loss, stream("loss"))),
+            duplicate: config.duplicate.map(|duplicate| Duplicate::new(duplicate, stream("duplicate"))),
+            can_overtake: config.reorder.is_some(),
+        }
+    }
+
+    /// Returns `true` if each packet that enters arrives at most once and behind those that entered before it.
+    pub(super) const fn is_in_order(&self) -> bool {
+        !self.can_overtake && self.duplicate.is_none()
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
+        if self.loss.as_mut().is_some_and(Loss::loses_next) {
+            return tally.loses(sent, packet.wire_len());
+        }
+        if self.duplicate.as_mut().is_some_and(Duplicate::duplicates_next) {
+            tally.duplicates(sent, packet.wire_len());
+            self.carry(sent, packet.clone());
+        }
+        self.carry(sent, packet);
+    }
+
+    #[inline]
+    fn carry(&mut self, sent: Instant, packet: D) {
+        let arrival = self.arrivals.arrival(sent);
+        if self.can_overtake {
+            let index = self.in_flight.partition_point(|(at, _)| *at <= arrival);
+            self.in_flight.insert(index, (arrival, packet));
+        } else {
+            self.in_flight.push_back((arrival, packet));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The configuration of one link direction.
+
+use crate::server::RateStep;
+use crate::{duplicate, gate, jitter, loss, queue};
+use acklab_base::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One direction of a link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Serialisation rate. Without `rate`, `steps` or `trace`, packets take no time to send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Rates that change with time, instead of `rate`; the first at 0s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<RateStep>>,
+    /// A recorded link, instead of `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceFile>,
+    /// Propagation delay, one way.
+    #[schemars(example = "7.5ms")]
+    pub delay: Duration,
+    /// Link-layer octets that are serialised with each IP packet.
+    #[schemars(example = "2B")]
+    pub overhead: Bytes,
+    /// The queue in front of the link.
+    pub queue: queue::Config,
+    /// The number of packets that the device takes from the queue before it sends them, as the transmit rings of drivers and ns-3's
+    /// devices do. They count neither towards the queue's limit nor towards its length.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub device_queue: u32,
+    /// Releases packets in bursts, as an ACK-compressing link does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<gate::Config>,
+    /// Loss of packets after they have been sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<loss::Config>,
+    /// Packets that arrive twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<duplicate::Config>,
+    /// Extra delay that keeps the order of packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<jitter::Config>,
+    /// Extra delay for some packets, so that later ones overtake them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<jitter::Reorder>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// The file of a recorded link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    /// A file in mahimahi's format, relative to the scenario.
+    #[schemars(example = "lte.trace")]
+    pub file: String,
+}

@@ -1,0 +1,164 @@
+//! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
+//!
+//! Each segment that lets the window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`), so autotuning decides how
+//! long a receiver acknowledges every segment. Only that follows from it here: the window offered is that of `receive_buffer`, and the
+//! application reads at once. Everything counts octets of window, into which the kernel converts memory by the share of payload in a
+//! segment's memory (`tcp_win_from_space`).
+
+use acklab_base::{Duration, Instant};
+
+/// Of 256 octets of memory, those that are window (`scaling_ratio`): 1448 octets of payload take 2304, half a page and a `struct sk_buff`,
+/// in kernels that receive into pages. Other drivers differ.
+const SCALING_RATIO: u64 = 160;
+/// `tcp_rmem[1]`: the buffer at first, 128 KiB.
+const INITIAL: u64 = (128 << 10) * SCALING_RATIO / 256;
+/// `tcp_rmem[2]`: the largest buffer, 32 MiB since 6.16.
+const LARGEST: u64 = (32 << 20) * SCALING_RATIO / 256;
+/// `tcp_select_initial_window`: the window at first, which is not scaled.
+const INITIAL_WINDOW: u64 = u16::MAX as u64;
+/// `TCP_INIT_CWND`, in segments: what a round trip brings at first (`tcp_init_buffer_space`).
+const INITIAL_SEGMENTS: u64 = 10;
+/// `tcp_event_data_recv`: shorter segments do not grow the window.
+const SHORTEST: u64 = 128;
+
+/// The state of autotuning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReceiveBuffer {
+    /// `window_clamp`: what the buffer allows.
+    clamp: u64,
+    /// `rcv_ssthresh`: what is offered.
+    offered: u64,
+    /// `rcvq_space.space`: the most that the application has read in a round trip.
+    per_round_trip: u64,
+    /// `rcvq_space.time` and `.seq`: when the present round trip began, and where the stream stood.
+    began: (Instant, u64),
+    /// The octets that have arrived in order: rcv.nxt.
+    next: u64,
+    /// Octets held beyond gaps.
+    held: u64,
+}
+
+/// A segment that brings something new.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Its payload.
+    pub(super) octets: u64,
+    /// Payload of a full-sized segment.
+    pub(super) full_size: u64,
+    /// Octets by which rcv.nxt advances.
+    pub(super) advanced: u64,
+    /// From rcv.nxt to the end of what lies beyond gaps.
+    pub(super) beyond: u64,
+    /// The receiver's estimate of the round trip.
+    pub(super) round_trip: Option<Duration>,
+}
+
+impl Default for ReceiveBuffer {
+    fn default() -> Self {
+        Self { clamp: INITIAL, offered: INITIAL_WINDOW, per_round_trip: 0, began: (Instant::ZERO, 0), next: 0, held: 0 }
+    }
+}
+
+#[cfg(test)]
+impl ReceiveBuffer {
+    /// A buffer that has grown as far as it can.
+    pub(super) fn settled() -> Self {
+        Self { clamp: LARGEST, offered: LARGEST, ..Self::default() }
+    }
+}
+
+impl ReceiveBuffer {
+    /// Processes an arrival. Returns `true` if it lets the window grow.
+    pub(super) fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
+        self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
+        self.next += arrived.advanced;
+        let grows = self.grow_window(&arrived);
+        if arrived.advanced == 0 {
+            // tcp_data_queue_ofo
+            self.grow_buffer(self.per_round_trip, arrived.beyond);
+        } else {
+            self.adjust(now, &arrived);
+        }
+        grows
+    }
+
+    /// `tcp_grow_window`: by two segments, as far as the buffer allows.
+    fn grow_window(&mut self, arrived: &Arrived) -> bool {
+        let limit = self.clamp.min(self.clamp.saturating_sub(self.held));
+        if limit <= self.offered || arrived.octets < SHORTEST {
+            return false;
+        }
+        self.offered += (2 * arrived.full_size).min(limit - self.offered);
+        true
+    }
+
+    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read.
+    fn adjust(&mut self, now: Instant, arrived: &Arrived) {
+        let (since, from) = self.began;
+        let Some(round_trip) = arrived.round_trip else { return };
+        if now.since(since) < round_trip {
+            return;
+        }
+        let copied = self.next - from;
+        self.per_round_trip = self.per_round_trip.max(INITIAL_SEGMENTS * arrived.full_size);
+        if copied > self.per_round_trip {
+            self.grow_buffer(copied, arrived.beyond);
+        }
+        self.began = (now, self.next);
+    }
+
+    /// `tcp_rcvbuf_grow`: twice what a round trip has brought, more if it was more than before, and what lies beyond gaps.
+    fn grow_buffer(&mut self, copied: u64, beyond: u64) {
+        let before = std::mem::replace(&mut self.per_round_trip, copied);
+        let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
+        let window = u128::from(2 * copied + beyond) + 2 * grown;
+        self.clamp = self.clamp.max(window.min(u128::from(LARGEST)) as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1448;
+
+    /// Segments in order, at a rate of so many a round trip of 100 ms: which of them let the window grow.
+    fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
+        let spacing = Duration::from_millis(100) / per_round_trip;
+        (from..from + segments)
+            .map(|k| {
+                let round_trip = Some(Duration::from_millis(100));
+                let arrived = Arrived { octets: MSS, full_size: MSS, advanced: MSS, beyond: 0, round_trip };
+                buffer.arrive(Instant::ZERO + spacing * (k + 1), arrived)
+            })
+            .collect()
+    }
+
+    /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than the first buffer.
+    #[test]
+    fn a_slow_flow_never_outgrows_the_first_buffer() {
+        let grows = growth(&mut ReceiveBuffer::default(), 0, 200, 10);
+        assert_eq!(grows.iter().filter(|grows| **grows).count(), 6);
+        assert!(grows[..6].iter().all(|grows| *grows));
+    }
+
+    /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the window follows segment by segment.
+    #[test]
+    fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
+        let mut buffer = ReceiveBuffer::default();
+        growth(&mut buffer, 0, 2500, 100);
+        assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
+        assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
+        assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
+    }
+
+    /// What is held beyond a gap takes room, so the window stands still until the gap closes.
+    #[test]
+    fn data_beyond_a_gap_takes_room() {
+        let mut buffer = ReceiveBuffer::default();
+        growth(&mut buffer, 0, 10, 10);
+        let beyond = Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None };
+        assert!(!buffer.arrive(Instant::ZERO, beyond));
+        assert_eq!(buffer.held, MSS);
+    }
+}

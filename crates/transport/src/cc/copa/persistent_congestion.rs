@@ -1,0 +1,120 @@
+//! Persistent congestion (RFC 9002, §7.6), which is when mvfst's Copa sets its window to the least.
+
+use crate::cc::Lost;
+use crate::cc::constants::Constant;
+use crate::recovery::rtt::Estimator;
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which retransmission timeouts set Copa's window to its least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutRule {
+    /// Those that establish persistent congestion (mvfst's `Copa::onPacketLoss`; RFC 9002, §7.6).
+    PersistentCongestion,
+    /// Every one, as the loss window of RFC 5681, §3.1.
+    Every,
+    /// None (genericCC's `MarkovianCC::onTimeout` does nothing).
+    Never,
+}
+
+impl Constant for TimeoutRule {}
+
+/// RFC 9002, §7.6.1: `kPersistentCongestionThreshold`.
+const THRESHOLD: u64 = 3;
+
+/// Looks for a span of time from which nothing that was sent has been delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PersistentCongestion {
+    rtt: Estimator,
+    /// When the newest delivered transmission left, or an upper bound of it.
+    delivered: Instant,
+    /// The first and the last departure of the lost transmissions since.
+    span: Option<(Instant, Instant)>,
+}
+
+impl PersistentCongestion {
+    /// An ACK delivered `octets`; `newest_rtt` is the age of the newest transmission among them, or `None` if it is ambiguous.
+    pub(super) fn on_ack(&mut self, now: Instant, newest_rtt: Option<Duration>, octets: u64) {
+        if let Some(rtt) = newest_rtt {
+            self.rtt.sample(rtt);
+        }
+        if octets > 0 {
+            let left = newest_rtt.map_or(now, |rtt| Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())));
+            self.delivered = self.delivered.max(left);
+            self.span = self.span.filter(|(first, _)| *first > self.delivered);
+        }
+    }
+
+    /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2): two lost transmissions left further apart than
+    /// three times SRTT + 4·RTTVAR (§7.6.1), and none that left between them is acknowledged. TCP knows no `max_ack_delay`, which RFC 9002
+    /// adds.
+    pub(super) fn on_lost(&mut self, lost: &Lost) -> bool {
+        let Some(srtt) = self.rtt.srtt().filter(|_| lost.sent_at > self.delivered) else { return false };
+        let (first, last) = self.span.unwrap_or((lost.sent_at, lost.sent_at));
+        let (first, last) = (first.min(lost.sent_at), last.max(lost.sent_at));
+        self.span = Some((first, last));
+        let is_persistent = last.since(first) >= (srtt + self.rtt.rttvar() * 4) * THRESHOLD;
+        if is_persistent {
+            self.span = None;
+        }
+        is_persistent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::Position;
+    use crate::recovery::delivery_rate::Stamp;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn lost(sent_ms: u64) -> Lost {
+        Lost {
+            now: at(10_000),
+            sent_at: at(sent_ms),
+            bytes: 1000,
+            start: Position(0),
+            end: Position(1000),
+            stamp: Stamp::default(),
+            total_delivered: 0,
+            total_lost: 0,
+        }
+    }
+
+    /// After one sample of 100 ms at 1 s: SRTT + 4·RTTVAR = 300 ms.
+    fn measured() -> PersistentCongestion {
+        let mut congestion = PersistentCongestion::default();
+        congestion.on_ack(at(1000), Some(Duration::from_millis(100)), 1000);
+        congestion
+    }
+
+    #[test]
+    fn losses_that_span_three_probe_timeouts() {
+        let mut congestion = measured();
+        assert!(!congestion.on_lost(&lost(1000)));
+        assert!(!congestion.on_lost(&lost(1899)), "899 ms");
+        assert!(congestion.on_lost(&lost(1900)), "900 ms");
+        assert!(!congestion.on_lost(&lost(2000)), "a new span begins");
+    }
+
+    #[test]
+    fn what_is_delivered_in_between_ends_the_span() {
+        let mut congestion = measured();
+        congestion.on_lost(&lost(1000));
+        // The newest delivered transmission left at 1.5 s.
+        congestion.on_ack(at(1600), Some(Duration::from_millis(100)), 1000);
+        assert!(!congestion.on_lost(&lost(2200)));
+        assert!(!congestion.on_lost(&lost(1400)), "it left before that one");
+    }
+
+    #[test]
+    fn without_a_sample_there_is_none() {
+        let mut congestion = PersistentCongestion::default();
+        assert!(!congestion.on_lost(&lost(1)) && !congestion.on_lost(&lost(9000)));
+    }
+}

@@ -1,0 +1,375 @@
+//! Rules of the MAC, each in the smallest cell that shows it: queues after failures, retry limits, lifetimes, NAV, EIFS, named sets.
+
+#![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
+
+#[path = "common/saturated.rs"]
+mod saturated;
+
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Duration, Instant, Machine};
+use acklab_wifi::access::Category;
+use acklab_wifi::phy::{Guard, Mode, Standard, Width};
+use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
+use acklab_wifi::{Cell, Config};
+use saturated::{Packet, Source, attach_nodes, cell_of, run};
+use serde_json::{Value, json};
+
+const PACKET: u64 = 1_500;
+
+const fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+fn with(settings: &Value, more: Value) -> Value {
+    let mut all = settings.clone();
+    for (key, value) in more.as_object().into_iter().flatten() {
+        all[key] = value.clone();
+    }
+    all
+}
+
+/// A cell without packets, which logs its PPDUs.
+fn quiet(config: &Config, sources: &[Source]) -> Cell<Packet> {
+    let mut cell = Cell::new(config, Seed(7)).unwrap_or_else(|error| panic!("{error}"));
+    attach_nodes(&mut cell);
+    for source in sources {
+        cell.carry(source.from, source.to, source.category).unwrap_or_else(|error| panic!("{error}"));
+    }
+    cell.log_air();
+    cell
+}
+
+/// Wakes `cell` until `end` or until it has nothing to do. Returns the last instant at which it had.
+fn play(cell: &mut Cell<Packet>, end: Instant) -> Instant {
+    let mut last = Instant::ZERO;
+    while let Some(now) = cell.deadline().filter(|now| *now < end) {
+        cell.wake(now);
+        while cell.poll(now).is_some() {}
+        last = now;
+    }
+    last
+}
+
+/// Packets of a source that enter the cell at `now`.
+fn enter(cell: &mut Cell<Packet>, now: Instant, source: &Source, place: usize, count: usize) {
+    (0..count).for_each(|_| cell.accept(now, (source.from, source.packet(place))));
+}
+
+fn data(log: &[Ppdu<Packet>]) -> impl Iterator<Item = &Ppdu<Packet>> {
+    log.iter().filter(|ppdu| matches!(ppdu.frame, Frame::Data(_)))
+}
+
+/// Octets that the second of two stations downloads, beside a first one that is there or not.
+fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
+    let absences = if is_first_absent { json!([{"node": 1, "from": "0s"}]) } else { json!([]) };
+    let config = cell_of(2, with(settings, json!({"reception": {"absences": absences}})));
+    let sources = [Source::download(1, PACKET), Source::download(2, PACKET)];
+    run(&config, &sources, 2.0, 3).octets[1] as f64
+}
+
+/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`).
+#[test]
+fn a_silent_station_leaves_the_others_their_share() {
+    for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax"] {
+        for queues in ["per-station", "shared"] {
+            let settings = json!({"standard": standard, "ap": {"name": "ap", "queues": queues}});
+            let share = second_of_two(&settings, false);
+            let beside_none = second_of_two(&settings, true);
+            println!("{standard} {queues}: {:.3} of its share", beside_none / share);
+            assert!(beside_none >= 0.9 * share, "{standard} {queues}: {beside_none} of {share} octets");
+        }
+    }
+    // ns-3 serves what it has to repeat first.
+    let settings = json!({"standard": "802.11n", "dialect": "ns3"});
+    assert!(second_of_two(&settings, true) < 0.1 * second_of_two(&settings, false));
+}
+
+/// The limit is of each MSDU (10.3.4.4): what other queues send between its transmissions changes nothing.
+#[test]
+fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them() {
+    let sources = [Source::download(1, PACKET), Source::download(2, PACKET)];
+    let config = cell_of(2, json!({"standard": "802.11a", "reception": {"absences": [{"node": 1, "from": "0s"}]}}));
+    let mut cell = quiet(&config, &sources);
+    enter(&mut cell, at(10), &sources[0], 0, 3);
+    enter(&mut cell, at(10), &sources[1], 1, 40);
+    play(&mut cell, at(1_000_000));
+    let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+    let mut sent = [0; 3];
+    for ppdu in data(&log).filter(|ppdu| ppdu.to == Some(1)) {
+        let Frame::Data(mpdus) = &ppdu.frame else { continue };
+        sent[usize::from(mpdus[0].sequence)] += 1;
+    }
+    assert_eq!(sent, [7, 7, 7]);
+    assert_eq!((cell.counters()[0].given_up, cell.counters()[0].delivered), (3, 40));
+    let between =
+        data(&log).take_while(|ppdu| ppdu.to != Some(1) || ppdu.at < at(5_000)).filter(|ppdu| ppdu.to == Some(2));
+    assert!(between.count() > 3, "the other station was served in the meantime");
+}
+
+/// dot11MaxTransmitMSDULifetime: 512 TU after a frame was first sent, it is given up; and Block ACK requests have a limit, so that
+/// nothing is sent to a peer that is gone for good.
+#[test]
+fn transmissions_to_an_absent_peer_end() {
+    let sources = [Source::download(1, PACKET)];
+    let config = cell_of(1, json!({"standard": "802.11n", "reception": {"absences": [{"node": 1, "from": "0s"}]}}));
+    let mut cell = quiet(&config, &sources);
+    enter(&mut cell, at(10), &sources[0], 0, 100);
+    let last = play(&mut cell, at(60_000_000));
+    assert_eq!(cell.counters()[0].expired, 100);
+    // Three aggregates, of 42, 42 and 16 frames, one after the other, and the requests and backoffs after each.
+    assert!((at(3 * 524_288)..at(3 * 524_288 + 200_000)).contains(&last), "{last:?}");
+
+    let unlimited = with(
+        &json!({"standard": "802.11n", "reception": {"absences": [{"node": 1, "from": "0s"}]}}),
+        json!({"retries": {"lifetime": "0s"}}),
+    );
+    let mut cell = quiet(&cell_of(1, unlimited), &sources);
+    enter(&mut cell, at(10), &sources[0], 0, 100);
+    play(&mut cell, at(3_000_000));
+    assert_eq!(cell.counters()[0].expired, 0);
+}
+
+/// What no Block ACK request could report while the peer was gone does not hold up what is sent when it is back.
+#[test]
+fn a_gap_does_not_outlast_an_absence() {
+    let sources = [Source::download(1, PACKET)];
+    let absences = json!([{"node": 1, "from": "9ms", "until": "3s"}]);
+    let config = cell_of(1, json!({"standard": "802.11n", "reception": {"absences": absences}}));
+    let mut cell = quiet(&config, &sources);
+    let mut arrived = 0;
+    let mut step = |cell: &mut Cell<Packet>, end| {
+        while let Some(now) = cell.deadline().filter(|now| *now < end) {
+            cell.wake(now);
+            while cell.poll(now).is_some() {
+                arrived += 1;
+            }
+        }
+        arrived
+    };
+    enter(&mut cell, at(10), &sources[0], 0, 5);
+    assert_eq!(step(&mut cell, at(10_000)), 5);
+    enter(&mut cell, at(10_000), &sources[0], 0, 5);
+    assert_eq!(step(&mut cell, at(4_000_000)), 5);
+    enter(&mut cell, at(4_000_000), &sources[0], 0, 1);
+    assert_eq!(step(&mut cell, at(5_000_000)), 6, "the recipient does not wait for what was given up");
+}
+
+/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also where the failures are of aggregates and requests: 31, 63, …, 1023, 15.
+#[test]
+fn the_contention_window_is_reset_at_the_limit_of_retries() {
+    let sources = [Source::download(1, PACKET)];
+    let settings = json!({"standard": "802.11n", "retries": {"lifetime": "0s"}, "reception": {"absences": [{"node": 1, "from": "0s"}]}});
+    let outcome = run(&cell_of(1, settings), &sources, 5.0, 11);
+    let counters = &outcome.cell.counters()[0];
+    let mean = counters.backoff_slots as f64 / counters.backoffs as f64;
+    let expected = (31.0 + 63.0 + 127.0 + 255.0 + 511.0 + 1023.0 + 15.0) / 7.0 / 2.0;
+    assert!((mean / expected - 1.0).abs() < 0.1, "{mean} slots, expected {expected}");
+}
+
+/// 10.22.2.11.1 of 802.11-2016: an internal collision counts for the retry limit of the frame that would have been sent.
+#[test]
+fn internal_collisions_count_as_retries() {
+    let low = Source::upload(1, PACKET).with(Category::BestEffort);
+    let high = Source::upload(1, PACKET).with(Category::Voice);
+    let given_up = |short: u8| {
+        let settings = json!({"standard": "802.11n", "aggregation": {"max_bytes": "0B"}, "retries": {"short": short}});
+        let outcome = run(&cell_of(1, settings), &[low, high], 5.0, 17);
+        let counters = &outcome.cell.counters()[1];
+        assert_eq!(counters.unanswered, 0, "nothing collides on the air");
+        (counters.given_up, counters.internal_collisions)
+    };
+    let (given_up_at_two, collisions) = given_up(2);
+    assert!(given_up_at_two > 10 && given_up_at_two < collisions, "{given_up_at_two} of {collisions}");
+    let (given_up_at_one, collisions) = given_up(1);
+    assert_eq!(given_up_at_one, collisions);
+}
+
+/// A frame that a Block ACK has acknowledged is not sent again, even if it was not in the PPDU to which that responds.
+#[test]
+fn a_block_ack_settles_the_whole_window() {
+    let mut smaller = 0;
+    for seed in 0..20 {
+        let config = cell_of(
+            1,
+            json!({
+                "standard": "802.11n",
+                "rate": {"control": "minstrel-ht"},
+                "aggregation": {"after_missed": "retransmit"},
+                "reception": {"channel": {"model": "fixed", "frame_error_rate": 0.2, "control_error_rate": 0.5}},
+            }),
+        );
+        let source = Source::download(1, PACKET);
+        let mut cell = Cell::new(&config, Seed(seed)).unwrap_or_else(|error| panic!("{error}"));
+        attach_nodes(&mut cell);
+        cell.log_air();
+        (0..300).for_each(|_| cell.accept(Instant::ZERO, (0, source.packet(0))));
+        play(&mut cell, at(4_000_000));
+        let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+        let mut acknowledged = std::collections::BTreeSet::new();
+        let mut last = Vec::new();
+        for ppdu in &log {
+            match &ppdu.frame {
+                Frame::Data(mpdus) => {
+                    last = mpdus.iter().map(|mpdu| mpdu.sequence).collect();
+                    let again: Vec<&u16> = last.iter().filter(|sequence| acknowledged.contains(*sequence)).collect();
+                    assert!(again.is_empty(), "seed {seed}: {again:?} at {:?}", ppdu.at);
+                }
+                Frame::BlockAck { start, bitmap, .. } if ppdu.outcome == Outcome::Received => {
+                    for place in 0..256_u16 {
+                        if bitmap[usize::from(place / 64)] >> (place % 64) & 1 == 1 {
+                            acknowledged.insert(start + place);
+                            smaller += u32::from(!last.contains(&(start + place)));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
+}
+
+/// Exchanges per second of stations that always upload.
+fn exchanges(stations: u32, settings: &Value) -> f64 {
+    let sources: Vec<Source> = (1..=stations as usize).map(|station| Source::upload(station, PACKET)).collect();
+    run(&cell_of(stations, settings.clone()), &sources, 20.0, 5).packets_per_second(PACKET)
+}
+
+/// By how much fewer exchanges there are if all bystanders of a collision defer for EIFS: SIFS and an ACK longer than DIFS, once a
+/// collision. With `none`, the cell is ns-3's with preambles of equal power.
+#[test]
+fn eifs_after_collisions_costs_its_length_once_a_collision() {
+    for (standard, stations, eifs) in [("802.11a", 10, 16 + 44), ("802.11b", 10, 10 + 304)] {
+        let settings = json!({"standard": standard});
+        let none = exchanges(stations, &settings);
+        let always = exchanges(stations, &with(&settings, json!({"eifs_after_collision": "always"})));
+        println!("{standard}, {stations} stations: {:.2} %", 100.0 * (always / none - 1.0));
+        let sources: Vec<Source> = (1..=stations as usize).map(|station| Source::upload(station, PACKET)).collect();
+        let outcome = run(&cell_of(stations, settings), &sources, 20.0, 5);
+        let collided: u64 = outcome.cell.counters().iter().map(|counters| counters.collisions).sum();
+        // Nearly all collisions are of two.
+        let cost = collided as f64 / 2.0 / outcome.seconds() * f64::from(eifs) * 1e-6;
+        let found = 1.0 - always / none;
+        // Its senders do not defer, and are ahead of the others: that changes who collides, too.
+        assert!((0.5 * cost..1.8 * cost).contains(&found), "{standard}: {found:.4}, {cost:.4} of the time is EIFS");
+    }
+}
+
+/// The senders of a collision were transmitting, so they count AIFS from their timeouts, while all others wait for EIFS.
+#[test]
+fn the_senders_of_a_collision_do_not_defer_for_eifs() {
+    for rule in ["none", "always"] {
+        let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
+        let config = cell_of(3, json!({"standard": "802.11a", "eifs_after_collision": rule}));
+        let mut cell = quiet(&config, &sources);
+        let mut earliest = [u64::MAX; 2];
+        for round in 0..400 {
+            let now = at(20_000 * (round + 1));
+            // Two meet on an idle medium, the third joins while they are on the air and backs off.
+            enter(&mut cell, now, &sources[0], 0, 1);
+            enter(&mut cell, now, &sources[1], 1, 1);
+            play(&mut cell, now + Duration::from_micros(50));
+            enter(&mut cell, now + Duration::from_micros(50), &sources[2], 2, 1);
+            play(&mut cell, now + Duration::from_millis(19));
+            let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+            let collided: Vec<&Ppdu<Packet>> =
+                data(&log).filter(|ppdu| ppdu.at < now + Duration::from_micros(30)).collect();
+            if collided.len() < 2 || collided.iter().any(|ppdu| ppdu.outcome != Outcome::Collided) {
+                continue;
+            }
+            let ends = collided[0].at + collided[0].duration;
+            if let Some(next) = data(&log).find(|ppdu| ppdu.at >= ends) {
+                let gap = next.at.since(ends).as_nanos() / 1_000;
+                let is_bystander = usize::from(next.from == 3);
+                earliest[is_bystander] = earliest[is_bystander].min(gap);
+            }
+        }
+        // SIFS, a slot and a preamble of 20 µs, then DIFS; of a bystander DIFS, and with EIFS 60 µs more.
+        let bystander = if rule == "always" { 34 + 60 } else { 34 };
+        assert_eq!(earliest, [16 + 9 + 20 + 34, bystander], "{rule}");
+    }
+}
+
+/// 10.3.2.4: a station that hears an RTS resets its NAV if no PPDU begins within NAVTimeout.
+#[test]
+fn an_rts_without_a_cts_does_not_reserve_the_medium() {
+    let sources = [Source::download(1, PACKET), Source::upload(2, PACKET)];
+    let config = cell_of(
+        2,
+        json!({
+            "standard": "802.11a",
+            "rate": {"control": "fixed", "rate": "6Mbps"},
+            "rts_threshold": "0B",
+            "retries": {"short": 1},
+            "reception": {"absences": [{"node": 1, "from": "0s"}]},
+        }),
+    );
+    let mut gaps = Vec::new();
+    for round in 0..20 {
+        let mut cell = quiet(&config, &sources);
+        let now = at(10_000 + round);
+        enter(&mut cell, now, &sources[0], 0, 1);
+        // It arrives while the RTS of 52 µs is on the air.
+        play(&mut cell, now + Duration::from_micros(30));
+        enter(&mut cell, now + Duration::from_micros(30), &sources[1], 1, 1);
+        play(&mut cell, at(30_000));
+        let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+        let rts = log.iter().find(|ppdu| matches!(ppdu.frame, Frame::Rts)).unwrap();
+        let next = log.iter().find(|ppdu| ppdu.from == 2).unwrap();
+        assert!(rts.reserved > Duration::from_millis(2), "{:?}", rts.reserved);
+        gaps.push(next.at.since(rts.at + rts.duration).as_nanos() / 1_000);
+    }
+    // Two SIFS, a CTS of 44 µs, a preamble of 20 µs and two slots; then DIFS and at most 15 slots.
+    let timeout = 2 * 16 + 44 + 20 + 2 * 9;
+    assert!(gaps.iter().all(|gap| (timeout + 34..=timeout + 34 + 15 * 9).contains(gap)), "{gaps:?}");
+}
+
+#[test]
+fn the_window_of_802_11ax_is_256_frames() {
+    let window = |settings: Value| cell_of(1, settings).window();
+    assert_eq!(window(json!({"standard": "802.11ax"})), 256);
+    assert_eq!(window(json!({"standard": "802.11ac"})), 64);
+    assert_eq!(window(json!({"standard": "802.11ax", "aggregation": {"window": 64}})), 64);
+    let source = [Source::download(1, PACKET)];
+    let download = |settings: Value| run(&cell_of(1, settings), &source, 1.0, 1).octets[0] as f64;
+    let [wide, narrow] = [256, 64]
+        .map(|window| download(json!({"standard": "802.11ax", "streams": 4, "aggregation": {"window": window}})));
+    assert!(wide > 1.3 * narrow, "{wide} octets against {narrow}");
+}
+
+#[test]
+fn a_set_of_edca_parameters_is_chosen_by_name() {
+    let source = [Source::upload(1, 200)];
+    let spaces = |edca: &str| {
+        let config = cell_of(1, json!({"standard": "802.11n", "edca": edca, "aggregation": {"max_bytes": "0B"}}));
+        let mut cell = quiet(&config, &source);
+        enter(&mut cell, at(10), &source[0], 0, 4);
+        play(&mut cell, at(10_000));
+        let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+        let gaps = log.windows(2).filter(|pair| matches!(pair[1].frame, Frame::Data(_)));
+        let gap = |pair: &[Ppdu<Packet>]| pair[1].at.since(pair[0].at + pair[0].duration).as_nanos() / 1_000;
+        gaps.map(gap).collect::<Vec<u64>>()
+    };
+    assert_eq!(spaces("802.11-2016"), [16, 16, 16], "within a TXOP of 2.528 ms");
+    for single in ["ns3", "802.11-2012", "hostapd"] {
+        assert!(spaces(single).iter().all(|gap| *gap >= 43), "{single}: one exchange a TXOP");
+    }
+}
+
+/// 27.3.13: the response follows SIFS after the extension.
+#[test]
+fn a_packet_extension_makes_he_ppdus_longer() {
+    let ends = |extension: &str| {
+        let source = [Source::upload(1, PACKET)];
+        let mut cell = quiet(&cell_of(1, json!({"standard": "802.11ax", "packet_extension": extension})), &source);
+        enter(&mut cell, at(10), &source[0], 0, 1);
+        play(&mut cell, at(10_000));
+        let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+        log.iter().map(|ppdu| (ppdu.at.as_nanos(), ppdu.duration.as_nanos())).collect::<Vec<_>>()
+    };
+    let ([(begins, data), (ack, length)], [(same, longer), (later, alike)]) =
+        (<[_; 2]>::try_from(ends("0us")).unwrap(), <[_; 2]>::try_from(ends("16us")).unwrap());
+    assert_eq!((same, longer, later, alike), (begins, data + 16_000, ack + 16_000, length));
+    let he = Mode { format: Standard::Ax.data_format(), mcs: 11, streams: 1, width: Width::Mhz80, guard: Guard::Ns800 };
+    assert!(data >= he.duration(Bytes(PACKET)).as_nanos());
+}

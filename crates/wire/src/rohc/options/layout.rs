@@ -1,0 +1,134 @@
+//! The options of an uncompressed header.
+
+use super::index;
+use crate::rohc::Ack;
+use crate::rohc::ack::FIXED_HEADERS;
+use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT};
+use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
+
+/// The largest number of items, which the field `m` of a list has four bits for (RFC 6846, §6.3.3).
+pub(super) const MOST: usize = 15;
+
+/// The largest number of generic options in an ACK: AccECN and ACK Ratio.
+const GENERIC: usize = 2;
+
+/// An option of a header.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'a> {
+    /// The index that the compressor here uses: 7 for the first generic option of a header, which is the only one that fits four bits, and 8
+    /// for the second.
+    pub(super) index: u8,
+    /// Kind, length and contents.
+    pub(super) octets: &'a [u8],
+}
+
+/// Iterates over the options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
+pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
+    let mut octets = &headers[FIXED_HEADERS..];
+    let mut generic = index::GENERIC..;
+    std::iter::from_fn(move || {
+        let (&kind, tail) = octets.split_first()?;
+        let (index, len) = match kind {
+            KIND_NOOP => (index::NOP, 1),
+            KIND_TIMESTAMP => (index::TIMESTAMPS, tail[0]),
+            KIND_SELECTIVE_ACK => (index::SACK, tail[0]),
+            KIND_EXPERIMENT => (generic.next()?, tail[0]),
+            kind if KIND_ACCURATE_ECN.contains(&kind) => (generic.next()?, tail[0]),
+            _ => return Some(None),
+        };
+        let (item, rest) = octets.split_at(usize::from(len));
+        octets = rest;
+        Some(Some(Item { index, octets: item }))
+    })
+}
+
+/// The structure of the options of a header: their indices in order.
+///
+/// A compressor uses its own indices, and compares the kinds and lengths of generic options as well, because the irregular chain cannot
+/// change them. A decompressor uses the indices of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in crate::rohc) struct List {
+    indices: [u8; MOST],
+    len: u8,
+    generic: [[u8; 2]; GENERIC],
+}
+
+impl List {
+    /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a header.
+    #[inline]
+    pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
+        let options = &ack.segment.options;
+        if options.has_nothing_but_timestamps() {
+            return Some(if options.timestamps.is_some() { Self::TIMESTAMPS } else { Self::default() });
+        }
+        Self::of(&ack.headers().ok()?)
+    }
+
+    /// Timestamps behind two NOPs, as most stacks send them.
+    const TIMESTAMPS: Self = {
+        let mut list = Self { indices: [index::NOP; MOST], len: 3, generic: [[0; 2]; GENERIC] };
+        list.indices[2] = index::TIMESTAMPS;
+        list
+    };
+
+    /// The options in these headers. Returns `None` if one of them has no index.
+    #[inline]
+    pub(in crate::rohc) fn of(headers: &[u8]) -> Option<Self> {
+        let mut list = Self::default();
+        for item in items(headers) {
+            let Item { index, octets } = item?;
+            list.push(index)?;
+            if index >= index::GENERIC {
+                *list.generic.get_mut(usize::from(index - index::GENERIC))? = [octets[0], octets[1]];
+            }
+        }
+        Some(list)
+    }
+
+    /// Is there a generic option in this list of a compressor?
+    pub(super) fn has_generic(&self) -> bool {
+        self.generic != [[0; 2]; GENERIC]
+    }
+
+    /// Appends an index. Returns `None` if the list is full.
+    pub(super) fn push(&mut self, index: u8) -> Option<()> {
+        *self.indices.get_mut(usize::from(self.len))? = index;
+        self.len += 1;
+        Some(())
+    }
+
+    /// The number of options.
+    pub(in crate::rohc) const fn len(&self) -> u8 {
+        self.len
+    }
+
+    pub(super) fn indices(&self) -> &[u8] {
+        &self.indices[..usize::from(self.len)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Endpoints;
+    use crate::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
+
+    #[test]
+    fn the_list_of_an_ack_is_that_of_its_headers() {
+        for timestamps in [None, Some(Timestamps { value: 1, echo: 2 })] {
+            for ack_ratio in [None, Some(2)] {
+                let segment = Segment {
+                    ecn: acklab_base::Ecn::NotEct,
+                    seq: SeqNumber(1),
+                    ack: SeqNumber(1),
+                    flags: Flags::ACK,
+                    window: 1,
+                    options: Options { timestamps, ack_ratio, ..Options::default() },
+                    payload: 0,
+                };
+                let ack = Ack::of(segment, Endpoints::of_connection(0));
+                assert_eq!(List::of_ack(&ack), List::of(&ack.headers().unwrap()), "{segment:?}");
+            }
+        }
+    }
+}

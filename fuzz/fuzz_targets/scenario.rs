@@ -1,0 +1,10 @@
+//! Any octets as a scenario, and as settings of one.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/lab/tests/scenario/any_octets.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::a_scenario_is_refused_or_ends(octets));

@@ -1,0 +1,70 @@
+"""Experiment #55 itself, and the same path with other stacks."""
+
+from acklab import figures
+from acklab.figures.packets import around_first_retransmission
+from acklab.report import Figure, Section, compare
+from acklab.studies import Bench
+
+from .runs import EXPERIMENT, GATED, WITHOUT_GATE
+
+SERIES = ("operating_point", "throughput", "packets")
+
+RETURN_PATH = (
+    "total_data_packets_l4",
+    "total_acks_sent_l4",
+    "total_acks_delivered_l4",
+    "total_ack_bytes_l3",
+    "mean_data_per_ack_l4",
+    "mean_ack_burst_l4",
+    "max_ack_burst_l4",
+    "mean_feedback_age_l4",
+    "mean_return_utilization_l1",
+)
+
+
+def section(bench: Bench) -> Section:
+    """The figures of CCperf's page."""
+    result = bench.run(EXPERIMENT, series=SERIES)
+    command = [result.provenance.command]
+    window = around_first_retransmission(result, seconds=0.25)
+    packets = "Packet number over time around the first retransmission: each opening of the gate is answered by a burst of data"
+    return Section(
+        "Experiment #55",
+        items=[
+            Figure(figures.operating_point(result), "Operating point over time; dashed lines are the optimum", command),
+            Figure(
+                figures.in_flight_plane(result),
+                "In flight against the mean operating point; the star is the optimum, where the bottleneck is just busy",
+                command,
+            ),
+            Figure(figures.distribution(result), "Distribution of throughput and smoothed RTT", command),
+            Figure(figures.mean_plane(result), "Mean operating point; up and to the left is better", command),
+            Figure(figures.packet_numbers(result, window=window), packets if window else "Packet number over time", command),
+        ],
+    )
+
+
+def stacks_section(bench: Bench) -> Section:
+    """The tables of CCperf's page, with other stacks beside the experiment."""
+    results = {
+        "#55": bench.run(EXPERIMENT),
+        "no gate": bench.run(WITHOUT_GATE),
+        "ns3, ACK every 2": bench.run(GATED),
+        "linux": bench.run(GATED, set={"flow.0.preset": "linux"}),
+        "rfc": bench.run(GATED, set={"flow.0.preset": "rfc"}),
+    }
+    flows = results["#55"].flows.columns
+    return Section(
+        "The same path, other stacks",
+        "The first column is the experiment; the second takes the gate away; the others keep the gate and change the stack. "
+        "Runs are those of the first seed; the best value of each row is set in bold.",
+        items=[
+            compare(results, "flows", caption="Flow metrics", only=[name for name in flows if _is_flow_metric(name)]),
+            compare(results, "links", "btl_forward", caption="Bottleneck"),
+            compare(results, "flows", caption="Return path", only=RETURN_PATH),
+        ],
+    )
+
+
+def _is_flow_metric(name: str) -> bool:
+    return name.startswith(("cov_", "flow_completion", "mean_", "total_")) and name not in RETURN_PATH

@@ -1,0 +1,39 @@
+"""Fairness of equals: flows of one controller that share the gate."""
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals
+from acklab.studies import Bench
+
+from .runs import COMMAND, EQUALS, equals
+
+
+def section(bench: Bench) -> Section:
+    """Jain's index of equal flows, and what they reach together."""
+    result = equals(bench)
+    controller, gate = result.columns.values()
+    network = result.network.rename({controller: "controller"})
+    flows = result.flows.rename({controller: "controller"})
+    by = ["controller", gate]
+    jain = intervals(network, by, "jain_throughput_l4").to_dicts()
+    total = intervals(flows, by, "mean_throughput_l4", within="sum").to_dicts()
+    delay = intervals(flows, by, "mean_srtt_l4", within="mean").to_dicts()
+    rows = [
+        [
+            one["controller"],
+            one[gate],
+            *(Interval.of_row(cell).text(digits) for cell, digits in zip(cells, (3, 2, 1), strict=True)),
+        ]
+        for one, *cells in zip(jain, jain, total, delay, strict=True)
+    ]
+    commands = [COMMAND, result.rerun]
+    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    return Section(
+        "Fairness of equals",
+        f"{EQUALS} flows of one controller start 100 ms apart and share the path for 30 s, of which the first 5 are left out; preset linux. An index of 1 is equal shares, "
+        f"one of {1 / EQUALS:g} is that one flow has everything. The flows of a run are one sample: their throughputs are added, their RTTs averaged, and seeds counted.",
+        items=[
+            Figure(figures.heat_map(network, gate, "controller", "jain_throughput_l4", "Jain's index"), f"Jain's index of throughput: {over}", commands),
+            Table(["controller", "gate", "Jain's index", "throughput of all [Mbps]", "mean sRTT [ms]"], rows, over.capitalize(), commands=commands, numeric_from=2),
+        ],
+    )  # fmt: skip

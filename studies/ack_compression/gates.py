@@ -1,0 +1,43 @@
+"""NewReno by how often the gate opens and how many ACKs it then lets through."""
+
+from acklab import figures
+from acklab.report import Figure, Section
+from acklab.studies import Bench
+
+from .runs import COMMAND, interval_by_quota
+
+
+def section(bench: Bench) -> Section:
+    """Heat maps of NewReno over interval and quota."""
+    result = interval_by_quota(bench)
+    preset, _, quota, interval = result.columns.values()
+    flows = result.flows
+    drops = result.query("select * from links where link = 'btl_forward' order by point")
+    command = [COMMAND, result.rerun]
+    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    return Section(
+        "Interval and quota",
+        "How often the gate opens, and how many ACKs it then lets through, for each stack as it comes.",
+        items=[
+            Figure(
+                figures.heat_map(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", preset),
+                f"Throughput: {over}",
+                command,
+            ),
+            Figure(
+                figures.heat_map(flows, interval, quota, "mean_srtt_l4", "sRTT [ms]", preset, log=True),
+                f"Smoothed RTT: {over}",
+                command,
+            ),
+            Figure(
+                figures.heat_map(drops, interval, quota, "total_qdisc_drops_l2", "drops [packets]", preset),
+                f"Drops at the bottleneck: {over}",
+                command,
+            ),
+            Figure(
+                figures.profiles(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", "interval", preset),
+                "Throughput along the interval, a line for each quota, with intervals of 95 %",
+                command,
+            ),
+        ],
+    )

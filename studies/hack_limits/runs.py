@@ -1,0 +1,52 @@
+"""What the study runs: one client or several over the cell of wifi_parity, with one limit varied at a time."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult
+
+COMMAND = "acklab study hack_limits"
+SCENARIO = "../wifi_parity/download.toml"
+STOCK, HACK = "stock", "HACK"
+LIMITS = ("windows", "rates", "clients", "batches")
+"""Files of settings, each of which is swept by itself."""
+
+BASE: Mapping[str, object] = {"wifi.0.ap.queue.limit": "168packets", "wifi.0.ap.queues": "shared"}
+"""126 packets of one client wait beside a batch of 42 on the air, so that the queue of the access point by itself takes nothing away."""
+
+
+def run(bench: Bench) -> dict[str, SweepResult]:
+    """Each setting with stock TCP and TCP/HACK, by limit."""
+    schemes = bench.variants("schemes.toml")
+    return {
+        limit: bench.sweep(SCENARIO, limit, {"setting": bench.variants(f"{limit}.toml"), "scheme": schemes}, set=BASE)
+        for limit in LIMITS
+    }
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row for each run: goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs that go as frames [%]."""
+    nodes = result.table("stations").group_by("point").agg(
+        mpdus=pl.col("mean_mpdus_per_ppdu_l2").filter(pl.col("node") == "ap").first(),
+        unanswered=100 * pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),
+    )  # fmt: skip
+    plain, compressed = (pl.col(f"total_{kind}_acks_l2").sum() for kind in ("plain", "compressed"))
+    # Without TCP/HACK there is no row, and all ACKs go as frames.
+    acks = result.table("hack").group_by("point").agg(plain=100 * plain / (plain + compressed))
+    runs = result.network.select("point", "setting", "scheme", "seed", goodput="agg_throughput_l4", timeouts="agg_rtos_l4")
+    joined = runs.join(nodes, on="point", maintain_order="left").join(acks, on="point", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("plain").fill_null(100.0))
+
+
+def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[float]:
+    """A column of one setting, seed by seed."""
+    own = runs.filter(pl.col("setting") == setting, pl.col("scheme") == scheme).sort("seed")
+    return own[column].cast(pl.Float64).to_list()
+
+
+def gains(runs: pl.DataFrame, setting: str) -> list[float]:
+    """By how much TCP/HACK is ahead of stock TCP [%], seed by seed."""
+    pairs = zip(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput"), strict=True)
+    return [100 * (ours / theirs - 1) for ours, theirs in pairs]

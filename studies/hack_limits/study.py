@@ -1,0 +1,95 @@
+"""What the study measures, and the sections of its report."""
+
+from collections.abc import Mapping, Sequence
+
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, mean_interval
+from acklab.studies import Bench, Measure
+from acklab.sweeps import load_sweep
+
+from . import drawing
+from .runs import COMMAND, HACK, LIMITS, STOCK, gains, run, summary, values
+
+TITLES = {
+    "windows": ("Thin queues: a small window", "receive window"),
+    "rates": ("Thin queues: a slow application", "written"),
+    "clients": ("Very many clients", "clients"),
+    "batches": ("Short transmit opportunities", "longest PPDU"),
+}
+TEXTS = {
+    "windows": "With less than two batches in flight nothing waits while one is on the air, and the access point has nothing more to promise.",
+    "rates": "An application that writes less than the air carries gets through whatever ACKs do; what TCP/HACK could save is air for others. The gain is nothing by construction.",
+    "clients": "1000 packets in one queue are 100 for each of 10 clients, and 20 for each of 50.",
+    "batches": "The shorter a PPDU, the more accesses to the medium an ACK's own access is added to.",
+}
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Differences between settings, seed by seed."""
+    swept = run(bench)
+    runs = {limit: summary(result) for limit, result in swept.items()}
+    thin, many, short = (runs[limit] for limit in ("windows", "clients", "batches"))
+    lost = {
+        scheme: _less(values(short, "4 ms", scheme, "goodput"), values(short, "1 ms", scheme, "goodput"))
+        for scheme in (STOCK, HACK)
+    }
+
+    def of_hack(of: str, setting: str, column: str) -> list[float]:
+        return values(runs[of], setting, HACK, column)
+
+    found = {
+        "thin_gain": ("windows", _less(gains(thin, "4 MiB"), gains(thin, "32 KiB"))),
+        "thin_plain": ("windows", _less(of_hack("windows", "32 KiB", "plain"), of_hack("windows", "4 MiB", "plain"))),
+        "thin_batch": ("windows", _less(of_hack("windows", "4 MiB", "mpdus"), of_hack("windows", "32 KiB", "mpdus"))),
+        "many_gain": ("clients", _less(gains(many, "10"), gains(many, "50"))),
+        "many_plain": ("clients", _less(of_hack("clients", "50", "plain"), of_hack("clients", "10", "plain"))),
+        "many_batch": ("clients", _less(of_hack("clients", "10", "mpdus"), of_hack("clients", "50", "mpdus"))),
+        "short_gain": ("batches", _less(gains(short, "1 ms"), gains(short, "4 ms"))),
+        "short_clawed_back": ("batches", _less(lost[STOCK], lost[HACK])),
+    }
+    return {name: Measure(numbers, [swept[limit].rerun]) for name, (limit, numbers) in found.items()}
+
+
+def sections(bench: Bench) -> list[Section]:
+    """A section for each limit."""
+    return [_limit(bench, limit) for limit in LIMITS]
+
+
+def _limit(bench: Bench, limit: str) -> Section:
+    result = load_sweep(bench.folder / limit)
+    runs = summary(result)
+    title, axis = TITLES[limit]
+    settings = runs["setting"].unique(maintain_order=True).to_list()
+    by_setting = {setting: mean_interval(gains(runs, setting)) for setting in settings}
+    means = {
+        column: {(row["setting"], row["scheme"]): Interval.of_row(row) for row in intervals(runs, ["setting", "scheme"], column).to_dicts()}
+        for column in ("goodput", "mpdus", "unanswered", "plain")
+    }  # fmt: skip
+    rows = [
+        [
+            setting,
+            *(means["goodput"][setting, scheme].text(1) for scheme in (STOCK, HACK)),
+            by_setting[setting].text(1, signed=True),
+            *(means[column][setting, scheme].text(1) for column in ("mpdus", "unanswered") for scheme in (STOCK, HACK)),
+            means["plain"][setting, HACK].text(1),
+        ]
+        for setting in settings
+    ]
+    head = [
+        axis, "stock [Mbps]", "HACK [Mbps]", "gain [%]", "MPDUs, stock", "MPDUs, HACK", "unanswered, stock [%]", "unanswered, HACK [%]", "ACKs as frames [%]",
+    ]  # fmt: skip
+    plain = {setting: means["plain"][setting, HACK] for setting in settings}
+    commands = [COMMAND, result.rerun]
+    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    return Section(
+        title,
+        TEXTS[limit],
+        items=[
+            Figure(drawing.limit(by_setting, plain, axis), f"Gain of TCP/HACK over stock TCP, and ACKs that go as frames: {over}", commands),
+            Table(head, rows, over.capitalize(), commands=commands),
+        ],
+    )  # fmt: skip
+
+
+def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    return [one - other for one, other in zip(above, below, strict=True)]

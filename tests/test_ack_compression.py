@@ -1,0 +1,39 @@
+"""The study of ACK compression: its gates, and a share of its benchmark of controllers."""
+
+import sys
+
+import pytest
+
+from acklab.report import Figure, Table
+from acklab.studies import Bench, find
+from conftest import BUILT, study_code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+def test_every_gate_is_a_scenario_and_divides_the_phases():
+    bench = Bench(find("ack_compression"), find("ack_compression").folder)
+    for variant in bench.variants("gates.toml").chosen.values():
+        gate = bench.source("controllers.toml").load(list(variant.set))["link"][1]["reverse"].get("gate")
+        assert gate is None or 100 % int(gate["interval"].removesuffix("ms")) == 0
+
+
+def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
+    module = study_code("ack_compression")
+    runs = vars(sys.modules[module.controllers.controllers.__module__])
+    monkeypatch.setitem(runs, "ALGORITHMS", ["newreno", "bbr"])
+    monkeypatch.setitem(runs, "PRESETS", ["linux"])
+    bench = Bench(find("ack_compression"), tmp_path, quick=True, quiet=True)
+    points, costs, numbers = module.controllers.sections(bench)
+    (table,) = (item for item in numbers.items if isinstance(item, Table))
+    cells = {(row[0], row[1]): float(row[2].split(" ")[0]) for row in table.rows}
+    # A window sends nothing while a gate is silent for longer than the queue lasts; a rate goes on.
+    assert cells["200 per 50 ms", "newreno"] < 5
+    assert cells["200 per 50 ms", "bbr"] > 12
+    assert cells["no gate", "newreno"] > 15
+    fair = module.fairness.section(bench)
+    drawn = [item for section in (points, costs, fair) for item in section.items if isinstance(item, Figure)]
+    assert len(drawn) == 6
+    assert all(figure.commands for figure in drawn)
+    jain = {(row[0], row[1]): float(row[2].split(" ")[0]) for row in fair.items[1].rows}
+    assert jain["newreno", "10 per 5 ms"] > 0.95
