@@ -144,7 +144,7 @@ impl Connection {
                 push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
-            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, reason, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
         } else {

@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::settings::Settings;
 use super::timing::DelayFilter;
 use crate::ack::tack::Law;
-use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges};
+use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
@@ -184,8 +184,9 @@ impl Receiver {
         range
     }
 
-    /// A TACK that leaves now; its lists may take so many octets.
-    pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
+    /// A TACK that leaves now for this reason; its lists may take so many octets. A sender that asks has nothing better to go by, so it
+    /// is told as much as fits.
+    pub(super) fn tack(&mut self, stamp: Timestamp, reason: Reason, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
         let least = self.law.period(self.rtt_min);
@@ -196,15 +197,16 @@ impl Receiver {
         let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
         let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
         if !self.numbers.beyond().is_empty() {
-            self.list(next, room, &mut tack);
+            let is_asked = reason == Reason::Asked;
+            let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(&tack)) };
+            self.list(next, most, room, &mut tack);
         }
         tack
     }
 
     /// What lies beyond the first number that is missing.
     #[inline(never)]
-    fn list(&self, next: u64, room: u64, tack: &mut Tack) {
-        let most = self.settings.lists.blocks(&self.losses(tack));
+    fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
         let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);
