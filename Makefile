@@ -87,7 +87,8 @@ validate:
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
-	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test rohc --quiet -- --nocapture
+	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test tack --quiet -- --nocapture
+	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test integration --quiet -- --nocapture random_acks
 	./scripts/fuzz.sh
 
 closed-forms:

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What `git` prints for `arguments`, trimmed; `None` outside a checkout or without git.
+/// The trimmed output of `git` with `arguments`. Returns `None` outside of a checkout or without git.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -21,7 +21,7 @@ fn main() {
     let revision = git(&["describe", "--always", "--abbrev=12", "--exclude=*"]).map_or_else(
         || "unknown".to_owned(),
         |commit| {
-            // Only what the extension is made of counts: an edited README does not make other results.
+            // Only the sources of the extension matter: an edited README does not change results.
             let changes = git(&["status", "--porcelain", "--", "..", "../../Cargo.toml", "../../Cargo.lock"]);
             if changes.is_none_or(|text| text.is_empty()) { commit } else { format!("{commit}-dirty") }
         },

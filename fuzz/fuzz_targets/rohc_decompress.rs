@@ -8,6 +8,6 @@ use libfuzzer_sys::fuzz_target;
 mod property;
 
 fuzz_target!(|octets: &[u8]| {
-    property::any_octets_are_judged(octets);
+    property::any_octets_are_accepted_or_refused(octets);
     property::acks_come_out_as_they_went_in(octets);
 });

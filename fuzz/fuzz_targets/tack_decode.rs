@@ -1,10 +1,4 @@
 //! Any octets into the decoder of TACK packets.
-//!
-//! ```text
-//! cargo install cargo-fuzz
-//! mkdir -p fuzz/corpus/tack_decode
-//! cargo +nightly fuzz run tack_decode fuzz/corpus/tack_decode -- -max_len=256 -max_total_time=600
-//! ```
 
 #![no_main]
 

@@ -8,6 +8,8 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../crates/wifi/tests/common"]
 mod common {
     pub(crate) mod nodes;
+    #[path = "../../../transport/tests/endpoints/octets.rs"]
+    pub(crate) mod octets;
     pub(crate) mod packet;
 }
 #[path = "../../crates/wifi/tests/properties.rs"]

@@ -63,12 +63,12 @@ def _points(frame: pl.DataFrame, best: Optimum, commands: Sequence[str], seeds: 
         items=[
             Figure(drawing.planes(frame, best), f"Operating points: means over seeds, a panel for each gate, {SHOWN}; the star is the optimum", commands),
             Figure(
-                figures.heat_map(frame, "gate", "controller", "share_of_power", "power, of the optimum", "preset_"),
+                figures.heat_map(frame, "gate", "controller", "share_of_power", "power, of the optimum", "preset_", wrap=1),
                 f"Network power as a share of that of the optimum: {over}",
                 commands,
             ),
             Figure(
-                figures.heat_map(frame, "gate", "controller", "cov_throughput_l4", "variation of throughput", "preset_"),
+                figures.heat_map(frame, "gate", "controller", "cov_throughput_l4", "variation of throughput", "preset_", wrap=1),
                 f"Variation of throughput over time: {over}",
                 commands,
             ),

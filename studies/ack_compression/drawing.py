@@ -17,7 +17,7 @@ def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figu
     columns = min(len(gates), 4)
     rows = -(-len(gates) // columns)
     figure = make_subplots(
-        rows=rows, cols=columns, shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.02, vertical_spacing=0.1, subplot_titles=gates,
+        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=0.02, vertical_spacing=0.1, subplot_titles=gates,
     )  # fmt: skip
     for place, gate in enumerate(gates):
         where = {"row": place // columns + 1, "col": place % columns + 1}
@@ -37,7 +37,8 @@ def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figu
         )  # fmt: skip
         figure.add_hline(best.throughput, line={"dash": "dot", "color": MUTED, "width": 1}, **where)
         figure.add_vline(best.rtt, line={"dash": "dot", "color": MUTED, "width": 1}, **where)
-    figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero", row=rows)
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_xaxes(title_text="mean sRTT [ms]", row=rows)
     figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero", col=1)
     finish(figure, 120 + 300 * rows)
     figure.update_layout(legend={"y": -0.15 / rows, "yanchor": "top"})

@@ -1,8 +1,8 @@
-//! What a run costs: `make bench`. With `--stations`: what a frame on the air costs in cells of one to 500 stations.
+//! The cost of runs: `make bench`. With `--stations`, the cost of a frame on the air in cells of one to 500 stations.
 //!
-//! Each scenario runs in a process of its own, five times, and the cheapest run counts. The ns-3 column is what ns-3.37 (profile
-//! `optimized`) took for the same work, measured on one core of another machine of the same kind; the ratio is the point, not the
-//! absolute figure.
+//! Each scenario runs five times, each in its own process, and the cheapest run counts. The ns-3 column is the time of ns-3.37 (profile
+//! `optimized`) for the same work, measured on one core of another machine of the same kind; the ratio matters, not the absolute
+//! figure.
 
 use acklab_lab::{Results, RunOptions, run, scenario};
 use arrow_array::UInt64Array;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 const REPEATS: usize = 5;
 
-/// A scenario, changed by these assignments.
+/// A scenario and the assignments that change it.
 struct Work {
     name: &'static str,
     text: &'static str,
@@ -19,20 +19,20 @@ struct Work {
     against: Against,
 }
 
-/// What the cost is set against.
+/// The reference of a comparison.
 enum Against {
     Nothing,
     /// ns-3's CPU seconds per simulated second.
     Ns3(f64),
-    /// The same cell without TCP/HACK: its place in [`WORK`].
+    /// The same cell without TCP/HACK: its index in [`WORK`].
     Stock(usize),
 }
 
-/// 126 packets of the access point's queue for each station.
+/// The access point's queue: 126 packets for each station.
 const TEN_STATIONS: &[&str] = &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets"];
 const FIFTY_STATIONS: &[&str] = &["wifi.0.station.0.count=50", "wifi.0.ap.queue.limit=6300packets"];
 
-/// The same with TCP's ACKs on the answers.
+/// The same with TCP ACKs in response frames.
 const HACK: &[&str] = &["wifi.0.hack={}"];
 const TEN_STATIONS_HACK: &[&str] =
     &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets", "wifi.0.hack={}"];
@@ -89,13 +89,13 @@ const fn work(name: &'static str, text: &'static str, sets: &'static [&'static s
     Work { name, text, sets, against }
 }
 
-/// What a run took.
+/// The cost of a run.
 struct Cost {
     cpu_seconds: f64,
     simulated_seconds: f64,
     hops: f64,
     wakes: f64,
-    /// Data PPDUs, Block ACK requests and what answers them.
+    /// Data PPDUs, Block ACK requests and their response frames.
     frames: f64,
     peak_megabytes: f64,
 }

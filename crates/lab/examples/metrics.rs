@@ -1,4 +1,4 @@
-//! The page of the tables' columns: `cargo run -p acklab-lab --example metrics > docs/models/metrics.md`
+//! Prints the page of the tables' columns: `cargo run -p acklab-lab --example metrics > docs/models/metrics.md`
 
 use acklab_lab::{Better, Description, metrics};
 

@@ -1,8 +1,8 @@
-//! An ACK policy and a congestion controller of your own: `cargo run --profile quick -p acklab-lab --example own_strategy`
+//! A custom ACK policy and congestion controller: `cargo run --profile quick -p acklab-lab --example own_strategy`
 //!
-//! The policy acknowledges a fixed number of times a round trip. The controller goes by the delay alone. Both are named by the
-//! scenario and given to the run. They do not suit each other: what an ACK waits for looks like a queue to the controller, which
-//! then keeps its window small. So the controller is also run with Linux's ACKs, where it fills the path.
+//! The policy acknowledges a fixed number of times per RTT. The controller responds to delay only. The scenario names both, and they are
+//! added to the run. They do not fit together: the controller mistakes the delay of ACKs for a queue and keeps its window small.
+//! The controller is therefore also run with Linux's ACKs, with which it fills the path.
 
 use acklab_base::{Duration, Instant};
 use acklab_lab::{RunOptions, Strategies, run, scenario};
@@ -31,13 +31,13 @@ ack = { policy = "custom", name = "periodic" }
 congestion = { custom = "by-delay" }
 "#;
 
-/// For so long the shortest round trip counts, which a receiver of TCP can only tell from handshakes and timestamps.
+/// The window of the minimum RTT, which a TCP receiver can only measure with the handshake and timestamps.
 const WINDOW: Duration = Duration::from_secs(10);
 const ACKS_A_ROUND: u64 = 4;
-/// Segments that may wait in queues.
+/// The target number of segments in queues.
 const BACKLOG: u64 = 4;
 
-/// So many ACKs a round trip, and at once for what is out of order.
+/// Sends this many ACKs per RTT, and acknowledges out-of-order segments at once.
 struct Periodic {
     last: Instant,
 }
@@ -70,9 +70,9 @@ impl AckPolicy for Periodic {
     }
 }
 
-/// Adds a segment a round trip while fewer than `BACKLOG` segments wait, and takes one away while more do.
+/// Increases the window by a segment per RTT while fewer than `BACKLOG` segments are queued, and decreases it while more are.
 struct ByDelay {
-    /// The round trip ends when all up to here is acknowledged.
+    /// The offset whose acknowledgment ends the current round trip.
     round_ends: Position,
 }
 
@@ -99,7 +99,7 @@ impl CongestionControl for ByDelay {
     }
 }
 
-/// Runs the scenario with these changes, and tells of throughput and delay, and why each ACK was sent.
+/// Runs the scenario with these changes, and describes its throughput, delay and the reasons for ACKs.
 pub(crate) fn report(sets: &[String]) -> Result<String, Box<dyn Error>> {
     let strategies = Strategies::default()
         .with_policy("periodic", |_start| Periodic { last: Instant::ZERO })

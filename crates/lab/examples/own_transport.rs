@@ -1,9 +1,9 @@
-//! A transport of your own: `cargo run --profile quick -p acklab-lab --example own_transport`
+//! A custom transport: `cargo run --profile quick -p acklab-lab --example own_transport`
 //!
-//! Stop-and-wait ARQ: one packet is on its way, and the next leaves when it is acknowledged. Packets and acknowledgments carry one bit,
-//! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); what is not acknowledged in time leaves
-//! again. Both endpoints, their packets and their settings stand in this file. The network, probes, tables, series and captures know it
-//! by its contracts alone.
+//! Stop-and-wait ARQ: one packet is in flight, and the next is sent when it is acknowledged. Packets and acknowledgments carry one bit,
+//! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); a packet that is not acknowledged in time is
+//! retransmitted. This file contains both endpoints, their packets and their settings. The network, probes, tables, series and captures
+//! use only the contracts that it implements.
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
@@ -42,18 +42,18 @@ point = "a"
 file = "a.pcapng"
 "#;
 
-/// IP's first number for experiments (RFC 3692, §2.1).
+/// The first of IP's experimental protocol numbers (RFC 3692, §2.1).
 const PROTOCOL: u8 = 253;
 const PAYLOAD: u64 = 1000;
-/// The parity, and whether it acknowledges.
+/// Header octets: the parity, and whether the frame is an acknowledgment.
 const HEADER: u64 = 2;
 
-/// Data, or without payload an acknowledgment.
+/// A data frame, or without payload an acknowledgment.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     parity: bool,
     payload: u32,
-    /// Where its data lie in the stream. No octet says so: with one packet on its way, both ends know.
+    /// The offset of its data in the stream. It is not transmitted: with one packet in flight, both ends know it.
     offset: u64,
 }
 
@@ -83,7 +83,7 @@ impl Pdu for Frame {
     }
 }
 
-/// The end that sends. Its application has written everything below `written`, and the peer has everything below `acknowledged`.
+/// The sender. Its application has written all octets below `written`, and the peer has received all below `acknowledged`.
 #[derive(Default)]
 struct Sender {
     timeout: Duration,
@@ -92,7 +92,7 @@ struct Sender {
     written: u64,
     acknowledged: u64,
     parity: bool,
-    /// When what is on its way left, and whether it is to leave again.
+    /// When the packet in flight was sent, and whether it must be retransmitted.
     outstanding: Option<(Instant, bool)>,
     rtt: (u64, Duration),
     packets: u64,
@@ -205,7 +205,7 @@ impl Endpoint for Sender {
     }
 }
 
-/// The end that receives. It acknowledges each packet at once, also one that it has already.
+/// The receiver. It acknowledges each packet at once, including duplicates.
 #[derive(Default)]
 struct Receiver {
     expected: bool,
@@ -258,7 +258,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Both endpoints of a flow, as the scenario sets them.
+/// Both endpoints of a flow, with the settings of the scenario.
 fn stop_and_wait(start: &TransportStart<'_>) -> Result<Endpoints, String> {
     let setting = start.settings.get("timeout").and_then(|value| value.as_str()).unwrap_or("1s");
     let timeout =
@@ -267,7 +267,7 @@ fn stop_and_wait(start: &TransportStart<'_>) -> Result<Endpoints, String> {
     Ok(Endpoints::new(PROTOCOL, sender, Receiver::default(), Bytes(PAYLOAD), Bytes(IPV4_HEADER + HEADER)))
 }
 
-/// Runs the scenario, changed by `sets`, with captures in this folder if there is one.
+/// Runs the scenario with the changes in `sets`, and with captures in the given folder, if any.
 pub(crate) fn results(sets: &[String], captures: Option<PathBuf>) -> Result<Results, Box<dyn Error>> {
     let strategies = Strategies::default().with_transport("stop-and-wait", stop_and_wait);
     let scenario = scenario::load_for(SCENARIO, "own_transport", sets, None, &strategies)?;

@@ -1,6 +1,6 @@
 //! A run without Python: `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [KEY=VALUE…]`
 //!
-//! Prints the tables of the run, a column a line, as many values as there are rows (the first eight).
+//! Prints the tables of the run: one column per line, with the values of the first eight rows.
 
 use acklab_lab::{RunOptions, run, scenario};
 use arrow_array::cast::AsArray;

@@ -27,14 +27,14 @@ from = "5s"
 
 const FORWARD: usize = 0;
 const REVERSE: usize = 1;
-/// In the 15 s that are measured.
+/// Measured over 15 s.
 const TICKS: u64 = 15 * 200;
 const PACKETS: u64 = 20_000;
 
 struct Line(Tables);
 
 impl Line {
-    /// With this queue before a gate of `quota`.
+    /// The metrics with this queue in front of a gate of `quota`.
     fn run(queue: &str, quota: u64) -> Self {
         let queue = format!("link.btl.reverse.queue={{ discipline = {queue} }}");
         let line = Self(Tables::run(LINE, &[queue, format!("link.btl.reverse.gate.quota={quota}")], None));
@@ -60,8 +60,8 @@ impl Line {
     }
 }
 
-/// Where the gate lets all pass, six or seven ACKs come between two ticks. A tick then passes what the filter leaves: one ACK, or CAKE's two. The few
-/// more are those of recoveries.
+/// With a quota for all ACKs, six or seven ACKs arrive between two slots of the gate. A slot then passes those that the filter leaves: one
+/// ACK, or two with CAKE's. The few additional ones belong to recoveries.
 #[test]
 fn a_tick_passes_what_the_filter_leaves() {
     let unfiltered = Line::run("\"fifo\"", 10);
@@ -81,8 +81,8 @@ fn a_tick_passes_what_the_filter_leaves() {
     }
 }
 
-/// An ACK comes each 0.75 ms. In place, the one that passes a tick has the place of the first after the tick before; at the tail it is the last to
-/// come. What it says is as new in both.
+/// An ACK arrives every 0.75 ms. In place, the ACK that passes in a slot has the position of the first arrival after the previous slot; at the
+/// tail it is the last arrival. Its information is equally new in both cases.
 #[test]
 fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
     let wait = |place| Line::run(&format!("\"ack-filter\", keeps = \"nothing\", place = \"{place}\""), 10).wait();
@@ -91,8 +91,8 @@ fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
     assert!((0.0..0.75).contains(&tail), "{tail} ms");
 }
 
-/// Where the gate passes one ACK a tick, a seventh of what comes, the flow lives by the filter. One that keeps whatever has a SACK block holds up
-/// those of one recovery until the next timeout; CAKE's drops an ACK whose blocks a newer one repeats, and holds up none.
+/// With a quota of one ACK per slot, a seventh of the arrivals, the flow depends on the filter. A filter that keeps all ACKs with SACK blocks
+/// delays those of a recovery until the next timeout; CAKE's drops an ACK whose blocks a newer one repeats, and delays none.
 #[test]
 fn a_filter_that_keeps_every_sack_block_starves_a_narrow_return_and_one_that_compares_them_does_not() {
     let unfiltered = Line::run("\"fifo\"", 1);

@@ -146,7 +146,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     path
 }
 
-/// What tshark says of each frame, by field.
+/// tshark's decoding of each frame, by field.
 struct Frames(Vec<Vec<String>>);
 
 impl Frames {
@@ -184,12 +184,12 @@ impl Frames {
         self.0.iter().map(|frame| frame[index].as_str()).collect()
     }
 
-    /// The fields of the frames that have it, and where they stand.
+    /// The values of a field in the frames that have it, with the indices of these frames.
     fn filled(&self, field: &str) -> Vec<(usize, &str)> {
         self.column(field).into_iter().enumerate().filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// Where a flag is set.
+    /// The indices of the frames in which a flag is set.
     fn set(&self, field: &str) -> Vec<usize> {
         self.filled(field).into_iter().filter(|(_, value)| ["1", "True"].contains(value)).map(|(at, _)| at).collect()
     }
@@ -204,10 +204,10 @@ fn nothing_is_malformed_and_only_what_is_damaged_is_wrong() {
         let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
         let numbers: Vec<&str> = found.iter().map(|line| line.split(' ').next().unwrap()).collect();
         assert!(found.iter().all(|line| line.contains("Bad checksum [should be 0x")), "{name}: {found:?}");
-        // A frame whose end is cut off has no FCS that could be wrong.
+        // A truncated frame has no FCS to check.
         let expected: &[&str] = if extent == Extent::Whole { &["4", "10", "11"] } else { &["10", "11"] };
         assert_eq!(numbers, expected, "{name}: {found:?}");
-        // Of the link's parameters nothing must be assumed.
+        // tshark must not have to assume any parameter of the link.
         assert_eq!(frames(&path, "_ws.expert.message contains \"assuming\"", &[]).unwrap(), [""; 0], "{name}");
     }
 }
@@ -264,7 +264,7 @@ fn the_packets_inside_are_dissected() {
         let acknowledged: Vec<&str> =
             [9, 11, 18].into_iter().map(|frame| frames.column("tcp.ack_raw")[frame]).collect();
         assert_eq!(acknowledged, [at(4), at(4), at(6)], "{name}");
-        // A frame that is sent again holds the same packet; another frame does not.
+        // A retransmitted frame contains the same packet; another frame does not.
         let identifications = frames.column("ip.id");
         assert_eq!(identifications[3], identifications[7], "{name}");
         assert_eq!(identifications[9], identifications[11], "{name}");

@@ -6,7 +6,7 @@ use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::{Path, PathBuf};
 
-/// Data downwards, ACKs upwards, from one station to the other as well, and UDP.
+/// A download, a flow from one station to the other, and UDP.
 const CELL: &str = r#"
 duration = "300ms"
 seed = 7
@@ -54,10 +54,10 @@ fn run(name: &str, sets: &[&str]) -> Run {
     Run { tables: Tables::of(&scenario, &options), capture: folder.join("air.pcapng") }
 }
 
-/// The severity from which on a remark of Wireshark is an error: `PI_ERROR` of its `epan/proto.h`.
+/// The severity of an error in Wireshark's expert information: `PI_ERROR` of `epan/proto.h`.
 const ERROR: u64 = 0x0080_0000;
 
-/// A frame as tshark tells of it.
+/// A frame as decoded by tshark.
 struct Seen {
     subtype: u64,
     is_retry: bool,
@@ -68,7 +68,7 @@ struct Seen {
 }
 
 impl Run {
-    /// All frames; none if tshark is not to be asked.
+    /// All frames. Returns `None` if tests with tshark are disabled.
     fn frames(&self) -> Option<Vec<Seen>> {
         let fields = [
             "wlan.fc.type_subtype",
@@ -105,7 +105,7 @@ fn seen(line: &str) -> Seen {
 fn agrees(name: &str, sets: &[&str]) {
     let run = run(name, sets);
     let Some(frames) = run.frames() else { return };
-    // Frames that nobody could read have a bad FCS on purpose; no other has a fault.
+    // Only frames that could not be decoded have a bad FCS.
     assert!(frames.iter().all(|frame| !frame.has_error || frame.is_damaged), "{name}: malformed frames");
     let count = |is_one: &dyn Fn(&Seen) -> bool| frames.iter().filter(|frame| is_one(frame)).count() as u64;
     let is_data = |frame: &Seen| (0x20..0x30).contains(&frame.subtype);
@@ -116,7 +116,7 @@ fn agrees(name: &str, sets: &[&str]) {
     let requests = count(&|frame| frame.subtype == 0x18);
     assert_eq!(requests, run.sum("total_block_ack_requests_l2"), "{name}: Block ACK requests");
     assert_eq!(count(&|frame| frame.subtype == 0x1b), run.sum("total_rts_l2"), "{name}: RTS");
-    // A PPDU is a frame that is in no A-MPDU, or an A-MPDU by its reference.
+    // A PPDU is a frame outside of an A-MPDU, or all frames of an A-MPDU with the same reference number.
     let alone = count(&|frame| is_data(frame) && frame.reference.is_none());
     let mut references: Vec<&String> = frames.iter().filter_map(|frame| frame.reference.as_ref()).collect();
     references.dedup();
@@ -155,7 +155,7 @@ fn every_other_standard() {
     agrees("ax_256", &["wifi.0.standard=802.11ax", "wifi.0.aggregation.window=256"]);
 }
 
-/// The time line of the air and its accounts tell the same story.
+/// The air timeline agrees with the airtime table.
 #[test]
 fn the_timeline_fits_the_airtime() {
     let run = run("timeline", &["duration=1s"]);
@@ -178,7 +178,7 @@ fn the_timeline_fits_the_airtime() {
         .filter(|(what, _)| *what == "link_ack")
         .map(|(_, time)| time)
         .sum();
-    // An answer may be on the air when the run ends.
+    // A response frame may be on the air when the run ends.
     assert!((answers - spent as f64 / 1e3).abs() < 100.0, "{answers} µs in the time line, {spent} ns in the accounts");
     assert_eq!(run.tables.counts("airtime", "time").iter().sum::<u64>(), 1_000_000_000);
 }

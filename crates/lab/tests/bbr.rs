@@ -1,7 +1,7 @@
-//! BBR in a closed loop, by what is known of it: one bottleneck of 20 Mbps, 40 ms away and back.
+//! BBR in a closed loop against its published properties: one bottleneck of 20 Mbps with an RTT of 40 ms.
 //!
-//! What the path holds is 20 Mbps · 40.6 ms: 67.6 segments of 1502 octets on the wire, the time of one's own
-//! transmission included.
+//! The bandwidth-delay product is 20 Mbps · 40.6 ms: 67.6 segments of 1502 octets on the wire. The delay includes the transmission time
+//! of a segment.
 
 use crate::common::tables::Tables;
 
@@ -30,7 +30,7 @@ series = ["operating_point", "queue"]
 
 /// Of 1502 octets on the wire 1448 are payload.
 const CAPACITY: f64 = 20.0 * 1448.0 / 1502.0;
-/// Two ways, one transmission of data and the ACK of a pair, in ms.
+/// The RTT in ms: propagation there and back, the transmission of a segment, and that of an ACK.
 const MIN_RTT: f64 = 40.6;
 /// Segments.
 const HELD: f64 = 20e6 * MIN_RTT / 1e3 / 8.0 / 1502.0;
@@ -56,14 +56,14 @@ fn queue(tables: &Tables) -> Vec<(f64, f64)> {
     rows.filter(|(_, link)| link == "btl_forward").map(|((at, length), _)| (at, length as f64)).collect()
 }
 
-/// Time, window and in flight, in segments.
+/// Time, congestion window and data in flight, in segments.
 fn operating_points(tables: &Tables) -> Vec<(f64, f64, f64)> {
     let [times, windows, in_flight] =
         ["time", "cwnd", "in_flight"].map(|column| tables.numbers("operating_point", column));
     times.into_iter().zip(windows).zip(in_flight).map(|((at, cwnd), in_flight)| (at, cwnd, in_flight)).collect()
 }
 
-/// When the queue is longest, once a cycle, and how long it is then.
+/// The time and length of the longest queue in each cycle.
 fn peaks(queue: &[(f64, f64)], from: f64, until: f64) -> Vec<(f64, f64)> {
     const HIGH: f64 = 12.0;
     let (mut peaks, mut top) = (Vec::new(), None::<(f64, f64)>);
@@ -106,9 +106,8 @@ fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
     }
 }
 
-/// Each of two flows remembers the most that it ever had of the line, which is more than its share, so the windows of
-/// both hold more than the path: the cap of twice what it holds is all that bounds the queue, and with it the
-/// round-trip time.
+/// Each of two flows keeps the maximum of its delivery rate, which exceeds its share, so that the windows of both exceed the path: only the
+/// cap of two bandwidth-delay products bounds the queue, and with it the RTT.
 #[test]
 fn two_flows_fill_the_cap_of_twice_what_the_path_holds() {
     let tables = run(&["flow.0.count=2", "duration=9s", "measure.from=3s"]);
@@ -154,8 +153,8 @@ fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it
     assert!(goodput(&third) > 0.75 * CAPACITY, "version 3 knows no such bound: {}", goodput(&third));
 }
 
-/// A queue of a tenth of what the path holds: version 1 loses a part of each probe and of what several flows have too
-/// much in flight, and does not care; version 3 probes as far as it loses 2 %, and then leaves some of that to others.
+/// A queue of a tenth of the bandwidth-delay product: version 1 loses a part of each probe and of the excess of several flows, and does not
+/// respond; version 3 probes until it loses 2 %, and then leaves headroom for others.
 #[test]
 fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
     let lost = |congestion: &str| {
@@ -171,7 +170,7 @@ fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
     assert!(third < 0.03, "{third}");
 }
 
-/// Version 3 is to bear 1 % of loss; above 2 % it takes each probe for too high. Version 1 bears both.
+/// Version 3 tolerates 1 % of loss; above 2 % it considers each probe too high. Version 1 tolerates both.
 #[test]
 fn random_loss_moves_version_3_above_its_threshold() {
     let lossy = |congestion: &str, probability: &str| {

@@ -1,4 +1,4 @@
-//! Connections with data both ways against closed forms, and what is measured of them.
+//! Connections with data in both directions: closed forms, and their metrics.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -58,8 +58,8 @@ const FULL: [&str; 4] = [
     "flow.0.pacing=always",
 ];
 
-/// With data to ride on, acknowledgments take nothing from the data of their direction: each carries payload at the rate of the link, less
-/// the headers, and no ACK leaves by itself.
+/// Acknowledgments that are piggybacked on data cost no capacity: each direction carries payload at the rate of the link minus the headers,
+/// and no pure ACK is sent.
 #[test]
 fn each_direction_fills_the_link() {
     for preset in ["linux", "rfc", "ns3"] {
@@ -75,7 +75,7 @@ fn each_direction_fills_the_link() {
     }
 }
 
-/// A window that does not fill the path is sent once a round trip: that of the path, and of one segment on the link each way.
+/// A window that does not fill the path is sent once per RTT, which consists of the path's and of the transmission of a segment each way.
 #[test]
 fn each_direction_has_a_window_a_round_trip() {
     let tables = tables(&["flow.0.receive_buffer=13032B", "flow.0.window_scaling=false"]);
@@ -88,8 +88,8 @@ fn each_direction_has_a_window_a_round_trip() {
     }
 }
 
-/// Both transfers end, each with a FIN of its own. The first flight of ten segments takes the whole of each, so that the data of `a` are
-/// acknowledged a round trip and little more after its SYN's.
+/// Both transfers end, each with its own FIN. The first flight of ten segments carries all data of each, so that the data of `a` are
+/// acknowledged little more than an RTT after its SYN.
 #[test]
 fn a_request_and_its_answer_complete() {
     let sets = [
@@ -104,7 +104,7 @@ fn a_request_and_its_answer_complete() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0, 0]);
 }
 
-/// The application at `b` reads at 2 Mbps and writes as fast as it may: one window is shut, and the other is not.
+/// The application at `b` reads at 2 Mbps and writes greedily: one receive window closes, and the other does not.
 #[test]
 fn a_slow_reader_holds_back_one_direction_alone() {
     let sets =

@@ -1,4 +1,4 @@
-//! Captures as others read them: tshark, and a pcapng reader.
+//! Captures as read by other programs: tshark and a pcapng reader.
 
 use crate::common::packets::packet;
 use crate::common::tshark::{frames, tshark};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const DELAY: Duration = Duration::from_nanos(7_500_001);
 const MSS: u64 = 1448;
 
-/// A packet of a conversation: who sends it and when, and whether it gets through.
+/// A packet of a conversation: its sender, its time, and whether it arrives.
 struct Sent {
     leaves: Instant,
     is_from_client: bool,
@@ -32,7 +32,7 @@ fn conversation() -> Vec<Sent> {
     let server = |offset: u64| SeqNumber::at(SeqNumber(7_000_000), offset);
     let timestamps = |at: Instant| Timestamps { value: (at.as_nanos() / 1_000_000) as u32, echo: 0 };
     let segment = |at, seq, ack, flags, payload| Segment {
-        // Data can be marked, and one segment is.
+        // Data are ECN-capable, and one segment is marked.
         ecn: if payload == 0 { Ecn::NotEct } else { Ecn::Ect0 },
         seq,
         ack,

@@ -1,4 +1,4 @@
-//! Captures of whole runs: what tshark makes of them, against the tables of the same run.
+//! Captures of whole runs: tshark's analysis agrees with the tables of the same run.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{frames, tshark};
@@ -109,7 +109,7 @@ struct Frame {
     sequence: u64,
 }
 
-/// All packets of `path`; none if tshark is not to be asked.
+/// All packets of `path`. Returns `None` if tests with tshark are disabled.
 fn packets(path: &Path) -> Option<Vec<Frame>> {
     let fields = ["frame.time_epoch", "ip.src", "ip.len", "tcp.len", "tcp.flags.syn", "tcp.flags.fin", "tcp.seq"];
     let is_set = |flag: &str| ["1", "True"].contains(&flag);
@@ -166,7 +166,7 @@ fn retransmissions_are_those_of_the_table() {
         assert_eq!(again as u64, run.flow("total_retransmissions_l4"), "{preset}: sequence numbers that repeat");
         assert_eq!(run.flow("total_drops_l2"), run.bottleneck("total_qdisc_drops_l2"), "{preset}");
 
-        // tshark sorts them by what it believes of their cause; where the sender was watched, all kinds are retransmissions.
+        // tshark classifies retransmissions by their presumed cause; at the sender, all classes are retransmissions.
         let kinds = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission \
                      || tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
         assert_eq!(tshark(&run.capture("src_0"), kinds, &["tcp.seq"]).unwrap().len(), again, "{preset}");
@@ -189,7 +189,7 @@ fn packets_and_times_are_those_of_the_run() {
 
     let count = |frames: &[Frame], is: fn(&Frame) -> bool| frames.iter().filter(|frame| is(frame)).count() as u64;
     assert_eq!(count(source, |frame| frame.payload > 0), run.flow("total_data_packets_l4"));
-    // The answer to the SYN counts as an ACK that was sent, and not as one that was delivered.
+    // The SYN-ACK counts as an ACK sent, but not as an ACK delivered.
     assert_eq!(count(destination, |frame| !frame.is_data), run.flow("total_acks_sent_l4"));
     assert_eq!(count(source, |frame| !frame.is_data && !frame.is_syn), run.flow("total_acks_delivered_l4"));
     assert_eq!(count(destination, |frame| frame.is_fin), 1);

@@ -1,7 +1,7 @@
-//! Controllers against formulas and findings of the literature, none of which depends on this simulator.
+//! Controllers compared with formulas and findings of the literature, which do not depend on this simulator.
 //!
-//! `make closed-forms` runs all of it and prints each figure beside its formula; an ordinary test run takes a share. What is compared,
-//! and how far apart it is, stands in `docs/models/validation.md`.
+//! `make closed-forms` runs all of them and prints each figure beside its formula; an ordinary test run runs a part. The comparisons and
+//! their deviations are listed in `docs/models/validation.md`.
 
 mod bench;
 mod cubic;

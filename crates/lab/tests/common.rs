@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers of several test files.
 
 pub(crate) mod names;
 pub(crate) mod packets;

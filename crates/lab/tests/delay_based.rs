@@ -1,6 +1,6 @@
-//! Controllers that follow delay or learn their rate, on a bottleneck: what their papers promise, and what few ACKs do to it.
+//! Controllers that respond to delay or learn their rate, on a bottleneck: the claims of their papers, and the effect of few ACKs.
 //!
-//! Bounds stand beside the reason for which they are where they are.
+//! Each bound comes with its reason.
 
 use crate::common::tables::Tables;
 
@@ -132,7 +132,7 @@ fn eight_copa_flows_in_a_queue_of_twelve_packets_do_not_run_away() {
     assert!(most_retransmitted(1.0) > 0.8, "{}", most_retransmitted(1.0));
 }
 
-/// A flow that only follows delay would be left with next to nothing.
+/// A flow that only responds to delay would get next to nothing.
 #[test]
 fn copa_competes_with_a_flow_that_fills_the_buffer() {
     let newreno = "[[flow]]\nfrom = \"a\"\nto = \"b\"\npreset = \"linux\"\nmss = \"1448B\"\ncongestion = \"newreno\"\n";
@@ -179,7 +179,7 @@ fn allegro_gives_up_beyond_five_percent_of_loss() {
     assert!(beyond.throughput[0] < 20.0, "{:?}", beyond.throughput);
 }
 
-/// Nothing in its utility speaks of delay.
+/// Its utility does not depend on delay.
 #[test]
 fn allegro_fills_the_buffer_and_vivace_does_not() {
     let set = "link.0.forward.queue.limit=67packets";
@@ -209,7 +209,7 @@ fn two_vivace_flows_share() {
     assert!(two.jain > 0.98 && two.throughput.iter().sum::<f64>() > 0.93 * MODEST_CAPACITY, "{:?}", two.throughput);
 }
 
-/// Results count packets, not ACKs: that they come late costs only time.
+/// The result of a monitor interval counts packets, not ACKs, so late ACKs cost only time.
 #[test]
 fn allegro_does_not_mind_few_acks() {
     let rare = run(LOSSY, "pcc-allegro", &[&delayed(128, "40ms")]);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::thread;
 
-/// Chance in every component that draws, and every series.
+/// Randomness in every component that has it, and every series.
 const CHANCE: &str = r#"
 duration = "3s"
 seed = 11
@@ -66,7 +66,7 @@ from = "200ms"
 series = ["operating_point", "throughput", "queue", "packets", "events"]
 "#;
 
-/// A link beside the path, as noisy as can be, and a flow on it that is named like no other.
+/// A link beside the path with all random effects, and a flow on it with a unique name.
 const BESIDE: &str = r#"
 [[link]]
 name = "beside"
@@ -83,7 +83,7 @@ preset = "rfc"
 traffic = { model = "poisson", rate = "4Mbps" }
 "#;
 
-/// A cell at the end of the path in which rates, places, errors and hidden stations are left to chance as well.
+/// A cell at the end of the path in which rates, positions, errors and hidden stations are random as well.
 const WIRELESS: &str = r#"
 [[wifi]]
 name = "cell"
@@ -110,7 +110,7 @@ preset = "rfc"
 traffic = { model = "poisson", rate = "3Mbps" }
 "#;
 
-/// Everything that can be left to chance.
+/// A scenario with everything that can be random.
 fn everything() -> String {
     let all = CHANCE.replace("\"packets\", \"events\"", "\"packets\", \"air\", \"events\"");
     assert_ne!(all, CHANCE, "the air is kept, too");
@@ -210,7 +210,7 @@ fn another_process_gives_the_same() {
     assert!(said.contains(&here), "here {here}, there\n{said}");
 }
 
-/// Streams of chance go by the name of a component, so what stands beside the path changes nothing on it.
+/// Random streams are named after their component, so components beside the path do not change the results on it.
 #[test]
 fn what_stands_beside_the_path_changes_nothing() {
     let (head, measure) = CHANCE.split_once("[measure]").unwrap();

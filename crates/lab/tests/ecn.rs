@@ -1,4 +1,4 @@
-//! Marks end to end: against the theory of DCTCP, against drops, and what thinned ACKs make of them.
+//! ECN marks end to end: compared with the theory of DCTCP and with drops, and under ACK thinning.
 
 use crate::common::tables::Tables;
 
@@ -72,7 +72,7 @@ impl Line {
         row.map_or(0, |row| self.0.counts("acks", "count")[row])
     }
 
-    /// Marked segments that the sender has heard of, and those that there were.
+    /// Marked segments reported to the sender, and those that were marked.
     fn told_and_true(&self) -> (f64, f64) {
         (self.of_flow("total_marked_bytes_l4") as f64 / SEGMENT, self.of_flow("total_marked_l4") as f64)
     }
@@ -102,7 +102,7 @@ fn a_threshold_below_a_seventh_of_the_round_trip_leaves_the_link_idle() {
     assert!(utilization(1) < 0.99, "{}", utilization(1));
 }
 
-/// A mark where a drop would have been: the sawtooth is the same, and nothing is sent again.
+/// A mark instead of a drop: the sawtooth is the same, and nothing is retransmitted.
 #[test]
 fn newreno_reacts_to_a_mark_as_to_a_drop() {
     let reno = "flow.bulk.congestion=newreno";
@@ -142,8 +142,8 @@ fn dctcp_pays_for_an_exact_echo_with_acks() {
     assert!(thinned(&exact) < 0.7 * thinned(&without_marks), "an ACK for each change: {}", thinned(&exact));
 }
 
-/// A filter that overwrites ACKs whatever they say lets the last flag speak for all: the sender hears of a part of the marks, and the
-/// queue stands above the threshold.
+/// A filter that overwrites ACKs with other ECN flags leaves only the last flag: the sender learns of only a part of the marks, and the
+/// queue exceeds the threshold.
 #[test]
 fn a_filter_that_keeps_nothing_blinds_dctcp() {
     let thinned = |keeps: &str| {

@@ -1,4 +1,4 @@
-//! TCP over cells with TCP/HACK: transfers complete whatever the cell loses, and octets on the air are those of the tables.
+//! TCP over cells with TCP/HACK: transfers complete despite losses, and the octets on the air agree with the tables.
 //!
 //! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` looks longer. A failure prints its scenario.
 
@@ -94,7 +94,7 @@ fn lossy() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Every flow comes to its end with all its octets, and never stands still for longer than its timer runs.
+/// Every flow completes with all its octets, and is never idle for longer than its retransmission timer.
 fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     let sets = ["measure.series=[\"packets\", \"events\"]".to_owned()];
     let scenario = load(text, "the scenario", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}\n\n{text}"));
@@ -118,7 +118,7 @@ fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Seconds: a timer of one second (RFC 6298, 2.1) that has run out and takes twice as long.
+/// In seconds: an initial timeout of one second (RFC 6298, 2.1) that has expired and was doubled.
 const LONGEST_TIMER: f64 = 2.5;
 
 proptest! {
@@ -133,7 +133,7 @@ proptest! {
     }
 }
 
-/// Twice the same, octet by octet, in all tables.
+/// Two runs give the same tables, octet by octet.
 #[test]
 fn the_same_seed_brings_the_same_acks() {
     let text = format!(
@@ -169,8 +169,7 @@ fn no_ack_of_a_long_download_has_a_frame_of_its_own() {
     }
 }
 
-/// Wireshark knows nothing of appended octets, and passes over them: no frame is malformed, and each answer is as much longer as the
-/// tables say.
+/// Wireshark ignores the appended octets: no frame is malformed, and each response frame is longer by the octets in the tables.
 #[test]
 fn answers_with_acks_are_answers_to_tshark() {
     for (standard, subtype, plain) in [("802.11a", "0x001d", 14), ("802.11n", "0x0019", 32)] {

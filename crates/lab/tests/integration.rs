@@ -23,4 +23,5 @@ mod scenario;
 mod slow_reader;
 mod snapshots;
 mod strategies;
+mod tack;
 mod udp;

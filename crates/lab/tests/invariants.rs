@@ -1,4 +1,4 @@
-//! What holds in every scenario, whatever it is: random paths, flows and stacks.
+//! Invariants of all scenarios, checked with random paths, flows and stacks.
 //!
 //! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` looks longer. A failure prints its scenario; put it into
 //! `invariants/regressions/` as a `.toml`, and it is run from then on.
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Cases of each property.
 const CASES: u32 = 160;
 
-/// Flights are kept in segments, as floating-point numbers.
+/// Data in flight are recorded in segments, as floating-point numbers.
 const TOLERANCE: f64 = 1e-6;
 
 fn config() -> ProptestConfig {
@@ -43,8 +43,8 @@ fn window(from: Option<u64>, until: Option<u64>) -> Vec<String> {
     from.into_iter().chain(until.map(|until| format!("measure.until={until}ms"))).collect()
 }
 
-/// Where a link's packets come from, in packets and in octets: its queue, and the channel's second copies. What becomes of them:
-/// dropped, filtered, lost, delivered.
+/// The packets and octets that enter a link, through its queue or as duplicates, and those that leave it: dropped, filtered, lost or
+/// delivered.
 const FATES: [([&str; 2], [&str; 4]); 2] = [
     (
         ["total_packets_in_l2", "total_wire_duplicates_l1"],
@@ -56,7 +56,7 @@ const FATES: [([&str; 2], [&str; 4]); 2] = [
     ),
 ];
 
-/// By link direction, how much of what went in has not come to an end.
+/// By link direction, the packets and octets that are still in the link.
 fn inside(tables: &Tables, entered: &[&str], fates: &[&str]) -> Vec<i128> {
     let mut inside = vec![0; tables.rows("links")];
     for way in entered {
@@ -68,7 +68,7 @@ fn inside(tables: &Tables, entered: &[&str], fates: &[&str]) -> Vec<i128> {
     inside
 }
 
-/// Packets and octets are neither made nor unmade. All flows end long before their run does, so at its end every link is empty.
+/// Packets and octets are conserved. All flows end long before their run, so every link is empty at its end.
 fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     let whole = tables(text, &[]);
     for (entered, fates) in FATES {
@@ -90,7 +90,7 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every flow hands over exactly what was written, and comes to its end.
+/// Every flow delivers exactly the written octets, and completes.
 fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     let (scenario, tables) = (read(text, &[]), tables(text, &["measure.series=[\"packets\", \"events\"]".to_owned()]));
     let delivered = tables.counts("flows", "total_delivered_bytes_l7");
@@ -119,7 +119,7 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a sender believes in flight is no more than it has outstanding, twice where it has been sent again.
+/// A sender's estimate of data in flight does not exceed its outstanding data, with retransmitted data counted twice.
 fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\", \"operating_point\"]".to_owned()]);
     let mut flights: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -181,8 +181,8 @@ fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Where nothing but a queue takes packets away and none overtakes another, each retransmission stands for a drop or arrives in vain,
-/// and none is in vain unless a timer ran out.
+/// If only a queue drops packets and none overtakes another, each retransmission corresponds to a drop or is spurious, and none is spurious
+/// unless a timer expired.
 fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\"]".to_owned()]);
     let of = |column: &str| tables.counts("flows", column)[0];
@@ -267,7 +267,7 @@ fn what_failed_once_holds_now() {
     }
 }
 
-/// The generator would be idle if what is held back were not overtaken.
+/// Checks that delayed packets are overtaken, so that the generator of reordering has an effect.
 #[test]
 fn packets_that_are_held_back_are_overtaken() {
     let link = |reorder: &str| {

@@ -1,4 +1,4 @@
-//! The columns of the tables: described once, and the page that tells them.
+//! The descriptions of the tables' columns, and the page that lists them.
 
 #[path = "../examples/metrics.rs"]
 mod page;
@@ -22,7 +22,7 @@ fn every_column_says_what_it_means() {
     }
 }
 
-/// A reader of two tables may take a column of one name for one thing.
+/// Columns with the same name have the same meaning in all tables.
 #[test]
 fn a_column_is_better_the_same_way_in_every_table() {
     let mut ways: BTreeMap<&str, Better> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A transport that the lab does not know: the example, and what is said of names and settings that make no sense.
+//! A transport of the user: the example, and the messages about unknown names and invalid settings.
 
 #[path = "../examples/own_transport.rs"]
 mod example;

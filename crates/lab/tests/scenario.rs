@@ -1,4 +1,4 @@
-//! The scenario language, as a person meets it.
+//! The scenario language, from the user's point of view.
 
 mod any_octets;
 mod constants;
@@ -12,10 +12,10 @@ mod udp;
 use acklab_lab::scenario::{Refusal, Scenario, Transport, load};
 use acklab_transport::tcp;
 
-/// What `load` is told that the text is called.
+/// The name of the text that is passed to `load`.
 const NAME: &str = "studies/x.toml";
 
-/// A scenario with something of everything.
+/// A scenario that uses every part of the language.
 const FULL: &str = include_str!("scenario/full.toml");
 
 fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
@@ -23,13 +23,13 @@ fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
     load(text, NAME, &sets, None)
 }
 
-/// The same text with `what` replaced, which must stand in it exactly once.
+/// The same text with `what` replaced, which must occur exactly once.
 fn edited(what: &str, with: &str) -> String {
     assert_eq!(FULL.matches(what).count(), 1, "{what:?} does not stand in the scenario once");
     FULL.replace(what, with)
 }
 
-/// What the scenario says of the connection of the flow of this index.
+/// The TCP configuration of the flow with this index.
 fn settings(scenario: &Scenario, flow: usize) -> &tcp::Settings {
     match &scenario.flow[flow].transport {
         Transport::Tcp(settings) => settings,

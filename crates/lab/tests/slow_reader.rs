@@ -11,8 +11,8 @@ flow = [{ from = "a", to = "b", preset = "linux", receive_buffer = "256KiB", rea
 measure = { from = "6s" }
 "#;
 
-/// RFC 9293, §3.8.6: what the application leaves in the buffer shuts the window, so the sender goes at the pace of the reader, without a
-/// loss, and what waits is a buffer's worth.
+/// RFC 9293, §3.8.6: unread data close the window, so the sender sends at the rate of the reader, without a loss, and one buffer of data
+/// waits.
 #[test]
 fn the_sender_goes_at_the_readers_pace() {
     let tables = Tables::run(SCENARIO, &[] as &[&str], None);

@@ -1,8 +1,7 @@
-//! Small tables with a reason: NewReno over the dumbbell of `studies/parity`, as ns-3.37 has it.
+//! Small tables of known values: NewReno over the dumbbell of `studies/parity`, compared with ns-3.37.
 //!
-//! Nothing on this path is left to chance but the phase at which the flow meets the gate, so each number is a mean over phases.
-//! Published are the medians of three of ns-3's seeds; a tolerance covers that spread, and the sums below show why the figures are
-//! what they are, whoever computes them.
+//! Only the phase between flow and gate is random on this path, so each number is a mean over phases. The published values are medians of
+//! three seeds of ns-3; a tolerance covers their spread, and the calculations below derive the figures independently.
 
 use crate::common::tables::Tables;
 use acklab_lab::RunOptions;

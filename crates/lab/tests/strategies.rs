@@ -1,4 +1,4 @@
-//! Strategies that are not built in: the example, and what is said of names that a run does not know.
+//! Strategies of the user: the example, and the messages about unknown names.
 
 #[path = "../examples/own_strategy.rs"]
 mod own_strategy;

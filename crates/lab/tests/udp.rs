@@ -1,4 +1,4 @@
-//! Flows over UDP against closed forms, and as tshark reads them.
+//! Flows over UDP: closed forms, and their captures as decoded by tshark.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::frames;
@@ -53,7 +53,7 @@ fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: {found}, expected {expected} ± {tolerance}");
 }
 
-/// Nothing waits: each datagram takes its time on the wire and the propagation delay, and all take the same.
+/// Without a queue, each datagram takes its transmission time and the propagation delay, and all take the same.
 #[test]
 fn below_capacity_all_arrives_and_evenly() {
     let tables = tables(&[]);
@@ -121,7 +121,7 @@ fn lost_at_random_is_lost() {
     assert!((number(&tables, "share_lost_l4") - 0.02).abs() < 3.0 * deviation);
 }
 
-/// What an ACK would tell is null, what a loss would be answered by as well; TCP's rows have no jitter.
+/// Metrics of acknowledgments and of loss recovery are null; TCP's rows have no jitter.
 #[test]
 fn each_transport_has_its_columns() {
     let text = format!("{LINK}\n[[flow]]\nfrom = \"src\"\nto = \"dst\"\npreset = \"linux\"\n");
@@ -207,7 +207,7 @@ fn channel() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every copy that comes out of the link is new or a duplicate, and what is missing was dropped or lost on the way.
+    /// Every copy that leaves the link is new or a duplicate, and every missing datagram was dropped or lost.
     #[test]
     fn every_datagram_is_accounted_for(channel in channel(), model in "constant|poisson", write in 16u64..3000, seed: u64) {
         let text = LINK.replace("rate = \"10Mbps\"", &channel).replace("\"constant\"", &format!("{model:?}"));

@@ -24,12 +24,12 @@ impl Cancel {
         Self::default()
     }
 
-    /// Stop them. It cannot be taken back.
+    /// Stops the runs. This cannot be undone.
     fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether they have been told to stop.
+    /// Whether `cancel` has been called.
     #[getter]
     fn cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)

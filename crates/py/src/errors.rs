@@ -1,4 +1,4 @@
-//! Which exception of `acklab.errors` an error of the lab becomes.
+//! The conversion of errors of the lab to exceptions of `acklab.errors`.
 
 use acklab_lab::Error;
 use acklab_lab::scenario::Refusal;
@@ -10,12 +10,12 @@ import_exception!(acklab.errors, RunError);
 import_exception!(acklab.errors, ScenarioError);
 import_exception!(acklab.errors, UsageError);
 
-/// A scenario that was refused.
+/// The exception for an invalid scenario.
 pub(crate) fn refused(why: &Refusal) -> PyErr {
     ScenarioError::new_err(why.to_string())
 }
 
-/// A run that could not begin or not go on. What can be mended in the scenario is told as an error of the scenario.
+/// The exception for a run that cannot start or continue. Faults of the scenario become a `ScenarioError`.
 pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {

@@ -1,5 +1,11 @@
-//! The Python module `acklab._core`: text in, Arrow tables out, calls back to strategies written in Python, and no behaviour of its
-//! own.
+//! The Python module `acklab._core`: bindings of the lab.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `run` | checks and runs a scenario: text in, Arrow tables out |
+//! | `strategies` | callbacks to ACK policies and congestion controllers written in Python |
+//! | `cancel` | a token that stops runs |
+//! | `errors` | the conversion of errors to exceptions |
 
 use pyo3::prelude::*;
 

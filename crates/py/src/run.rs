@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long Ctrl-C may go unnoticed: short for a person, long for a run.
+/// The interval of checks for Ctrl-C: short for a person, long compared with the cost of a check.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// What one run yields.
+/// The results of a run.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct RunResult {
     /// The scenario in full, as JSON.
@@ -25,21 +25,21 @@ pub(crate) struct RunResult {
     tables: Py<PyDict>,
 }
 
-/// Check a scenario and give it in full, as JSON, with every preset resolved.
+/// Checks a scenario and returns it in full, as JSON, with all presets resolved.
 ///
-/// `name` stands for the file in messages; `sets` are overrides such as `flow.0.congestion=cubic`. Raises `ScenarioError`.
+/// `name` is the name of the file in messages; `sets` are overrides such as `flow.0.congestion=cubic`. Raises `ScenarioError`.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "that is how arguments arrive from Python")]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
     Ok(scenario.canonical_json().to_string())
 }
 
-/// Run a scenario without holding the interpreter.
+/// Runs a scenario with the interpreter detached.
 ///
-/// `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all. `strategies` are
-/// classes by the name that the scenario calls them; the interpreter is held while they are called. Raises `ScenarioError`,
-/// `RunError`, what a strategy raises, and `Cancelled` once `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures.
+/// `strategies` are classes by their name in the scenario; the interpreter is attached while they are called. Raises `ScenarioError`,
+/// `RunError`, the exceptions of strategies, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -60,11 +60,11 @@ pub(crate) fn run(
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let options = RunOptions { base, captures, strategies };
     let mut signal = None;
-    let mut looked = Instant::now();
+    let mut checked = Instant::now();
     let outcome = py.detach(|| {
         acklab_lab::run(&scenario, &options, || {
-            if looked.elapsed() >= SIGNAL_CHECK {
-                looked = Instant::now();
+            if checked.elapsed() >= SIGNAL_CHECK {
+                checked = Instant::now();
                 signal = Python::attach(|py| py.check_signals()).err();
             }
             signal.is_none() && !fault.found() && !flag.load(Ordering::Relaxed)
@@ -86,7 +86,7 @@ pub(crate) fn run(
     Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables: tables.unbind() })
 }
 
-/// What the columns of the tables of metrics are, as JSON.
+/// The descriptions of the columns of the metrics tables, as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> String {
     serde_json::to_string(&acklab_lab::metrics()).unwrap_or_default()

@@ -1,12 +1,12 @@
-//! Strategies written in Python: the lab calls back, and holds the interpreter only for that.
+//! Strategies written in Python. The interpreter is attached only during their callbacks.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | `policy` | an ACK policy, and what it decides |
+//! | `policy` | an ACK policy, its arguments and its decision |
 //! | `controller` | a congestion controller |
-//! | `facts` | what a controller is told, and the window that it moves |
+//! | `facts` | the arguments of a controller, and the window that it changes |
 //!
-//! What a callback raises ends the run: it is kept, nothing more is asked of Python, and [`Fault::found`] tells the run to stop.
+//! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and [`Fault::found`] lets the run stop.
 
 pub(crate) mod controller;
 pub(crate) mod facts;
@@ -26,27 +26,27 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Fault(Arc<OnceLock<PyErr>>);
 
 impl Fault {
-    /// Is there one?
+    /// Returns `true` if a callback has raised an exception.
     pub(crate) fn found(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// What was raised, as it was raised.
+    /// The exception.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         self.0.get().map(|error| error.clone_ref(py))
     }
 
-    /// What `call` yields with the interpreter, or nothing if it fails or something has failed before.
+    /// Calls `call` with the interpreter attached. Returns `None` if it fails or if a callback has failed before.
     fn unless<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.found() {
             return None;
         }
-        // Of several errors the first counts.
+        // Only the first of several exceptions is kept.
         Python::attach(call).map_err(|error| self.0.set(error)).ok()
     }
 }
 
-/// The strategies of a run. Whether a factory makes a policy or a controller is known only when a scenario names it as one.
+/// The strategies of a run. Each factory is registered both as a policy and as a controller, because only the scenario says which it is.
 pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
     let mut strategies = Strategies::default();
     for (name, factory) in factories.into_iter().flatten() {
@@ -67,7 +67,7 @@ pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -
     Ok(strategies)
 }
 
-/// The method of this name, which `kind` of strategy must have.
+/// The method of a strategy that every strategy of this `kind` must have.
 fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -> PyResult<Py<PyAny>> {
     if let Some(method) = strategy.getattr_opt(method)? {
         return Ok(method.unbind());
@@ -76,7 +76,7 @@ fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -
     Err(UsageError::new_err(format!("strategies[\"{name}\"]: found {found} without `{method}`, expected {kind}")))
 }
 
-/// The method of this name, if the class has one of its own: what `base` does is nothing and need not be called.
+/// The method of a strategy if its class overrides it. Returns `None` otherwise, because the method of `base` does nothing.
 fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<Option<Py<PyAny>>> {
     let Some(own) = strategy.getattr_opt(method)? else { return Ok(None) };
     let inherited = strategy.py().import("acklab.strategies")?.getattr(base)?.getattr(method)?;
@@ -84,7 +84,7 @@ fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<O
     Ok(is_own.then(|| own.unbind()))
 }
 
-/// A number for the seed of a strategy's own chance.
+/// A seed for the strategy's own random numbers.
 fn seed(random: &Stream) -> u64 {
     random.clone().below(u64::MAX)
 }

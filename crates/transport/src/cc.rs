@@ -16,6 +16,7 @@
 
 pub mod bbr;
 pub mod bbr3;
+pub mod bbr_tack;
 mod constants;
 pub mod copa;
 pub mod cubic;

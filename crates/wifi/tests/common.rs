@@ -7,6 +7,9 @@ pub(crate) mod exchange;
 pub(crate) mod fixed_point;
 pub(crate) mod form;
 pub(crate) mod nodes;
+#[path = "../../transport/tests/endpoints/octets.rs"]
+#[allow(dead_code, reason = "the tests of endpoints use the rest")]
+pub(crate) mod octets;
 pub(crate) mod packet;
 pub(crate) mod saturated;
 pub(crate) mod slots;

@@ -1,5 +1,6 @@
 //! Properties of every cell, whatever contends in it.
 
+use crate::common::octets::Octets;
 use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Instant, Machine};
@@ -8,8 +9,6 @@ use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::{Cell, Config};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 /// A flow from one node to another, and when its packets join, and how large they are.
@@ -219,16 +218,78 @@ fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> 
     counters_agree(&run)
 }
 
-/// Checks a cell whose settings, losses and arrivals these octets choose. The fuzz target `wifi_cell` shares it.
+/// A cell like those of [`cell`] whose settings the octets choose.
+fn cell_of(octets: &mut Octets<'_>) -> Value {
+    let queue = |octets: &mut Octets<'_>| {
+        let limit = match octets.below(3) {
+            0 => Value::Null,
+            1 => json!(format!("{}packets", 1 + octets.below(29))),
+            _ => json!(format!("{}B", 1_500 + octets.below(18_500))),
+        };
+        json!({"discipline": octets.one_of(&["fifo", "codel"]), "limit": limit})
+    };
+    let standard = octets.one_of(&["802.11n", "802.11b", "802.11g", "802.11a", "802.11ac", "802.11ax"]);
+    let is_low = matches!(standard, "802.11n" | "802.11ax") && octets.once_in(2);
+    let frames = octets.below(20);
+    let aggregated = octets.below(5);
+    json!({
+        "name": "cell",
+        "standard": standard,
+        "band": if is_low { json!("2.4GHz") } else { Value::Null },
+        "protection": if standard == "802.11g" { octets.one_of(&["none", "cts-to-self", "rts-cts"]) } else { "none" },
+        "rts_threshold": if octets.once_in(2) { Value::Null } else { json!(format!("{}B", octets.below(2_500))) },
+        "retries": {
+            "short": 1 + octets.below(7),
+            "long": 1 + octets.below(7),
+            "aggregated": if aggregated == 0 { Value::Null } else { json!(aggregated) },
+        },
+        "lifetime": octets.one_of(&["500ms", "20ms"]),
+        "aggregation": {
+            "max_bytes": octets.one_of(&[None, Some("0B"), Some("8000B")]),
+            "max_frames": if frames == 0 { Value::Null } else { json!(frames) },
+            "window": 1 + octets.below(64),
+            "a_msdu": octets.one_of(&["0B", "3839B"]),
+            "after_missed": octets.one_of(&["request", "retransmit"]),
+        },
+        "access": {"best_effort": {"txop_limit": octets.one_of(&["0ms", "1ms", "4ms"])}},
+        "ap": {"name": "ap", "queue": queue(octets), "queues": octets.one_of(&["per-station", "shared"])},
+        "station": [{"name": "sta", "count": STATIONS, "queue": queue(octets)}],
+    })
+}
+
+/// Losses like those of [`losses`].
+fn losses_of(octets: &mut Octets<'_>) -> Value {
+    let station = |octets: &mut Octets<'_>| 1 + octets.below(STATIONS as u64);
+    let hidden: Vec<[u64; 2]> = (0..octets.below(3)).map(|_| [station(octets), station(octets)]).collect();
+    json!({
+        "channel": {
+            "model": "fixed",
+            "frame_error_rate": octets.below(128) as f64 / 256.0,
+            "control_error_rate": octets.below(77) as f64 / 256.0,
+        },
+        "hidden": hidden.into_iter().filter(|[one, other]| one != other).collect::<Vec<_>>(),
+    })
+}
+
+/// A flow like those of [`flow`].
+fn flow_of(octets: &mut Octets<'_>) -> Flow {
+    let (from, step) = (octets.below(STATIONS as u64 + 1) as usize, 1 + octets.below(STATIONS as u64) as usize);
+    let category = octets.one_of(&Category::ALL);
+    let count = octets.below(60);
+    let packet = |_| (Instant::from_nanos(octets.below(30_000) * 1_000), Bytes(40 + octets.below(1_460)));
+    let mut packets: Vec<_> = (0..count).map(packet).collect();
+    packets.sort_unstable();
+    Flow { from, to: (from + step) % (STATIONS + 1), category, packets }
+}
+
+/// Checks a cell whose settings, losses and arrivals the octets choose. The fuzz target `wifi_cell` shares it.
 ///
 /// # Panics
 /// If a property does not hold.
 pub(crate) fn a_cell_of_octets_conserves_packets(octets: &[u8]) {
-    let choices = TestRng::from_seed(RngAlgorithm::PassThrough, octets);
-    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), choices);
-    let cells = (cell(), losses(), prop::collection::vec(flow(), 1..6));
-    let Ok(tree) = cells.new_tree(&mut runner) else { return };
-    let (settings, losses, flows) = tree.current();
+    let mut octets = Octets::new(octets);
+    let (settings, losses) = (cell_of(&mut octets), losses_of(&mut octets));
+    let flows: Vec<Flow> = (0..=octets.below(5)).map(|_| flow_of(&mut octets)).collect();
     if let Err(error) = packets_are_conserved(settings.clone(), losses.clone(), &flows) {
         panic!("{error}: {settings} {losses} {flows:?}");
     }

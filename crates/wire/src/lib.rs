@@ -7,7 +7,7 @@
 //! | [`ipv4`] | the header that transports travel in, and checksums |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
-//! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and what TCP/HACK makes of it |
+//! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and the variant of TCP/HACK |
 //! | [`tack`] | [`tack::Packet`]: packets of the TACK transport and their octets |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 //! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |

@@ -1,7 +1,5 @@
 //! Frames of 802.11 and radiotap headers, octet by octet.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use acklab_wire::dot11::msdu::{self, MsduError, Subframe};
 use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{

@@ -1,13 +1,9 @@
 //! IP packets as octets: what is read of them, beside what typed packets say of themselves.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "common/segment.rs"]
-mod segment;
-
 #[path = "properties/ip_packet.rs"]
 mod property;
 
+use crate::common::segment::{self, any_segment};
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::udp::UserDatagram;
@@ -16,7 +12,6 @@ use property::what_parses_agrees_with_its_octets;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use segment::any_segment;
 use std::net::IpAddr;
 
 const FLOW: Endpoints = Endpoints::of_connection(3);

@@ -1,13 +1,13 @@
 //! ACKs to a few octets and back.
 //!
-//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test rohc` looks longer; `ACKLAB_SEED` looks elsewhere. A failure
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` looks longer; `ACKLAB_SEED` looks elsewhere. A failure
 //! prints the seed of its case, which `ACKLAB_CASE` runs alone.
 
 #[path = "properties/rohc.rs"]
 mod property;
 
 use acklab_base::random::Seed;
-use property::{acks_come_out_as_they_went_in, any_octets_are_judged};
+use property::{acks_come_out_as_they_went_in, any_octets_are_accepted_or_refused};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -52,7 +52,7 @@ proptest! {
     }
 
     #[test]
-    fn octets_of_any_kind_are_judged(octets in proptest::collection::vec(any::<u8>(), 0..120)) {
-        any_octets_are_judged(&octets);
+    fn octets_of_any_kind_are_accepted_or_refused(octets in proptest::collection::vec(any::<u8>(), 0..120)) {
+        any_octets_are_accepted_or_refused(&octets);
     }
 }

@@ -47,6 +47,7 @@ fn example() -> Tack {
         acked: vec![Run { skip: 2, length: 3 }, Run { skip: 3, length: 1 }],
         lost: vec![Run { skip: 0, length: 2 }, Run { skip: 3, length: 3 }],
         unlisted: 0,
+        late: 0,
         echo: Timestamp(9),
         delay: 1000,
         delivered: 3000,
@@ -70,10 +71,10 @@ fn parameters() -> impl Strategy<Value = Parameters> {
 }
 
 fn frame() -> impl Strategy<Value = Frame> {
-    let tack = (any::<[u32; 6]>(), runs(1), runs(0)).prop_map(|(words, acked, lost)| {
-        let [next, unlisted, echo, delay, delivered, interval] = words;
+    let tack = (any::<[u32; 7]>(), runs(1), runs(0)).prop_map(|(words, acked, lost)| {
+        let [next, unlisted, late, echo, delay, delivered, interval] = words;
         let (next, echo) = (PktSeq(next), Timestamp(echo));
-        Frame::Tack(Box::new(Tack { next, acked, lost, unlisted, echo, delay, delivered, interval }))
+        Frame::Tack(Box::new(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval }))
     });
     prop_oneof![
         Just(Frame::Ping),
@@ -121,7 +122,7 @@ fn the_octets_of_the_header_are_where_they_should_be() {
 #[test]
 fn the_example_of_the_paper_takes_two_octets_a_block() {
     let tack = example();
-    assert_eq!(tack.wire_len(), 1 + 4 + (1 + 2 * 2) + (1 + 2 * 2) + 1 + 4 + 2 + 2 + 4);
+    assert_eq!(tack.wire_len(), 1 + 4 + (1 + 2 * 2) + (1 + 2 * 2) + 1 + 1 + 4 + 2 + 2 + 4);
     let sent = packet([Frame::Tack(Box::new(tack))]);
     assert_eq!(decode(&octets_of(&sent, Extent::Whole), Checksums::Verify), Ok((FLOW, sent)));
 }
@@ -160,7 +161,7 @@ fn what_is_wrong_is_said() {
 #[test]
 fn lists_are_those_of_a_receiver_that_counts() {
     let list = |acked: &[u8]| {
-        let octets = [&[4, 0, 0, 0, 0][..], acked, &[0, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+        let octets = [&[4, 0, 0, 0, 0][..], acked, &[0; 10]].concat();
         decode_frames(&octets, |_, _| ()).is_ok()
     };
     assert!(list(&[0]) && list(&[1, 1, 1]) && list(&[2, 1, 1, 1, 1]));

@@ -1,11 +1,9 @@
 //! Segments to octets and back.
 
-#[path = "common/segment.rs"]
-mod segment;
-
 #[path = "properties/tcp_decode.rs"]
 mod tcp_decode;
 
+use crate::common::segment::{any_segment, data};
 use acklab_base::Ecn;
 use acklab_wire::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
 use acklab_wire::tcp::{DecodeError, EncodeError, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps, decode};
@@ -14,7 +12,6 @@ use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use segment::{any_segment, data};
 use tcp_decode::what_decodes_survives_the_round_trip;
 
 const FLOW: Endpoints = Endpoints::of_connection(3);

@@ -20,19 +20,25 @@ def heat_map(
     panel: str | None = None,
     log: bool = False,
     within: Within | None = None,
+    wrap: int | None = None,
 ) -> go.Figure:
     """The mean of a column over two others, with its interval of 95 % over seeds in every cell.
 
-    One panel for each value of the column `panel`, all on one scale of colours, which is logarithmic with `log`. Axes keep the order
-    of first appearance. `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError
+    One panel for each value of the column `panel`, `wrap` of them in a row (default: all), all on one scale of colours, which is
+    logarithmic with `log`. Axes keep the order of first appearance. `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError
     as that does.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
-    figure = make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
-    )
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
-    for index, name in enumerate(panels, start=1):
+    across = min(wrap or len(panels), len(panels))
+    rows = math.ceil(len(panels) / across)
+    height = rows * (90 + 62 * max(len(lines), 4))
+    figure = make_subplots(
+        rows=rows, cols=across, shared_yaxes=True, horizontal_spacing=0.03, vertical_spacing=100 / height if rows > 1 else 0,
+        subplot_titles=[str(name or "") for name in panels],
+    )  # fmt: skip
+    for index, name in enumerate(panels):
+        where = {"row": index // across + 1, "col": index % across + 1}
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
         cells = {(row[x], row[y]): row for row in intervals(part, [x, y], value, within=within).to_dicts()}
         means, colours, texts = [], [], []
@@ -44,18 +50,18 @@ def heat_map(
         figure.add_heatmap(
             z=colours, customdata=means, x=[str(column) for column in columns], y=[str(line) for line in lines], text=texts,
             texttemplate="%{text}", textfont={"size": 11}, coloraxis="coloraxis", xgap=2, ygap=2,
-            hovertemplate=f"{x} %{{x}} · {y} %{{y}}<br>%{{customdata:.4~g}}<extra>{name or ''}</extra>", row=1, col=index,
+            hovertemplate=f"{x} %{{x}} · {y} %{{y}}<br>%{{customdata:.4~g}}<extra>{name or ''}</extra>", **where,
         )  # fmt: skip
-        figure.update_xaxes(title_text=x, type="category", showgrid=False, row=1, col=index)
-        figure.update_yaxes(type="category", showgrid=False, row=1, col=index)
-    figure.update_yaxes(title_text=y, row=1, col=1)
+        figure.update_xaxes(title_text=x, type="category", showgrid=False, **where)
+        figure.update_yaxes(type="category", showgrid=False, **where)
+    figure.update_yaxes(title_text=y, col=1)
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
     if log:
         ticks = [1, 2, 5]
         values = [step * 10**power for power in range(-3, 7) for step in ticks]
         bar |= {"tickvals": [math.log10(value) for value in values], "ticktext": [f"{value:g}" for value in values]}
     figure.update_layout(coloraxis={"colorscale": SEQUENTIAL, "colorbar": bar})
-    return finish(figure, 90 + 62 * max(len(lines), 4))
+    return finish(figure, height)
 
 
 def profiles(

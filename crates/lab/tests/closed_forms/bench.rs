@@ -1,4 +1,4 @@
-//! The paths that closed forms speak of, and what is measured on them.
+//! The paths of the closed forms, and the measurements on them.
 
 use crate::common::tables::Tables;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(text: &str, seed: u64, sets: &[String]) -> Tables {
     Tables::run(text, sets, Some(seed))
 }
 
-/// What one flow made of a lossy path.
+/// The measurements of one flow on a lossy path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     /// Mean round-trip time, in seconds.
@@ -112,7 +112,7 @@ pub(crate) fn periodic(p: f64, losses: u64) -> String {
     format!("link.0.forward.loss={{ model = \"list\", packets = [{}] }}", packets.join(", "))
 }
 
-/// Is `ours` as far from `theirs` as `tolerance` allows, as a share of theirs?
+/// Returns `true` if `ours` deviates from `theirs` by no more than the share `tolerance` of theirs.
 pub(crate) fn assert_close(what: &str, ours: f64, theirs: f64, tolerance: f64) {
     println!("{what}: {ours:.4} against {theirs:.4}, {:+.1} %", (ours / theirs - 1.0) * 100.0);
     assert!((ours / theirs - 1.0).abs() <= tolerance, "{what}: {ours} against {theirs}");

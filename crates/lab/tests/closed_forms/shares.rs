@@ -1,4 +1,4 @@
-//! Who gets how much of one bottleneck.
+//! The shares of flows at one bottleneck.
 //!
 //! * Jain's index: AIMD converges to equal shares (Chiu and Jain, 1989); flows of CUBIC with one round trip do (RFC 9438, §5.6);
 //!   BBR's do by the pauses in which all measure the path at once (Cardwell et al., ACM Queue 14(5), 2016), which Hock et al. (ICNP 2017)
@@ -56,7 +56,7 @@ fn equal_flows_share_equally_where_they_promise_it() {
     assert!(index >= 0.95, "two of vivace: {index}");
 }
 
-/// What is not promised, so that the figures are there to be read.
+/// Combinations without a published claim, whose figures are only printed.
 #[test]
 #[ignore = "long: make closed-forms"]
 fn shares_in_other_queues() {

@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 pub(crate) struct Tables(BTreeMap<&'static str, RecordBatch>);
 
 impl Tables {
-    /// Run `scenario` and keep its tables.
+    /// Runs `scenario` and returns its tables.
     pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Self {
         Self::of_results(run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Keep the tables of a run.
+    /// The tables of a finished run.
     pub(crate) fn of_results(results: Results) -> Self {
         Self(results.tables.into_iter().map(|table| (table.name(), table.into_arrow().unwrap())).collect())
     }
 
-    /// Run the scenario of `text` with these overrides, and with another seed if one is given.
+    /// Runs the scenario in `text` with these overrides, and with another seed if one is given.
     pub(crate) fn run(text: &str, sets: &[impl ToString], seed: Option<u64>) -> Self {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
         let scenario = load(text, "the scenario", &sets, seed).unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -51,7 +51,7 @@ impl Tables {
         self.column(table, column).as_primitive::<UInt64Type>().values().to_vec()
     }
 
-    /// By row, whether there is no value.
+    /// By row, whether the value is null.
     pub(crate) fn nulls(&self, table: &str, column: &str) -> Vec<bool> {
         let column = self.column(table, column);
         (0..column.len()).map(|row| column.is_null(row)).collect()

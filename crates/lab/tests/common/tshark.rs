@@ -1,9 +1,9 @@
-//! Captures as tshark reads them.
+//! Captures as decoded by tshark.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What tshark says of each frame of `path`: these fields, separated by blanks; none if tshark is not to be asked.
+/// tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns `None` if tests with tshark are disabled.
 ///
 /// # Panics
 /// If tshark is missing or fails.
@@ -42,7 +42,7 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<S
     Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect())
 }
 
-/// The numbers of the frames that `filter` lets through, each with these fields.
+/// The numbers of the frames that match `filter`, each with these fields.
 pub(crate) fn frames(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     tshark(path, filter, &[&["frame.number"], fields].concat())
 }

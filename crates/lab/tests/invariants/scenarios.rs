@@ -1,4 +1,4 @@
-//! Random scenarios, as text: what fails can be read, kept and run by hand.
+//! Random scenarios, as text: a failing one can be read, kept and run by hand.
 
 use acklab_path::queue;
 use acklab_transport::{ack, cc};
@@ -27,7 +27,7 @@ pub(crate) fn anything() -> impl Strategy<Value = Text> {
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
-/// Anything on the way there, and up to half of the ACKs lost on the way back.
+/// Random effects on the forward path, and up to half of the ACKs lost on the return path.
 pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     let lossy = (direction(), 0.1..0.5).prop_map(|(reverse, share): (String, f64)| {
         let kept: String =
@@ -45,7 +45,7 @@ pub(crate) fn in_order() -> impl Strategy<Value = Text> {
     });
     let reverse = (weighted(0.5, rate(100_000)), delay(), weighted(0.4, gate()))
         .prop_map(|(rate, delay, gate)| lines(&[rate, Some(format!("delay = \"{delay}us\"")), gate]));
-    // A FIN that goes alone can be sent again, and no series of packets tells of it.
+    // A FIN without data can be retransmitted, which no series of packets shows.
     let roomy = stack().prop_filter("the FIN needs room beside the last data", |stack| stack.mss > 2);
     (0u64..1000, vec((forward, reverse), 1..=2), roomy, 1u64..400).prop_map(|(seed, links, stack, segments)| {
         // The last segment is not full, so the FIN goes with it.

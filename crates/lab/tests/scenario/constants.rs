@@ -1,4 +1,4 @@
-//! The constants of controllers and slow starts: what the schema says of them, and what they do.
+//! The constants of controllers and slow starts: their schema, and their effect.
 
 use super::NAME;
 use acklab_lab::scenario::{Refusal, Scenario, load, schema};
@@ -6,7 +6,7 @@ use acklab_lab::{RunOptions, run};
 use acklab_transport::cc;
 use serde_json::{Value, json};
 
-/// A bottleneck with a short queue, losses and marks, for every controller to find something to do.
+/// A bottleneck with a short queue, losses and marks, so that every controller has to respond.
 const PATH: &str = r#"
 duration = "12s"
 seed = 5
@@ -27,7 +27,7 @@ struct Kind {
     /// The key of the flow.
     key: &'static str,
     name: String,
-    /// What the schema says of it.
+    /// Its schema.
     schema: Value,
 }
 
@@ -47,7 +47,7 @@ impl Kind {
         kinds.into_iter().flatten().collect()
     }
 
-    /// The constants, and what the schema says of each.
+    /// The constants with their schemas.
     fn constants(&self) -> Vec<(String, Value)> {
         let properties = self.schema["properties"].as_object().cloned().unwrap_or_default();
         properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
@@ -98,12 +98,15 @@ fn another(schema: &Value) -> Value {
     let within = |number: f64| number.clamp(bound("minimum", 0.0), bound("maximum", 1e9));
     match (published, schema["type"].as_str()) {
         (Value::Bool(value), _) => json!(!value),
-        (Value::String(_), _) => json!("123ms"),
+        (Value::String(_), _) => match schema["enum"].as_array() {
+            Some(choices) => choices.iter().find(|choice| *choice != published).cloned().unwrap_or_default(),
+            None => json!("123ms"),
+        },
         (_, Some("integer")) => json!(within(published.as_f64().unwrap_or(0.0) + 1.0) as u64),
         _ => {
             let published = published.as_f64().unwrap_or(0.0);
             let greater = within(published * 1.25 + 0.01);
-            json!(if (greater - published).abs() > 1e-9 { greater } else { within(published * 0.75) })
+            json!(if (greater - published).abs() > 1e-9 { greater } else { within(published * 0.75 - 0.01) })
         }
     }
 }
@@ -124,7 +127,7 @@ fn every_constant_can_be_set_and_survives() {
     }
 }
 
-/// Something follows from some constant of each table, and from half of all; others matter on other paths only.
+/// At least one constant of each table, and half of all, change the results; others matter on other paths only.
 #[test]
 fn constants_move_what_a_controller_does() {
     let tables = |sets: &[String]| {

@@ -1,4 +1,4 @@
-//! What was read is written out in full, and reads back as the same.
+//! A scenario that is written out in full parses to the same scenario.
 
 use super::{FULL, NAME, read, settings};
 use acklab_base::{Bytes, Duration};
@@ -98,7 +98,7 @@ fn a_byte_order_mark_and_other_line_ends_do_no_harm() {
     assert_eq!(read(&text, &[]), read(FULL, &[]));
 }
 
-/// Words of the language, and some that are none, to put scenarios together from.
+/// Words of the language and others, of which random scenarios are composed.
 fn word() -> impl Strategy<Value = String> {
     let words: Vec<&str> =
         FULL.split([' ', '\n', '{', '}', '[', ']', '=', ',', '"', '.']).filter(|word| !word.is_empty()).collect();
@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// The place of any key of the scenario takes any value without a panic, and what is accepted is written out as it was meant.
+    /// Any value of any key is handled without a panic, and an accepted value is written out unchanged.
     #[test]
     fn every_place_takes_a_value(place in 0..places().len(), value in word()) {
         let set = format!("{}={value}", places()[place]);

@@ -30,7 +30,7 @@ fn its_examples_are_scenarios() {
 #[test]
 fn every_table_is_closed_and_every_key_described() {
     walk(&schema(), "", &mut |path, schema| {
-        // What a transport of someone's own can be told is known to that alone.
+        // Only the transport itself knows the settings of a custom transport.
         let is_open = schema["properties"]["protocol"]["const"] == "custom";
         if schema["type"] == "object" && !is_open {
             assert_eq!(schema["additionalProperties"], false, "{path}");
@@ -45,7 +45,7 @@ fn every_table_is_closed_and_every_key_described() {
     });
 }
 
-/// `check` reads these keywords; others would go unheeded.
+/// `check` interprets these keywords only; others would be ignored.
 #[test]
 fn it_is_written_in_keywords_that_are_heeded() {
     const HEEDED: [&str; 12] = [
@@ -63,7 +63,7 @@ fn it_is_written_in_keywords_that_are_heeded() {
         "maxItems",
     ];
     const SAID_TO_PERSONS: [&str; 6] = ["description", "title", "examples", "default", "$schema", "x-taplo"];
-    // Of these, `format` and the unit are heeded, the rest is checked with the sense.
+    // Of these, `check` interprets `format` and the unit; `validate` checks the rest.
     const OTHERS: [&str; 4] = ["format", "x-acklab-quantity", "pattern", "minItems"];
     walk(&schema(), "", &mut |path, schema| {
         for keyword in schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str()) {

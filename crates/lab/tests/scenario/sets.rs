@@ -1,4 +1,4 @@
-//! Values from outside.
+//! Values given by `--set`.
 
 use super::{FULL, NAME, edited, read, settings};
 use crate::common::names::controllers;
@@ -70,7 +70,7 @@ fn an_empty_value_takes_a_key_away() {
     assert_eq!(scenario.flows()[0].name, "flow_1");
 }
 
-/// What the text says of the kind that was replaced goes with it, as far as the new kind does not know it.
+/// If a set chooses another variant, the keys of the text that the new variant does not know are removed.
 #[test]
 fn another_kind_drops_what_only_the_old_one_knew() {
     let scenario = set(&[
@@ -158,7 +158,7 @@ fn sets_are_refused_with_themselves_as_the_place() {
     assert!(read(FULL, &[&endless]).unwrap_err().message().ends_with("this one has 100000 keys"));
 }
 
-/// The fault is in the text, though the set has brought it about.
+/// The fault is in the text, although the set has caused it.
 #[test]
 fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();

@@ -17,7 +17,7 @@ fn accepted(flow: &str, sets: &[&str]) -> Scenario {
     read(&text(flow), sets).unwrap_or_else(|refusal| panic!("{flow} {sets:?}\n{refusal}"))
 }
 
-/// The place without the file, the path and the message.
+/// The position without the file name, the path and the message.
 fn refused(flow: &str, sets: &[&str]) -> String {
     let refusal = read(&text(flow), sets).map(|_| ()).expect_err(flow);
     let place = refusal.place().strip_prefix(NAME).unwrap_or(refusal.place());
@@ -93,7 +93,7 @@ fn a_set_chooses_another_protocol() {
         for set in ["flow.0.transport=udp", "flow.0.transport.protocol=udp", "flow.0.transport={protocol=\"udp\"}"] {
             assert_eq!(accepted(flow, &[set, traffic]).flow[0].transport.name(), "UDP", "{flow} {set}");
         }
-        // What was set is not dropped in silence.
+        // A value that was set is not silently dropped.
         assert!(
             refused(flow, &["flow.0.mss=1B", "flow.0.transport=udp", traffic]).contains("only TCP has this setting")
         );
@@ -102,7 +102,7 @@ fn a_set_chooses_another_protocol() {
     assert_eq!(back, accepted("preset = \"linux\"", &[]));
 }
 
-/// Line 9 is `[[flow]]`; what a test adds stands in line 12 and after.
+/// Line 9 is `[[flow]]`; the additions of a test begin at line 12.
 #[test]
 fn messages_speak_of_what_was_written() {
     let tcp = |settings: &str| format!("transport = {{ protocol = \"tcp\", preset = \"rfc\", {settings} }}");
@@ -121,19 +121,19 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             "transport = { preset = \"rfc\" }",
-            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"custom\"",
+            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"tack\", \"custom\"",
         ),
         (
             "transport = \"tpc\"",
-            ":12:13 flow.0.transport: found \"tpc\", expected \"tcp\" or \"udp\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }; did you mean `tcp`?",
+            ":12:13 flow.0.transport: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }; did you mean `tcp`?",
         ),
         (
             "transport = { protocol = \"tpc\" }",
-            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"custom\"; did you mean `tcp`?",
+            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", \"custom\"; did you mean `tcp`?",
         ),
         (
             "transport = 5",
-            ":12:13 flow.0.transport: found 5, expected \"tcp\" or \"udp\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }",
+            ":12:13 flow.0.transport: found 5, expected one of \"tcp\", \"udp\", \"tack\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }",
         ),
         (
             &format!("{}\nmss = \"1B\"", tcp("sack = true")),

@@ -1,4 +1,4 @@
-//! Flows over UDP: what they need, and what only TCP has.
+//! Flows over UDP: required settings, and settings that only TCP has.
 
 use super::{FULL, read};
 use serde_json::json;

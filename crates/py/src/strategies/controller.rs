@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// What a controller is given at its birth.
+/// The argument of a controller's constructor.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
 pub(crate) struct ControllerStart {
     mss: u64,
@@ -31,13 +31,13 @@ fn signal_name(py: Python<'_>, signal: Signal) -> &Bound<'_, PyString> {
 /// The controller of one flow.
 pub(super) struct PythonController {
     name: String,
-    /// None if it could not be made.
+    /// `None` if the constructor failed.
     methods: Option<Methods>,
     fault: Fault,
 }
 
 struct Methods {
-    /// The window as Python sees it, which follows the sender's at each call.
+    /// The window that Python sees; it is set from the sender's at each call.
     window: Py<Window>,
     on_ack: Py<PyAny>,
     ssthresh: Py<PyAny>,
@@ -72,7 +72,7 @@ impl Methods {
         })
     }
 
-    /// The sender's window in its present state, for Python.
+    /// Copies the sender's window for Python.
     fn show<'py>(&self, py: Python<'py>, window: &cc::Window) -> PyResult<&Bound<'py, Window>> {
         let shown = self.window.bind(py);
         *shown.try_borrow_mut()? = Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss };
@@ -95,8 +95,8 @@ impl PythonController {
         Self { name: name.to_owned(), methods, fault: fault.clone() }
     }
 
-    /// Calls Python with the window, and takes over what it made of it.
-    fn moves(
+    /// Calls a method that may change the window, and copies the window back.
+    fn call_with_window(
         &self,
         window: &mut cc::Window,
         which: impl FnOnce(&Methods) -> Option<&Py<PyAny>>,
@@ -105,21 +105,21 @@ impl PythonController {
         let Some((methods, method)) = self.methods.as_ref().and_then(|methods| Some((methods, which(methods)?))) else {
             return;
         };
-        let moved = self.fault.unless(|py| {
+        let changed = self.fault.unless(|py| {
             let shown = methods.show(py, window)?;
             call(method.bind(py), shown)?;
             let shown = shown.try_borrow()?;
             Ok((shown.cwnd, shown.ssthresh))
         });
-        if let Some(moved) = moved {
-            (window.cwnd, window.ssthresh) = moved;
+        if let Some(changed) = changed {
+            (window.cwnd, window.ssthresh) = changed;
         }
     }
 }
 
 impl CongestionControl for PythonController {
     fn on_established(&mut self, now: Instant, window: &mut cc::Window, rtt: Option<Duration>) {
-        self.moves(
+        self.call_with_window(
             window,
             |methods| methods.on_established.as_ref(),
             |method, window| method.call1((now.as_nanos(), window, rtt.map(Duration::as_nanos))).map(|_| ()),
@@ -127,7 +127,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_ack(&mut self, window: &mut cc::Window, ack: &cc::Ack) {
-        self.moves(
+        self.call_with_window(
             window,
             |methods| Some(&methods.on_ack),
             |method, window| method.call1((window, Ack(*ack))).map(|_| ()),
@@ -144,7 +144,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_state(&mut self, now: Instant, window: &mut cc::Window, state: CongestionState) {
-        self.moves(
+        self.call_with_window(
             window,
             |methods| methods.on_state.as_ref(),
             |method, window| method.call1((now.as_nanos(), window, state_name(method.py(), state))).map(|_| ()),
@@ -152,7 +152,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_undo(&mut self, now: Instant, window: &mut cc::Window) {
-        self.moves(
+        self.call_with_window(
             window,
             |methods| methods.on_undo.as_ref(),
             |method, window| method.call1((now.as_nanos(), window)).map(|_| ()),
@@ -166,7 +166,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_sent(&mut self, window: &mut cc::Window, sent: &cc::Sent) {
-        self.moves(
+        self.call_with_window(
             window,
             |methods| methods.on_sent.as_ref(),
             |method, window| method.call1((window, Sent(*sent))).map(|_| ()),

@@ -1,4 +1,4 @@
-//! What a congestion controller written in Python is told.
+//! The arguments of a congestion controller written in Python.
 
 use acklab_base::Duration;
 use acklab_transport::cc;
@@ -32,7 +32,7 @@ impl Window {
     }
 }
 
-/// One ACK.
+/// An ACK.
 #[pyclass(module = "acklab.strategies", frozen)]
 pub(crate) struct Ack(pub(super) cc::Ack);
 
@@ -158,7 +158,7 @@ impl Ack {
     }
 }
 
-/// What one ACK tells of the rate of delivery.
+/// The delivery rate sample of an ACK.
 #[pyclass(module = "acklab.strategies", frozen)]
 pub(crate) struct RateSample(Sample);
 
@@ -321,7 +321,7 @@ impl Lost {
     }
 }
 
-/// Its name, as Python has it.
+/// The name of a congestion state in Python.
 pub(super) fn state_name(py: Python<'_>, state: CongestionState) -> &Bound<'_, PyString> {
     match state {
         CongestionState::Open => intern!(py, "open"),

@@ -48,6 +48,8 @@ registry! {
     "bbr" => Bbr(super::bbr::Config) boxed,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     "bbr3" => Bbr3(super::bbr3::Config) boxed,
+    /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is counted in TACK intervals.
+    "bbr-tack" => BbrTack(super::bbr_tack::Config) boxed,
     /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
     "dctcp" => Dctcp(super::dctcp::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).

@@ -1,28 +1,46 @@
 //! Closing a connection.
 //!
 //! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both ends have closed every stream, sent
-//! all of it and received all of it, the opener says that the connection is over; either may say so before, with a code. Whoever speaks to
-//! a closed connection is told again.
+//! all of it and received all of it, the opener says that the connection is over; either may say so before, with a code. A Close is
+//! repeated until it is answered by another, or for the tenth time. Whoever speaks to a closed connection is told again.
 
 use super::connection::{Connection, Phase};
 use super::streams::Side;
-use acklab_base::Event;
-use acklab_wire::tack::Frame;
+use crate::recovery::alarm::Alarm;
+use acklab_base::{Event, Instant};
+use acklab_wire::tack::{Frame, Packet};
 
 /// Both ends have said all.
 const DONE: u32 = 0;
+/// A Close leaves so often at most: a peer that has answered none of them is gone.
+const MOST_CLOSES: u32 = 10;
+/// The time between two of them doubles so often at most.
+const MOST_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
     /// A Close is to leave.
     is_due: bool,
+    /// This end was the first to say it, and waits for an answer.
+    asks: bool,
+    sent: u32,
+    repeats: Alarm,
+}
+
+impl Close {
+    /// When a Close leaves again.
+    #[inline]
+    pub(super) fn repeats_at(&self) -> Option<Instant> {
+        self.repeats.at()
+    }
 }
 
 impl Connection {
     /// Ends the connection at once, with a code that says why; zero means that both ends have said all.
     pub fn abort(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
-            self.close.is_due = self.phase == Phase::Established;
+            let has_peer = self.phase == Phase::Established;
+            (self.close.is_due, self.close.asks) = (has_peer, has_peer);
             self.end(code);
             self.output.stir();
         }
@@ -48,16 +66,35 @@ impl Connection {
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             self.end(code);
+            self.close.is_due = true;
         }
     }
 
-    /// The peer speaks to a connection that is over.
-    pub(super) const fn answer_after_end(&mut self) {
-        self.close.is_due = true;
+    /// A packet has come to a connection that is over.
+    pub(super) fn take_after_end(&mut self, packet: &Packet) {
+        let closes = packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. }));
+        if closes && self.close.asks {
+            self.close.repeats.set(None);
+        } else {
+            self.close.is_due = true;
+        }
     }
 
-    pub(super) fn close_frame(&mut self) -> Option<Frame> {
+    pub(super) fn wake_close(&mut self, now: Instant) {
+        self.close.is_due |= self.close.repeats.expire(now);
+    }
+
+    pub(super) fn close_frame(&mut self, now: Instant) -> Option<Frame> {
         let Phase::Closed { code } = self.phase else { return None };
-        std::mem::take(&mut self.close.is_due).then_some(Frame::Close { code })
+        if !std::mem::take(&mut self.close.is_due) {
+            return None;
+        }
+        let close = &mut self.close;
+        close.sent += 1;
+        if close.asks && close.sent < MOST_CLOSES {
+            let factor = 1 << (close.sent - 1).min(MOST_DOUBLINGS);
+            close.repeats.set(Some(now + self.sender.probe_timeout().saturating_mul(factor)));
+        }
+        Some(Frame::Close { code })
     }
 }

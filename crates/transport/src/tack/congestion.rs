@@ -81,7 +81,7 @@ pub(super) struct Congestion {
     reduction: Option<Reduction>,
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
-    /// The window has held back sending since the last feedback.
+    /// The window was used up since the last feedback.
     pub(super) held_back: bool,
     pub(super) counters: Counters,
 }

@@ -17,9 +17,6 @@ use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
 use std::ops::Range;
 
-/// Losses are remembered for so many probe timeouts, as long as QUIC's endpoints keep what is behind them (RFC 9000, §10.2).
-const KEPT_TIMEOUTS: u64 = 3;
-
 /// What of a TACK has passed the checks.
 #[derive(Clone, Copy, Debug)]
 struct Checked {
@@ -33,6 +30,8 @@ struct Checked {
 struct Measured {
     rtt: Option<Duration>,
     rate: Option<(u64, Duration)>,
+    /// Packets that were reported lost and have arrived.
+    late: u32,
 }
 
 impl Connection {
@@ -53,7 +52,8 @@ impl Connection {
         let prior_in_flight = sender.in_flight();
         if is_newest {
             sender.newest_tack = Some(number);
-            measured = Measured { rtt: Some(rtt), rate };
+            let late = tack.late.saturating_sub(std::mem::replace(&mut sender.late, tack.late));
+            measured = Measured { rtt: Some(rtt), rate, late };
             sender.sample(now, rtt);
             if let Some((octets, interval)) = rate {
                 let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
@@ -69,8 +69,8 @@ impl Connection {
             sender.board.lose(range, &mut sender.lost);
         }
         sender.board.settle();
-        sender.owes_forget |= sender.board.lowest_outstanding() > next;
         self.conclude(now, &progress, prior_in_flight, measured);
+        self.sender.note_wait(now, next);
         if is_newest {
             let rtt_min = self.sender.round_trips.least();
             self.sender.synced.on_tack(now, rtt_min, self.receiver.expected_and_lost());
@@ -104,6 +104,7 @@ impl Connection {
         sender.board.lose(range, &mut sender.lost);
         sender.board.settle();
         self.conclude(now, &Progress::default(), prior_in_flight, Measured::default());
+        self.sender.note_wait(now, 0);
         Ok(())
     }
 
@@ -120,7 +121,13 @@ impl Connection {
     }
 
     /// Streams and congestion control learn what the board has.
-    fn conclude(&mut self, now: Instant, progress: &Progress, prior_in_flight: u64, Measured { rtt, rate }: Measured) {
+    fn conclude(
+        &mut self,
+        now: Instant,
+        progress: &Progress,
+        prior_in_flight: u64,
+        Measured { rtt, rate, late }: Measured,
+    ) {
         let sender = &mut self.sender;
         let wants_fates = sender.congestion.wants_fates();
         let delivered = sender.count_delivered(progress.octets);
@@ -181,7 +188,7 @@ impl Connection {
             delivered,
             total_delivered: sender.counters.delivered,
             lost: &sender.told_lost,
-            spuriously_lost: progress.spuriously_lost,
+            spuriously_lost: late.into(),
             in_flight,
             prior_in_flight,
             largest_acknowledged: sender.board.largest_acknowledged(),
@@ -204,7 +211,8 @@ impl Connection {
         }
         sender.fates.clear();
         sender.told_lost.clear();
-        self.forget_old_losses(now, is_persistent);
+        // What is settled cannot be refuted by numbers: the receiver counts what arrives late.
+        self.sender.board.forget_lost(Instant::FAR_FUTURE);
         self.sender.refresh_timeout();
         self.note_finished();
     }
@@ -218,13 +226,5 @@ impl Connection {
             return false;
         };
         sender.board.longest_loss(since) >= longest
-    }
-
-    /// A loss that could be refuted is remembered for a while.
-    fn forget_old_losses(&mut self, now: Instant, was_persistent: bool) {
-        let sender = &mut self.sender;
-        let kept = if was_persistent { Duration::ZERO } else { sender.probe_timeout().saturating_mul(KEPT_TIMEOUTS) };
-        sender.board.forget_lost(Instant::from_nanos(now.as_nanos().saturating_sub(kept.as_nanos())));
-        sender.board.settle();
     }
 }

@@ -33,9 +33,7 @@ impl Connection {
         let opens = packet.connection == NO_CONNECTION;
         self.check_phase(packet, opens)?;
         if let Phase::Closed { .. } = self.phase {
-            if !packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. })) {
-                self.answer_after_end();
-            }
+            self.take_after_end(packet);
             return Ok(());
         }
         let number = self.receiver.check_number(packet.number)?;
@@ -50,6 +48,9 @@ impl Connection {
             self.receiver.counters.marked += u64::from(packet.ecn == Ecn::Ce);
         } else {
             self.receiver.pass(number);
+            if self.phase != Phase::Established {
+                self.receiver.time_handshake(departed, arrived);
+            }
         }
         let arrival = Arrival { now, arrived, departed, number };
         for frame in packet.frames.iter() {

@@ -3,6 +3,7 @@
 //! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
 //! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
 //! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest.
+//! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
 
 use acklab_wire::tack::Run;
 use schemars::JsonSchema;

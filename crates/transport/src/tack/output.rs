@@ -97,7 +97,7 @@ impl Connection {
     }
 
     fn close_packet(&mut self, now: Instant) -> Option<Packet> {
-        let frame = self.close_frame()?;
+        let frame = self.close_frame(now)?;
         Some(self.pass(now, std::iter::once(frame).collect()))
     }
 
@@ -141,12 +141,10 @@ impl Connection {
             }
             let next = self.sender.board.next_number();
             if next.is_multiple_of(FORGET_INTERVAL) || self.sender.owes_forget {
-                let below = PktSeq::of(self.sender.board.lowest_outstanding());
-                push(&mut frames, Frame::Forget { below });
-                self.sender.owes_forget = false;
+                push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
-            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, reason, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
         } else {
@@ -166,10 +164,11 @@ impl Connection {
         let in_flight = self.sender.in_flight();
         let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
         let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
-        self.sender.congestion.held_back |= has_data && !has_room;
         let sends_data = has_data && has_room;
         let mut frames = Frames::default();
-        let control = self.control(now, sends_data, is_probe, &mut frames);
+        // What is said besides new data takes room from them; a retransmission would have to be cut in two.
+        let sends_new = sends_data && !self.streams.repeat_next();
+        let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
             if !has_data {
                 self.sender.congestion.on_app_limited(in_flight);
@@ -178,6 +177,11 @@ impl Connection {
             return None;
         }
         let piece = if sends_data { self.piece(&mut frames) } else { None };
+        if piece.is_none() && control.is_none() {
+            // All that a stream was to send again has been acknowledged meanwhile.
+            self.sender.owes_forget |= !frames.is_empty();
+            return self.data(now);
+        }
         self.sender.probe.on_sent();
         self.output.told = now;
         let number = self.send(now, Content { piece, control });
@@ -219,18 +223,25 @@ impl Connection {
             };
             let srtt = sender.srtt();
             sender.congestion.on_sent(sent, srtt);
+            sender.congestion.held_back |= !sender.congestion.has_room(in_flight, self.settings.mss());
         }
         number
     }
 
+    /// Without data, the receiver is told what it need not wait for if it may know more of what is outstanding than it had room to
+    /// tell.
+    #[inline]
+    pub(super) fn forgets_alone(&self) -> bool {
+        self.sender.owes_forget && self.sender.unlisted > 0 && !self.streams.have_due()
+    }
+
     /// What has to be said besides data: at most one thing that must arrive.
-    fn control(&mut self, now: Instant, with_data: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
-        if self.sender.owes_forget && with_data {
-            let below = PktSeq::of(self.sender.board.lowest_outstanding());
-            frames.push(Frame::Forget { below });
-            self.sender.owes_forget = false;
+    fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
+        let asks = self.forgets_alone();
+        if self.sender.owes_forget && (with_new || asks) {
+            frames.push(self.sender.forget(now));
         }
-        if is_probe {
+        if is_probe || asks {
             frames.push(Frame::Ping);
             return Some(Control::Ping);
         }
@@ -246,7 +257,7 @@ impl Connection {
             frames.push(Frame::Blocked { stream });
             return Some(Control::Blocked);
         }
-        if with_data && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
+        if with_new && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
             frames.push(Frame::Sync(sync));
             return Some(Control::Sync);
         }

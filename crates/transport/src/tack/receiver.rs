@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::settings::Settings;
 use super::timing::DelayFilter;
 use crate::ack::tack::Law;
-use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges};
+use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
@@ -102,6 +102,11 @@ impl Receiver {
         let _ = self.numbers.insert(number..number + 1);
     }
 
+    /// A packet of the handshake has arrived, which the first TACK times.
+    pub(super) fn time_handshake(&mut self, departed: Timestamp, arrived: Timestamp) {
+        self.delays.on_arrival(departed, arrived);
+    }
+
     /// A packet has arrived that has to be acknowledged.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
@@ -116,6 +121,8 @@ impl Receiver {
         self.acknowledger.enter(now, packet);
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
+        // A policy may ask for an ACK at this instant as if it were a later one.
+        self.acknowledger.wake(now);
     }
 
     /// The handshake has taken so long, from this end to the peer and back.
@@ -177,8 +184,9 @@ impl Receiver {
         range
     }
 
-    /// A TACK that leaves now; its lists may take so many octets.
-    pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
+    /// A TACK that leaves now for this reason; its lists may take so many octets. A sender that asks has nothing better to go by, so it
+    /// is told as much as fits.
+    pub(super) fn tack(&mut self, stamp: Timestamp, reason: Reason, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
         let least = self.law.period(self.rtt_min);
@@ -186,17 +194,19 @@ impl Receiver {
         let (delivered, interval) = self.rate.on_tack(ledger.newest, ledger.total.octets, least);
         self.loss_rate.on_interval(self.numbers.end(), self.loss.counters().lost);
         let (echo, delay) = self.delays.on_tack(stamp);
-        let mut tack = Tack { next: PktSeq::of(next), echo, delay, delivered, interval, ..Tack::default() };
+        let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
+        let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
         if !self.numbers.beyond().is_empty() {
-            self.list(next, room, &mut tack);
+            let is_asked = reason == Reason::Asked;
+            let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(&tack)) };
+            self.list(next, most, room, &mut tack);
         }
         tack
     }
 
     /// What lies beyond the first number that is missing.
     #[inline(never)]
-    fn list(&self, next: u64, room: u64, tack: &mut Tack) {
-        let most = self.settings.lists.blocks(&self.losses(tack));
+    fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
         let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);

@@ -10,6 +10,7 @@ use crate::cc::{self, Controller};
 use crate::recovery::fate::Fate;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use acklab_base::{Duration, Instant};
+use acklab_wire::tack::{Frame, PktSeq};
 
 /// What a packet held that must arrive, or be sent again under a new number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,10 @@ pub(super) struct Sender {
     pub(super) newest_tack: Option<u64>,
     /// The receiver waits for numbers that nothing is expected of any more.
     pub(super) owes_forget: bool,
+    /// It was told so of all numbers below this, and when.
+    forgotten: (u64, Instant),
+    /// Packets that it has reported lost and that have arrived.
+    pub(super) late: u32,
     /// The delivery rate that the receiver has reported last, in octets a second.
     pub(super) reported_rate: Option<u64>,
     /// How long feedback may take.
@@ -90,6 +95,8 @@ impl Sender {
             unlisted: 0,
             newest_tack: None,
             owes_forget: false,
+            forgotten: (0, Instant::ZERO),
+            late: 0,
             reported_rate: None,
             timeout: Duration::ZERO,
             measured_at: None,
@@ -127,9 +134,26 @@ impl Sender {
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.
     pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
-        let delivered = (self.counters.listed + self.unlisted).saturating_sub(self.counters.delivered);
+        // What is unlisted is counted in packets, not all of which are full.
+        let arrived = (self.counters.listed + self.unlisted).min(self.counters.bytes);
+        let delivered = arrived.saturating_sub(self.counters.delivered);
         self.counters.delivered += delivered;
         delivered
+    }
+
+    /// Tells the receiver what it need not wait for.
+    pub(super) fn forget(&mut self, now: Instant) -> Frame {
+        let below = self.board.lowest_remembered();
+        (self.owes_forget, self.forgotten) = (false, (below, now));
+        Frame::Forget { below: PktSeq::of(below) }
+    }
+
+    /// The receiver waits for `next`. It is told what it need not wait for, and after a round trip told again.
+    pub(super) fn note_wait(&mut self, now: Instant, next: u64) {
+        let (below, at) = self.forgotten;
+        let lowest = self.board.lowest_remembered();
+        let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
+        self.owes_forget |= lowest > next && !was_told;
     }
 
     /// How long feedback may take.

@@ -60,7 +60,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            congestion: cc::Config::Bbr(cc::bbr::Config::PUBLISHED),
+            congestion: cc::Config::BbrTack(cc::bbr_tack::Config::PUBLISHED),
             // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
             ack: ack::Config::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
             packet: Bytes(1500),

@@ -237,6 +237,14 @@ impl Streams {
         Some(&mut self.all[place].outgoing)
     }
 
+    /// Does the stream whose turn it is send something again?
+    #[inline]
+    pub(super) fn repeat_next(&self) -> bool {
+        let count = self.all.len();
+        let mut in_turn = (0..count).map(|step| &self.all[(self.turn + step) % count].outgoing);
+        in_turn.find(|outgoing| outgoing.has_due()).is_some_and(Outgoing::repeats)
+    }
+
     /// When the first lifetime ends.
     #[inline]
     pub(super) fn expires_at(&self) -> Option<Instant> {

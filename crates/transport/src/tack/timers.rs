@@ -5,8 +5,13 @@ use acklab_base::{Event, Instant};
 
 impl Connection {
     pub(super) fn wake_timers(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Idle | Phase::Listening | Phase::Closed { .. }) {
-            return;
+        match self.phase {
+            Phase::Idle | Phase::Listening => return,
+            Phase::Closed { .. } => {
+                self.wake_close(now);
+                return self.output.stir();
+            }
+            Phase::Opening | Phase::Accepting | Phase::Established => {}
         }
         self.receiver.wake(now);
         if self.sender.probe_at().is_some_and(|at| at <= now) {
@@ -38,7 +43,8 @@ impl Connection {
     #[inline]
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Idle | Phase::Listening | Phase::Closed { .. } => None,
+            Phase::Idle | Phase::Listening => None,
+            Phase::Closed { .. } => self.close.repeats_at(),
             Phase::Opening | Phase::Accepting => self.sender.probe_at(),
             Phase::Established => {
                 let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
@@ -53,7 +59,7 @@ impl Connection {
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;
         let has_data = self.streams.have_due() && sender.congestion.has_room(sender.in_flight(), self.settings.mss());
-        if has_data || self.streams.due_reset().is_some() || self.streams.have_questions() {
+        if has_data || self.forgets_alone() || self.streams.due_reset().is_some() || self.streams.have_questions() {
             sender.congestion.holds_until(Instant::ZERO)
         } else {
             None

@@ -115,7 +115,7 @@ impl Decompressor {
         Ok(Decompressed { acks: usize::from(is_new), duplicates: usize::from(!is_new) })
     }
 
-    /// Verifies what an IR, IR-DYN or IR-CR header says, and replaces the context of `cid`. Returns the number, the ACK, and whether it is
+    /// Verifies the context that an IR, IR-DYN or IR-CR header establishes, and replaces the context of `cid`. Returns the number, the ACK, and whether it is
     /// new.
     fn establish(
         &mut self,

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_have_gone_by_have_lengths() {
+    fn earlier_numbers_have_lengths() {
         let mut received = Received::new();
         assert_eq!((received.first(0), received.length(0)), (0, None));
         received.note(0, 3);

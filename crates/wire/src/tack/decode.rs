@@ -192,9 +192,9 @@ impl<'a> Octets<'a> {
     fn tack(&mut self) -> Option<Tack> {
         let next = PktSeq(self.half()?);
         let (acked, lost) = (self.list(1)?, self.list(0)?);
-        let (unlisted, echo) = (self.varint()?, Timestamp(self.half()?));
+        let (unlisted, late, echo) = (self.varint()?, self.varint()?, Timestamp(self.half()?));
         let (delay, delivered, interval) = (self.varint()?, self.varint()?, self.varint()?);
-        Some(Tack { next, acked, lost, unlisted, echo, delay, delivered, interval })
+        Some(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval })
     }
 
     /// Runs, of which the first skips at least `least` numbers and the others one. All lie within half the space of numbers.

@@ -114,6 +114,7 @@ fn append_tack(tack: &Tack, octets: &mut Vec<u8>) {
     append_list(&tack.acked, octets);
     append_list(&tack.lost, octets);
     varint::append(tack.unlisted, octets);
+    varint::append(tack.late, octets);
     octets.extend_from_slice(&tack.echo.0.to_be_bytes());
     varint::append(tack.delay, octets);
     varint::append(tack.delivered, octets);

@@ -127,6 +127,8 @@ pub struct Tack {
     pub lost: Vec<Run>,
     /// Packets that have arrived beyond `next` and that the acked list has no room for.
     pub unlisted: u32,
+    /// Packets that were reported lost and have arrived after all, since the connection began.
+    pub late: u32,
     /// The time of departure of the packet that is timed.
     pub echo: Timestamp,
     /// Δt*: microseconds from the arrival of that packet to this TACK.
@@ -181,7 +183,8 @@ impl Tack {
     /// Octets of the frame.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
-        let fields = [self.unlisted, self.delay, self.delivered, self.interval].map(varint::len).iter().sum::<u64>();
+        let fields =
+            [self.unlisted, self.late, self.delay, self.delivered, self.interval].map(varint::len).iter().sum::<u64>();
         1 + 4 + 4 + fields + list_len(&self.acked) + list_len(&self.lost)
     }
 }

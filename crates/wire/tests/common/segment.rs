@@ -1,7 +1,5 @@
 //! Segments for tests.
 
-#![allow(dead_code, reason = "each test file takes what it needs")]
-
 use acklab_base::Ecn;
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,

@@ -309,7 +309,7 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
 ///
 /// # Panics
 /// If the property does not hold.
-pub(crate) fn any_octets_are_judged(octets: &[u8]) {
+pub(crate) fn any_octets_are_accepted_or_refused(octets: &[u8]) {
     for config in [Config::standard(), Config::hack()] {
         let mut choices = Choices(octets);
         let ack = first(0, &mut choices);

@@ -47,10 +47,10 @@ impl<T> Packets<T> {
         }
     }
 
-    /// No number below is outstanding.
+    /// The lowest number of which anything is remembered: an acknowledgment of what lies below changes nothing.
     #[must_use]
-    pub const fn lowest_outstanding(&self) -> u64 {
-        self.settled
+    pub const fn lowest_remembered(&self) -> u64 {
+        self.first
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(lose(&mut board, 0..4), [0, 1, 3]);
         assert_eq!(lose(&mut board, 0..4), [0; 0]);
         assert_eq!(lose(&mut board, 3..100), [4, 5], "no number is lost that was never used");
-        assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.lowest_outstanding()), (0, false, 6));
+        assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.lowest_remembered()), (0, false, 0));
     }
 
     #[test]
@@ -92,19 +92,20 @@ mod tests {
         lose(&mut board, 0..2);
         let progress = board.acknowledge(Instant::ZERO, std::iter::once(0..3), &mut Vec::new()).unwrap();
         assert_eq!((progress.spuriously_lost, progress.packets), (2, 3));
-        board.forget_lost(Instant::from_nanos(10));
+        board.settle();
+        assert_eq!(board.lowest_remembered(), 3);
         assert_eq!(lose(&mut board, 0..3), [0; 0]);
     }
 
     #[test]
     fn numbers_that_pass_settle_at_once() {
         let mut board: Packets<u64> = Packets::default();
-        assert_eq!((board.pass(), board.pass(), board.lowest_outstanding()), (0, 1, 2));
+        assert_eq!((board.pass(), board.pass(), board.lowest_remembered()), (0, 1, 2));
         let packet = Packet { at: Instant::ZERO, octets: 1, is_ack_eliciting: true, is_in_flight: true, content: 0 };
         board.send(packet, Stamp::default());
-        assert_eq!((board.pass(), board.lowest_outstanding()), (3, 2));
+        assert_eq!((board.pass(), board.lowest_remembered()), (3, 2));
         assert!(board.acknowledge(Instant::ZERO, std::iter::once(0..4), &mut Vec::new()).is_ok());
         board.settle();
-        assert_eq!(board.lowest_outstanding(), 4);
+        assert_eq!(board.lowest_remembered(), 4);
     }
 }

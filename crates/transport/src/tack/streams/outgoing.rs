@@ -181,6 +181,12 @@ impl Outgoing {
         !self.lost.is_empty() || sendable.min(self.limit) > self.next || self.owes_end(self.next)
     }
 
+    /// Is something to be sent again?
+    #[inline]
+    pub(crate) fn repeats(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// Does the stream end at `offset`, and was that not sent yet?
     #[inline]
     fn owes_end(&self, offset: u64) -> bool {

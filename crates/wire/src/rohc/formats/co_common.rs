@@ -24,7 +24,7 @@ const WORD: Lsb = Lsb::new(16, 16_383, 32);
 /// `optional_ip_id_lsb` with its short form.
 const ID: Lsb = Lsb::new(8, 3, 16);
 
-/// The two bits that tell how many octets of a sequence or ACK number optional.
+/// The indicator of `variable_length_32_enc`: which octets of a sequence or ACK number follow.
 fn indicator(new: &State, references: &References, field: fn(&State) -> u32) -> u32 {
     let value = field(new);
     if references.all(|old| field(old) == value) {

@@ -204,7 +204,7 @@ fn seq_8_brings_a_list_ttl_and_ecn() {
 }
 
 #[test]
-fn co_common_says_what_no_other_can() {
+fn co_common_has_fields_that_no_other_format_has() {
     let (format, octets) = shortest(Behavior::Zero, false, |next| {
         next.ack.segment.ack.0 += 2896;
         next.ack_stride = 2896;
@@ -233,7 +233,7 @@ fn co_common_with_a_near_identification_has_an_octet_of_it() {
 }
 
 #[test]
-fn two_references_take_what_tells_both() {
+fn a_field_must_be_unambiguous_for_both_references() {
     let mut references = References::new(last(Behavior::Zero), 2);
     let later = next(Behavior::Zero, |next| next.ack.segment.window = 9);
     references.push(later);

@@ -1,0 +1,178 @@
+//! Flows over TACK: rates, counts of acknowledgments, losses both ways, both directions, captures.
+
+use crate::common::tables::Tables;
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use std::path::Path;
+use std::process::Command;
+
+/// 50 Mbps and 40 ms: a bdp of 166 packets.
+const DUMBBELL: &str = r#"
+duration = "6s"
+seed = 1
+
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+forward = { rate = "50Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "200packets" } }
+reverse = { rate = "50Mbps", delay = "20ms" }
+
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tack" }
+
+[measure]
+from = "1s"
+"#;
+
+/// Packets of 1500 octets carry 1427 of the stream.
+const MOST_GOODPUT: f64 = 50.0 * 1427.0 / 1500.0;
+
+fn run(sets: &[&str]) -> Tables {
+    Tables::run(DUMBBELL, sets, None)
+}
+
+fn goodput(tables: &Tables) -> f64 {
+    tables.numbers("flows", "mean_throughput_l7")[0]
+}
+
+const LOSSES: [&str; 2] = [
+    r#"link.btl.forward.loss={model="independent", probability=0.1}"#,
+    r#"link.btl.reverse.loss={model="independent", probability=0.1}"#,
+];
+
+#[test]
+fn one_flow_fills_the_link() {
+    for congestion in ["bbr-tack", "bbr", "bbr3", "newreno", "cubic", "vegas", "dctcp"] {
+        let tables = run(&[&format!("flow.0.congestion={congestion}")]);
+        let share = goodput(&tables) / MOST_GOODPUT;
+        assert!((0.93..=1.01).contains(&share), "{congestion}: {share}");
+        assert_eq!(tables.texts("flows", "transport_protocol"), ["TACK"]);
+        assert_eq!(tables.texts("flows", "cca"), [congestion]);
+        assert_eq!(tables.texts("flows", "ack_policy"), ["tack"]);
+    }
+}
+
+/// Copa takes a rate from the delay of each ACK; with four in a round trip it swings about the rate of the link.
+#[test]
+fn copa_is_not_starved() {
+    let share = goodput(&run(&["flow.0.congestion=copa"])) / MOST_GOODPUT;
+    assert!(share > 0.6, "{share}");
+}
+
+/// 4 in 40 ms are 100 a second: one to 41 data packets, where TCP sends one to two.
+#[test]
+fn acknowledgments_are_as_few_as_the_law_says() {
+    let tables = run(&["flow.0.congestion=vegas"]);
+    let acks = tables.counts("flows", "total_acks_sent_l4")[0] as f64 / 5.0;
+    assert!((80.0..=105.0).contains(&acks), "{acks}");
+}
+
+#[test]
+fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
+    let tables = run(&LOSSES);
+    let share = goodput(&tables) / MOST_GOODPUT;
+    assert!(share > 0.6, "{share}");
+    assert_eq!(tables.counts("flows", "total_rtos_l4"), [0]);
+}
+
+#[test]
+fn reordering_costs_little() {
+    let reorder = r#"link.btl.forward.reorder={probability=0.05, by="5ms"}"#;
+    let tables = run(&["flow.0.congestion=bbr-tack", reorder]);
+    let share = goodput(&tables) / MOST_GOODPUT;
+    assert!(share > 0.9, "{share}");
+    let sent = tables.counts("flows", "total_data_packets_l4")[0];
+    let again = tables.counts("flows", "total_retransmissions_l4")[0];
+    assert!(again * 100 < sent, "the settling time is longer: {again} of {sent}");
+}
+
+#[test]
+fn a_transfer_ends() {
+    let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="3MB"}"#, LOSSES[0], LOSSES[1]]);
+    assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [3_000_000]);
+    let time = tables.numbers("flows", "flow_completion_time_l4")[0];
+    assert!(time < 5.0, "{time}");
+}
+
+#[test]
+fn both_ends_write() {
+    let tables = run(&[r#"flow.0.back={model="greedy"}"#]);
+    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| rate / MOST_GOODPUT) {
+        assert!((0.85..=1.01).contains(&share), "{share}");
+    }
+    let sent = tables.counts("flows", "total_data_packets_l4");
+    for (acks, sent) in tables.counts("flows", "total_acks_delivered_l4").into_iter().zip(sent) {
+        assert!(400 < acks && 10 * acks < sent, "{acks} for {sent}");
+    }
+}
+
+#[test]
+fn a_slow_reader_holds_its_sender_back() {
+    let tables = run(&[
+        r#"flow.0.reading={model="constant", rate="10Mbps", read="10kB"}"#,
+        "flow.0.receive_buffer=100kB",
+        "flow.0.congestion=cubic",
+    ]);
+    let rate = goodput(&tables);
+    assert!((9.5..=10.5).contains(&rate), "{rate}");
+}
+
+#[test]
+fn decisions_and_events_are_recorded() {
+    let tables =
+        run(&[r#"measure.series=["events", "decisions", "operating_point", "throughput"]"#, "measure.from=0s"]);
+    assert!(tables.texts("events", "event").iter().any(|event| event == "established"));
+    assert!(tables.rows("operating_point") > 100);
+    assert!(tables.rows("decisions") > 1000);
+    assert!(tables.texts("acks", "reason").iter().any(|reason| reason == "periodic"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
+    assert!(refused("flow.0.packet=1000B").contains("1228B to 65535B"));
+    assert!(refused("flow.0.settling=9").contains("settling"));
+    assert!(refused("flow.0.preset=linux").contains("only TCP has such a setting"));
+}
+
+/// The dissector of Wireshark reads what is sent.
+#[test]
+fn captures_are_dissected() {
+    if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
+        eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tack");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = format!("{DUMBBELL}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n");
+    let sets = [LOSSES[0], LOSSES[1], "duration=2s"].map(str::to_owned);
+    let scenario = load(&text, "the dumbbell", &sets, None).unwrap();
+    let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+    let tables = Tables::of(&scenario, &options);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors/tack.lua");
+    let count = |filter: &str| {
+        let output = Command::new("tshark")
+            .arg("-n")
+            .arg(format!("-Xlua_script:{}", script.display()))
+            .args(["-Y", filter, "-T", "fields", "-e", "tack.pkt_seq", "-r"])
+            .arg(folder.join("b.pcapng"))
+            .output()
+            .expect("tshark starts; ACKLAB_WITHOUT_TSHARK=1 does without this test");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().count() as u64
+    };
+    assert_eq!(count("_ws.malformed or _ws.lua.error"), 0);
+    assert_eq!(count("udp and not tack"), 0);
+    assert_eq!((count("tack.frame == 0x0c"), count("tack.frame == 0x0d")), (1, 1), "Open and Accept");
+    assert!(count("tack.frame == 0x05") > 50, "loss-event-driven IACKs");
+    assert!(count("tack.rate > 20 and tack.rate < 55") > 50, "rates of the link");
+    // The table begins at 1 s; what left before is in the capture alone.
+    assert!(
+        count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d")
+            > tables.counts("flows", "total_acks_sent_l4")[0]
+    );
+}

@@ -1,0 +1,381 @@
+//! BBR as it was designed together with TACK (Li et al., IEEE/ACM ToN 2021, §VI-D).
+//!
+//! BBR's model of the path, moved by what the receiver measures: the delivery rate of a TACK covers two TACK intervals, and time is
+//! counted in TACK intervals instead of round trips, of which one has β. What differs from [BBR, version 1](super::bbr):
+//!
+//! * The states are Startup, Drain and Stable. A cycle of Stable has 32 TACK intervals: 4 that probe, 4 that drain, 24 that cruise. The
+//!   bandwidth is the greatest rate of 40.
+//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: what is delivered while a TACK is waited
+//!   for is in flight as well.
+//! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer of a round trip and 200 ms.
+//!
+//! The paper leaves the gains of Startup and Drain and the end of Startup to BBR, as they stand here. Where a receiver reports no rate,
+//! as over TCP, the sender's samples stand in for it, and f is two in the time of a sample.
+
+use super::constants::constants;
+use super::model::aggregation::AckEpoch;
+use super::model::filter::TwoPeriodMax;
+use super::model::full_pipe::FullPipe;
+use super::model::gain::{Gain, delivered_in};
+use super::model::pacing::PacingRate;
+use super::model::rounds::Rounds;
+use super::{Ack, CongestionControl, Settings, Signal, Start, Window};
+use crate::recovery::delivery_rate::Sample;
+use crate::windowed_max::WindowedMax;
+use acklab_base::{Duration, Instant, Rate};
+
+constants! {
+    /// The constants of BBR as designed with TACK (ToN 2021, §VI-D, where nothing else is named).
+    Config {
+        /// The gain of Startup, 2/ln 2 (Linux's `bbr_high_gain`).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
+        /// The gain of Drain, its inverse (`bbr_drain_gain`).
+        #[schemars(range(min = 0.01, max = 1.0))]
+        drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
+        /// The window in bandwidth-delay products, without what is delivered between two TACKs.
+        #[schemars(range(min = 1.0, max = 100.0))]
+        cwnd_gain: Gain = Gain::percent(200),
+        /// The gain of the intervals that probe.
+        #[schemars(range(min = 1.01, max = 100.0))]
+        probe_gain: Gain = Gain::percent(125),
+        /// The gain of the intervals that drain.
+        #[schemars(range(min = 0.01, max = 0.99))]
+        yield_gain: Gain = Gain::percent(75),
+        /// TACK intervals that probe, and as many that drain.
+        #[schemars(range(min = 1, max = 1000))]
+        probe_intervals: u32 = 4,
+        /// TACK intervals of a cycle.
+        #[schemars(range(min = 3, max = 10_000))]
+        cycle_intervals: u32 = 32,
+        /// TACK intervals over which bandwidth is remembered.
+        #[schemars(range(min = 1))]
+        bandwidth_window: u32 = 40,
+        /// How long a shortest round-trip time is believed.
+        min_rtt_window: Duration = Duration::from_secs(10),
+        /// The least time of a pause that renews it.
+        probe_rtt_duration: Duration = Duration::from_millis(200),
+        /// The pipe is not full while a round brings so many times the bandwidth (`bbr_full_bw_thresh`).
+        #[schemars(range(min = 1.0, max = 100.0))]
+        full_bandwidth_growth: Gain = Gain::percent(125),
+        /// …and is after so many rounds that do not (`bbr_full_bw_cnt`).
+        #[schemars(range(min = 1))]
+        full_bandwidth_rounds: u32 = 3,
+        /// The time over which bursts of acknowledgments are made up for at most (`bbr_extra_acked_max_us`; IETF 101).
+        extra_acked_time: Duration = Duration::from_millis(100),
+        /// TACK intervals of one of the two periods of the maximum of those bursts: five round trips (`bbr_extra_acked_win_rtts`).
+        #[schemars(range(min = 1))]
+        extra_acked_window: u32 = 20,
+    }
+}
+
+impl Settings for Config {
+    type Controller = BbrTack;
+
+    fn controller(&self, start: &Start) -> BbrTack {
+        BbrTack::new(self, start)
+    }
+}
+
+/// Where it stands; a pause may interrupt Startup and Stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    Stable,
+}
+
+/// The state of BBR as designed with TACK.
+#[derive(Clone, Debug)]
+pub struct BbrTack {
+    constants: Config,
+    mss: u64,
+    initial_window: u64,
+    state: State,
+    pacing: PacingRate,
+    bandwidth: WindowedMax<u64>,
+    full_pipe: FullPipe,
+    rounds: Rounds,
+    /// TACK intervals that have passed, and when the present one began.
+    intervals: u64,
+    began: Instant,
+    /// How long the last one was: 1/f.
+    interval: Duration,
+    /// The interval in which the present cycle began.
+    cycle_began: u64,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Instant,
+    /// Until when it pauses.
+    pause: Option<Instant>,
+    epoch: AckEpoch,
+    extra_acked: TwoPeriodMax,
+    extra_began: u64,
+}
+
+impl BbrTack {
+    fn new(constants: &Config, start: &Start) -> Self {
+        Self {
+            constants: *constants,
+            mss: start.mss,
+            initial_window: start.initial_window,
+            state: State::Startup,
+            pacing: PacingRate::new(Gain::percent(0)),
+            bandwidth: WindowedMax::default(),
+            full_pipe: FullPipe::default(),
+            rounds: Rounds::default(),
+            intervals: 0,
+            began: Instant::ZERO,
+            interval: Duration::ZERO,
+            cycle_began: 0,
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            pause: None,
+            epoch: AckEpoch::default(),
+            extra_acked: TwoPeriodMax::default(),
+            extra_began: 0,
+        }
+    }
+
+    /// The greatest recent delivery rate, in bits per second.
+    fn max_bandwidth(&self) -> u64 {
+        self.bandwidth.get().unwrap_or(0)
+    }
+
+    /// A TACK covers two intervals.
+    fn update_bandwidth(&mut self, ack: &Ack, sample: &Sample) {
+        self.interval = sample.interval / 2;
+        if ack.now.since(self.began) >= self.interval {
+            (self.intervals, self.began) = (self.intervals + 1, ack.now);
+        }
+        let rate = sample.bits_per_second();
+        if !sample.is_app_limited || rate >= self.max_bandwidth() {
+            self.bandwidth.update(self.constants.bandwidth_window.into(), self.intervals, rate);
+        }
+    }
+
+    fn update_aggregation(&mut self, window: &Window, ack: &Ack) {
+        if ack.delivered == 0 {
+            return;
+        }
+        if self.intervals >= self.extra_began + u64::from(self.constants.extra_acked_window) {
+            self.extra_began = self.intervals;
+            self.extra_acked.advance();
+        }
+        let extra = self.epoch.on_acked(ack.now, ack.delivered, self.max_bandwidth());
+        self.extra_acked.update(extra.min(window.cwnd));
+    }
+
+    fn update_state(&mut self, ack: &Ack, sample: Option<&Sample>) {
+        let is_limited = sample.is_none_or(|sample| sample.is_app_limited);
+        let Config { full_bandwidth_growth, full_bandwidth_rounds, cycle_intervals, .. } = self.constants;
+        match self.state {
+            State::Startup => {
+                let is_full = self.rounds.starts()
+                    && !is_limited
+                    && self.full_pipe.on_round(self.max_bandwidth(), full_bandwidth_growth, full_bandwidth_rounds);
+                if is_full {
+                    self.state = State::Drain;
+                }
+            }
+            State::Drain => {
+                if ack.in_flight <= self.path(Gain::ONE) {
+                    (self.state, self.cycle_began) = (State::Stable, self.intervals);
+                }
+            }
+            State::Stable => {
+                if self.intervals >= self.cycle_began + u64::from(cycle_intervals) {
+                    self.cycle_began = self.intervals;
+                }
+            }
+        }
+    }
+
+    /// The shortest round-trip time, and the pause that renews it.
+    fn update_min_rtt(&mut self, ack: &Ack) {
+        let has_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
+        if let Some(rtt) = ack.newest_rtt
+            && (has_expired || self.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt))
+        {
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+            if has_expired && self.pause.is_none() {
+                let time = ack.srtt.unwrap_or_default().max(self.constants.probe_rtt_duration);
+                self.pause = Some(ack.now + time);
+            }
+        }
+        if self.pause.is_some_and(|until| ack.now >= until) {
+            (self.pause, self.min_rtt_at) = (None, ack.now);
+            self.cycle_began = self.intervals;
+        }
+    }
+
+    fn pacing_gain(&self) -> Gain {
+        let Config { startup_gain, drain_gain, probe_gain, yield_gain, probe_intervals, .. } = self.constants;
+        let probes = u64::from(probe_intervals);
+        match (self.state, self.intervals - self.cycle_began) {
+            (State::Startup, _) => startup_gain,
+            (State::Drain, _) => drain_gain,
+            (State::Stable, interval) if interval < probes => probe_gain,
+            (State::Stable, interval) if interval < 2 * probes => yield_gain,
+            (State::Stable, _) => Gain::ONE,
+        }
+    }
+
+    /// MSS·f, in bits per second.
+    fn least_rate(&self) -> u64 {
+        let nanos = u128::from(self.interval.as_nanos().max(1));
+        u64::try_from(u128::from(self.mss) * 8_000_000_000 / nanos).unwrap_or(u64::MAX)
+    }
+
+    fn set_pacing(&mut self) {
+        let gain = self.pacing_gain();
+        if self.max_bandwidth() == 0 {
+            return;
+        }
+        if self.pause.is_some() {
+            self.pacing.follow(self.least_rate(), Gain::ONE, true);
+            return;
+        }
+        let is_full = self.state != State::Startup;
+        self.pacing.follow(self.max_bandwidth(), gain, is_full);
+        if self.pacing.bits_per_second() < self.least_rate() {
+            self.pacing.follow(self.least_rate(), Gain::ONE, true);
+        }
+    }
+
+    /// What the path holds, multiplied, in octets.
+    fn path(&self, gain: Gain) -> u64 {
+        self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_bdp(self.max_bandwidth(), min_rtt))
+    }
+
+    /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, and what is acknowledged in bursts. In Startup, whose gain is larger,
+    /// the first factor is that gain.
+    fn cap(&self) -> u64 {
+        let Config { cwnd_gain, startup_gain, extra_acked_time, .. } = self.constants;
+        let gain = if self.state == State::Stable { cwnd_gain } else { startup_gain };
+        let between = delivered_in(self.max_bandwidth(), self.interval);
+        let extra = self.extra_acked.get().min(delivered_in(self.max_bandwidth(), extra_acked_time));
+        let extra = if self.state == State::Startup { 0 } else { extra.saturating_sub(between) };
+        (self.path(gain) + between + extra).max(4 * self.mss)
+    }
+}
+
+impl CongestionControl for BbrTack {
+    fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        (self.min_rtt, self.min_rtt_at) = (rtt, now);
+        (self.began, self.epoch) = (now, AckEpoch::starting(now));
+        self.pacing.start(window.cwnd, rtt, self.constants.startup_gain);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let sample = ack.rate.as_ref();
+        self.rounds.update(sample, ack.total_delivered);
+        if let Some(sample) = sample {
+            self.update_bandwidth(ack, sample);
+        }
+        self.update_aggregation(window, ack);
+        self.update_state(ack, sample);
+        self.update_min_rtt(ack);
+        self.set_pacing();
+        if self.max_bandwidth() == 0 {
+            window.cwnd += ack.delivered;
+        } else if self.state == State::Startup {
+            window.cwnd = (window.cwnd + ack.delivered).min(self.cap().max(self.initial_window)).max(window.cwnd);
+        } else {
+            window.cwnd = self.cap();
+        }
+    }
+
+    /// Loss does not move it.
+    fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        window.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing.rate()
+    }
+
+    fn governs_window(&self) -> bool {
+        true
+    }
+
+    fn wants_delivery_rate(&self) -> bool {
+        true
+    }
+
+    fn limits_itself(&self) -> bool {
+        self.pause.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Growth;
+    use super::super::testing::{MSS, ack, sample, start};
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(40);
+    const INTERVAL: Duration = Duration::from_millis(10);
+
+    /// TACKs every 10 ms over a path of 8 Mbps and 40 ms: 10 packets each.
+    struct Path {
+        controller: BbrTack,
+        window: Window,
+        tacks: u64,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+            let mut controller = BbrTack::new(&Config::PUBLISHED, &start(Growth::PerSegment));
+            controller.on_established(Instant::ZERO, &mut window, Some(RTT));
+            Self { controller, window, tacks: 0 }
+        }
+
+        fn now(&self) -> Instant {
+            Instant::ZERO + INTERVAL * self.tacks
+        }
+
+        fn tack(&mut self, rtt: Duration) -> u64 {
+            self.tacks += 1;
+            let total = 10 * MSS * self.tacks;
+            // Four TACKs ago, four times ten packets less had been delivered.
+            let rate =
+                Sample { delivered: 20 * MSS, interval: INTERVAL * 2, ..sample(0, total.saturating_sub(50 * MSS)) };
+            let ack = Ack { total_delivered: total, in_flight: 40 * MSS, rate: Some(rate), ..ack(self.now(), 10, rtt) };
+            self.controller.on_ack(&mut self.window, &ack);
+            self.controller.pacing_rate().map_or(0, Rate::bits_per_second)
+        }
+    }
+
+    #[test]
+    fn a_cycle_has_32_intervals() {
+        let mut path = Path::new();
+        while path.controller.state != State::Stable {
+            path.tack(RTT);
+            assert!(path.tacks < 100, "four rounds, and then the pipe is full");
+        }
+        let rates: Vec<u64> = (0..33).map(|_| path.tack(RTT) / 1_000_000).collect();
+        assert_eq!(rates[..3], [10; 3], "the first was that in which the cycle began");
+        assert_eq!(rates[3..7], [6; 4]);
+        assert_eq!(rates[7..31], [8; 24]);
+        assert_eq!(rates[31..], [10; 2]);
+    }
+
+    /// With β = 4: 2.25 times what the path holds.
+    #[test]
+    fn the_window_holds_what_comes_between_two_tacks() {
+        let mut path = Path::new();
+        (0..100).for_each(|_| _ = path.tack(RTT));
+        assert_eq!(path.window.cwnd, 90 * MSS);
+    }
+
+    #[test]
+    fn a_round_trip_that_is_old_is_renewed_at_a_packet_a_tack() {
+        let mut path = Path::new();
+        path.tack(RTT);
+        let longer = RTT + Duration::from_millis(1);
+        let rates: Vec<u64> = (0..1100).map(|_| path.tack(longer)).collect();
+        let paused = rates.iter().filter(|rate| **rate == 800_000).count();
+        assert_eq!(paused, 20, "200 ms at a packet in 10 ms");
+    }
+}

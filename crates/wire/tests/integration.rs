@@ -1,0 +1,14 @@
+//! The wire crate from outside: octets to values and back.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod dot11_octets;
+mod dot11_properties;
+mod ip_packet;
+mod rohc;
+mod rohc_sizes;
+mod rohc_vectors;
+mod tack_octets;
+mod tcp_octets;
+mod udp_octets;

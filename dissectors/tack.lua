@@ -1,0 +1,223 @@
+-- Packets of the TACK transport for Wireshark and tshark:
+--
+--   tshark -X lua_script:dissectors/tack.lua -r out/capture.pcapng -O tack
+--
+-- The format stands in crates/wire/src/tack.rs. Captures that keep headers alone end with the header of the last stream frame.
+
+local tack = Proto("tack", "TACK transport")
+
+local f = {
+  version = ProtoField.uint8("tack.version", "Version", base.DEC, nil, 0xf0),
+  reserved = ProtoField.uint8("tack.reserved", "Reserved", base.DEC, nil, 0x0f),
+  connection = ProtoField.uint64("tack.connection", "Connection id", base.HEX),
+  number = ProtoField.uint32("tack.pkt_seq", "PKT.SEQ"),
+  departed = ProtoField.uint32("tack.departed", "Time of departure (µs)"),
+  tag = ProtoField.bytes("tack.tag", "Authentication tag"),
+  kind = ProtoField.uint8("tack.frame", "Frame", base.HEX),
+  stream = ProtoField.uint32("tack.stream", "Stream"),
+  offset = ProtoField.uint64("tack.offset", "Offset"),
+  length = ProtoField.uint16("tack.length", "Length"),
+  fin = ProtoField.bool("tack.end", "End of the stream"),
+  data = ProtoField.bytes("tack.data", "Data"),
+  next = ProtoField.uint32("tack.next", "Everything below has arrived or is not waited for"),
+  acked = ProtoField.string("tack.acked", "Acked list"),
+  lost = ProtoField.string("tack.lost", "Unacked list"),
+  unlisted = ProtoField.uint32("tack.unlisted", "Packets beyond that are not listed"),
+  late = ProtoField.uint32("tack.late", "Packets that arrived after they were reported lost"),
+  echo = ProtoField.uint32("tack.echo", "Time of departure t0* that is echoed (µs)"),
+  delay = ProtoField.uint32("tack.delay", "TACK delay Δt* (µs)"),
+  delivered = ProtoField.uint32("tack.delivered", "Octets delivered"),
+  interval = ProtoField.uint32("tack.interval", "in an interval of (µs)"),
+  rate = ProtoField.double("tack.rate", "Delivery rate (Mbps)"),
+  after = ProtoField.uint32("tack.loss.after", "Second-largest PKT.SEQ"),
+  before = ProtoField.uint32("tack.loss.before", "Largest PKT.SEQ"),
+  limit = ProtoField.uint64("tack.limit", "Offsets below may be sent"),
+  rtt_min = ProtoField.uint32("tack.rtt_min", "RTTmin (µs)"),
+  ack_loss = ProtoField.uint16("tack.ack_loss", "ρ′ (65536ths)"),
+  packets = ProtoField.uint32("tack.l", "L"),
+  beta = ProtoField.uint32("tack.beta", "β"),
+  below = ProtoField.uint32("tack.below", "Nothing below is waited for"),
+  size = ProtoField.uint64("tack.size", "Octets sent"),
+  code = ProtoField.uint32("tack.code", "Code"),
+  source = ProtoField.uint64("tack.source", "Connection id of the sender", base.HEX),
+  window = ProtoField.uint64("tack.window", "Window of each stream"),
+  streams = ProtoField.uint32("tack.streams", "Streams that the peer may open"),
+  packet = ProtoField.uint16("tack.packet", "Largest packet"),
+}
+tack.fields = f
+
+local HEADER, TAG = 17, 16
+local kinds = {
+  [0x00] = "Padding", [0x01] = "Ping", [0x02] = "Stream", [0x03] = "Stream", [0x04] = "TACK", [0x05] = "Loss IACK",
+  [0x06] = "Window", [0x07] = "Blocked", [0x08] = "Sync", [0x09] = "Forget", [0x0a] = "Reset", [0x0b] = "Close",
+  [0x0c] = "Open", [0x0d] = "Accept",
+}
+
+-- A cursor over the octets of a frame.
+local Cursor = {}
+Cursor.__index = Cursor
+
+function Cursor:take(count)
+  local range = self.buffer(self.at, count)
+  self.at = self.at + count
+  return range
+end
+
+-- An integer of variable length (RFC 9000, §16): its range and its value.
+function Cursor:varint()
+  local first = self.buffer(self.at, 1):uint()
+  local length = 2 ^ bit.rshift(first, 6)
+  local range = self:take(length)
+  if length == 1 then return range, first end
+  if length == 2 then return range, bit.band(range:uint(), 0x3fff) end
+  if length == 4 then return range, bit.band(range:uint(), 0x3fffffff) end
+  return range, range(4, 4):uint()
+end
+
+local function runs(cursor, tree, field, next)
+  local from = cursor.at
+  local _, count = cursor:varint()
+  local texts, reached = {}, next
+  for _ = 1, count do
+    local _, skip = cursor:varint()
+    local _, length = cursor:varint()
+    local start = reached + skip
+    reached = start + length
+    texts[#texts + 1] = length == 1 and tostring(start) or string.format("%d–%d", start, reached - 1)
+  end
+  tree:add(field, cursor.buffer(from, cursor.at - from), table.concat(texts, ", "))
+end
+
+local function varints(cursor, tree, ...)
+  local last
+  for _, field in ipairs({ ... }) do
+    local range, value = cursor:varint()
+    tree:add(field, range, value)
+    last = value
+  end
+  return last
+end
+
+local function parameters(cursor, tree)
+  tree:add(f.window, cursor:take(8))
+  varints(cursor, tree, f.streams)
+  tree:add(f.packet, cursor:take(2))
+end
+
+local dissect = {}
+
+dissect[0x00] = function(cursor)
+  while cursor.at < cursor.limit and cursor.buffer(cursor.at, 1):uint() == 0 do cursor.at = cursor.at + 1 end
+  return ""
+end
+dissect[0x01] = function() return "" end
+local function stream(cursor, tree, is_end)
+  local id = varints(cursor, tree, f.stream)
+  local offset, length = cursor:take(8), cursor:take(2)
+  tree:add(f.offset, offset)
+  tree:add(f.length, length)
+  tree:add(f.fin, is_end)
+  local there = math.min(length:uint(), math.max(cursor.limit - cursor.at, 0))
+  if there > 0 then tree:add(f.data, cursor:take(there)) end
+  local upto = offset:uint64() + length:uint()
+  return string.format("%d, %s–%s%s", id, offset:uint64(), upto, is_end and ", end" or "")
+end
+dissect[0x02] = function(cursor, tree) return stream(cursor, tree, false) end
+dissect[0x03] = function(cursor, tree) return stream(cursor, tree, true) end
+dissect[0x04] = function(cursor, tree)
+  local next = cursor:take(4)
+  tree:add(f.next, next)
+  runs(cursor, tree, f.acked, next:uint())
+  runs(cursor, tree, f.lost, next:uint())
+  varints(cursor, tree, f.unlisted, f.late)
+  tree:add(f.echo, cursor:take(4))
+  local delay = varints(cursor, tree, f.delay)
+  local delivered = varints(cursor, tree, f.delivered)
+  local interval = varints(cursor, tree, f.interval)
+  if interval > 0 then tree:add(f.rate, delivered * 8 / interval):set_generated() end
+  return string.format("below %d, Δt* %d µs", next:uint(), delay)
+end
+dissect[0x05] = function(cursor, tree)
+  local after, before = cursor:take(4), cursor:take(4)
+  tree:add(f.after, after)
+  tree:add(f.before, before)
+  return string.format("between %d and %d", after:uint(), before:uint())
+end
+dissect[0x06] = function(cursor, tree)
+  local id = varints(cursor, tree, f.stream)
+  local limit = cursor:take(8)
+  tree:add(f.limit, limit)
+  return string.format("%d, %s", id, limit:uint64())
+end
+dissect[0x07] = function(cursor, tree) return tostring(varints(cursor, tree, f.stream)) end
+dissect[0x08] = function(cursor, tree)
+  local rtt = varints(cursor, tree, f.rtt_min)
+  tree:add(f.ack_loss, cursor:take(2))
+  varints(cursor, tree, f.packets, f.beta)
+  return string.format("RTTmin %d µs", rtt)
+end
+dissect[0x09] = function(cursor, tree)
+  local below = cursor:take(4)
+  tree:add(f.below, below)
+  return string.format("below %d", below:uint())
+end
+dissect[0x0a] = function(cursor, tree)
+  local id = varints(cursor, tree, f.stream)
+  tree:add(f.size, cursor:take(8))
+  return string.format("%d, code %d", id, varints(cursor, tree, f.code))
+end
+dissect[0x0b] = function(cursor, tree) return string.format("code %d", varints(cursor, tree, f.code)) end
+dissect[0x0c] = function(cursor, tree)
+  tree:add(f.source, cursor:take(8))
+  parameters(cursor, tree)
+  return ""
+end
+dissect[0x0d] = function(cursor, tree)
+  tree:add(f.source, cursor:take(8))
+  parameters(cursor, tree)
+  tree:add(f.echo, cursor:take(4))
+  varints(cursor, tree, f.delay)
+  return ""
+end
+
+function tack.dissector(buffer, pinfo, tree)
+  if buffer:len() < HEADER then return 0 end
+  pinfo.cols.protocol = "TACK"
+  local root = tree:add(tack, buffer())
+  root:add(f.version, buffer(0, 1))
+  root:add(f.reserved, buffer(0, 1))
+  root:add(f.connection, buffer(1, 8))
+  root:add(f.number, buffer(9, 4))
+  root:add(f.departed, buffer(13, 4))
+  -- A tag that was cut off is not there.
+  local is_whole = buffer:len() == buffer:reported_len()
+  local limit = is_whole and buffer:len() - TAG or buffer:len()
+  local cursor = setmetatable({ buffer = buffer, at = HEADER, limit = limit }, Cursor)
+  local info = { string.format("PKT.SEQ %d", buffer(9, 4):uint()) }
+  while cursor.at < limit do
+    local from, kind = cursor.at, buffer(cursor.at, 1):uint()
+    local name = kinds[kind]
+    if not name then
+      root:add_expert_info(PI_MALFORMED, PI_ERROR, string.format("there is no frame of type %d", kind))
+      break
+    end
+    local branch = root:add(f.kind, cursor:take(1))
+    local text = dissect[kind](cursor, branch)
+    branch:set_len(cursor.at - from)
+    branch:set_text(text == "" and name or name .. ": " .. text)
+    info[#info + 1] = text == "" and name or name .. " " .. text
+  end
+  if is_whole then root:add(f.tag, buffer(limit, TAG)) end
+  pinfo.cols.info = table.concat(info, " | ")
+  return buffer:len()
+end
+
+-- Version 1 without reserved bits, and a frame that there is.
+local function is_tack(buffer, pinfo, tree)
+  if buffer:len() <= HEADER or buffer:reported_len() < HEADER + TAG + 1 then return false end
+  if buffer(0, 1):uint() ~= 0x10 or not kinds[buffer(HEADER, 1):uint()] then return false end
+  tack.dissector(buffer, pinfo, tree)
+  return true
+end
+
+tack:register_heuristic("udp", is_tack)
