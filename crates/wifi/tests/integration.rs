@@ -14,4 +14,5 @@ mod hidden;
 mod phy;
 mod properties;
 mod reception;
+mod rules;
 mod saturation;

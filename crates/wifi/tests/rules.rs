@@ -2,16 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::saturated::{Packet, Source, attach_nodes, cell_of, run};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::phy::{Guard, Mode, Standard, Width};
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 use acklab_wifi::{Cell, Config};
-use saturated::{Packet, Source, attach_nodes, cell_of, run};
 use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;
@@ -67,7 +64,8 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
-/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`).
+/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A FIFO for all stations does so after the
+/// tries of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
     for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax"] {
