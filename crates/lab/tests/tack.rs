@@ -136,7 +136,7 @@ fn what_makes_no_sense_is_refused() {
     let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
     assert!(refused("flow.0.packet=1000B").contains("1228B to 65535B"));
     assert!(refused("flow.0.settling=9").contains("settling"));
-    assert!(refused("flow.0.preset=linux").contains("only TCP has such a setting"));
+    assert!(refused("flow.0.preset=linux").contains("preset"));
 }
 
 /// The dissector of Wireshark reads what is sent.

@@ -144,7 +144,7 @@ impl Connection {
                 push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
-            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, reason, room.saturating_sub(LEAST_ROOM / 2)))));
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
         } else {
@@ -238,7 +238,7 @@ impl Connection {
     /// What has to be said besides data: at most one thing that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = self.forgets_alone();
-        if self.sender.owes_forget && (with_new || asks) {
+        if self.sender.owes_forget && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
         if is_probe || asks {

@@ -61,6 +61,8 @@ pub(super) struct Receiver {
     /// ρ′, as the sender tells it.
     ack_loss: f64,
     law: Law,
+    /// The sender has asked for a TACK.
+    is_asked: bool,
     pub(super) counters: Counters,
 }
 
@@ -77,6 +79,7 @@ impl Receiver {
             rtt_min: None,
             ack_loss: 0.0,
             law: settings.law(),
+            is_asked: false,
             counters: Counters::default(),
         }
     }
@@ -148,6 +151,12 @@ impl Receiver {
         Ok(())
     }
 
+    /// The sender asks for a TACK at once.
+    pub(super) fn on_ping(&mut self, now: Instant) {
+        self.is_asked = true;
+        self.acknowledger.demand(now, Reason::Asked);
+    }
+
     /// The sender waits for nothing below `below` any more; its packet has this `number`.
     pub(super) fn on_forget(&mut self, below: PktSeq, number: u64) -> Result<(), Refusal> {
         let below = below.near(number);
@@ -184,9 +193,9 @@ impl Receiver {
         range
     }
 
-    /// A TACK that leaves now for this reason; its lists may take so many octets. A sender that asks has nothing better to go by, so it
+    /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
     /// is told as much as fits.
-    pub(super) fn tack(&mut self, stamp: Timestamp, reason: Reason, room: u64) -> Tack {
+    pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
         let least = self.law.period(self.rtt_min);
@@ -197,7 +206,7 @@ impl Receiver {
         let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
         let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
         if !self.numbers.beyond().is_empty() {
-            let is_asked = reason == Reason::Asked;
+            let is_asked = std::mem::take(&mut self.is_asked);
             let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(&tack)) };
             self.list(next, most, room, &mut tack);
         }
