@@ -159,6 +159,8 @@ impl Connection {
     fn data(&mut self, now: Instant) -> Option<Packet> {
         let is_probe = self.sender.probe.is_due();
         if !is_probe && self.sender.congestion.holds_until(now).is_some() {
+            // Pacing wakes those who have something to send; one whom a window holds back has not.
+            self.await_windows(now);
             return None;
         }
         let in_flight = self.sender.in_flight();
