@@ -2,16 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-#[path = "common/saturated.rs"]
-mod saturated;
-
+use crate::common::saturated::{Packet, Source, attach_nodes, cell_of, run};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::phy::{Guard, Mode, Standard, Width};
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 use acklab_wifi::{Cell, Config};
-use saturated::{Packet, Source, attach_nodes, cell_of, run};
 use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;

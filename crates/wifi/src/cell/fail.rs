@@ -1,5 +1,6 @@
 //! No response frame arrives: the retry counters, and frames that are given up.
 
+use super::dialect::MimdLimit;
 use super::exchange::{Exchange, FrameKind, Phase};
 use super::rules::Response;
 use super::{Cell, TxqId};
@@ -42,18 +43,21 @@ impl<D: Packet> Cell<D> {
         {
             frame.failures = frame.failures.saturating_add(1);
         }
-        self.backlog.make_ready_after_failure(now, id, self.rules.serves_failed_first);
+        self.backlog.make_ready_after_failure(now, id, self.rules.reading.serves_failed_first);
         let waits = match exchange.phase {
             // A response frame did arrive, with an error.
             Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
         };
-        self.end_txop(now, edcaf_id, Some(now + waits));
+        // A sender that receives the rest of another frame defers with the bystanders.
+        let timeout = (!self.rules.defers_as_sender(&exchange)).then_some(now + waits);
+        self.end_txop(now, edcaf_id, timeout);
     }
 
     /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
     pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
         let retries = self.rules.retries;
+        let resets_mimd = self.rules.reading.mimd_limit == MimdLimit::Resets;
         let edcaf = &mut self.backlog.edcafs[id];
         edcaf.window.fail();
         let (counter, limit) = if is_behind_rts {
@@ -64,7 +68,7 @@ impl<D: Packet> Cell<D> {
         *counter = counter.saturating_add(1);
         if *counter >= limit {
             (edcaf.short_retries, edcaf.long_retries) = (0, 0);
-            edcaf.window.give_up();
+            edcaf.window.give_up(resets_mimd);
         }
     }
 
