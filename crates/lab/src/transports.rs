@@ -213,7 +213,7 @@ fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).with_labels(labels))
 }
 
-/// Both ends are connections, whether or not the second writes. What is not built in is then made for it as well.
+/// Both ends are connections, even if the second does not write, so that strategies are made for both.
 fn tack(
     flow: &Flow,
     settings: &tack::Settings,

@@ -64,7 +64,8 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
-/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`).
+/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A FIFO for all stations does so after the
+/// tries of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
     for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax"] {

@@ -106,7 +106,7 @@ fn another(schema: &Value) -> Value {
         _ => {
             let published = published.as_f64().unwrap_or(0.0);
             let greater = within(published * 1.25 + 0.01);
-            json!(if (greater - published).abs() > 1e-9 { greater } else { within(published * 0.75) })
+            json!(if (greater - published).abs() > 1e-9 { greater } else { within(published * 0.75 - 0.01) })
         }
     }
 }

@@ -143,7 +143,10 @@ impl BbrTack {
 
     /// A TACK covers two intervals.
     fn update_bandwidth(&mut self, ack: &Ack, sample: &Sample) {
-        self.interval = sample.interval / 2;
+        if self.pause.is_none() {
+            // A pause sends so little that the receiver waits for octets: its intervals say nothing of f.
+            self.interval = sample.interval / 2;
+        }
         if ack.now.since(self.began) >= self.interval {
             (self.intervals, self.began) = (self.intervals + 1, ack.now);
         }

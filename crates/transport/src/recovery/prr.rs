@@ -14,7 +14,7 @@ pub enum Basis {
     FlightSize,
     /// `FlightSize` less what SACK had shown to have left the network before this recovery (RFC 9937, §6).
     Pipe,
-    /// The window before the loss (Linux's `prior_cwnd`).
+    /// The window before the loss (Linux's `prior_cwnd`), and the share of it in whole segments.
     Window,
 }
 
@@ -49,6 +49,8 @@ pub struct Progress {
 pub struct Prr {
     bound: Bound,
     mss: u64,
+    /// What the proportional share is rounded up to, in octets.
+    unit: u64,
     recover_fs: u64,
     delivered: u64,
     out: u64,
@@ -58,7 +60,13 @@ impl Prr {
     /// A recovery begins with `recover_fs` octets in flight.
     #[must_use]
     pub fn new(bound: Bound, mss: u64, recover_fs: u64) -> Self {
-        Self { bound, mss, recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
+        Self { bound, mss, unit: 1, recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
+    }
+
+    /// The same, counting in whole segments, as Linux's `tcp_cwnd_reduction` does: the proportional share is rounded up to one.
+    #[must_use]
+    pub fn in_segments(self) -> Self {
+        Self { unit: self.mss, ..self }
     }
 
     /// The window after this ACK.
@@ -67,7 +75,8 @@ impl Prr {
         self.delivered += delivered;
         let may_send = if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
-            (share.div_ceil(u128::from(self.recover_fs)) as u64).saturating_sub(self.out)
+            let share = share.div_ceil(u128::from(self.recover_fs)) as u64;
+            share.next_multiple_of(self.unit).saturating_sub(self.out)
         } else {
             let limit = match self.bound {
                 Bound::SafeAck => {
@@ -115,6 +124,20 @@ mod tests {
         }
         assert_eq!(sent[..14], [1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], "the first is forced");
         assert_eq!(pipe, 10 * MSS);
+    }
+
+    /// One of five, three delivered: an octet more than a segment is two for Linux.
+    #[test]
+    fn whole_segments_are_rounded_up() {
+        let progress = Progress {
+            delivered: 3 * MSS,
+            pipe: 6 * MSS,
+            ssthresh: 5 * MSS,
+            is_safe: false,
+            retransmission_acked: false,
+        };
+        assert_eq!(Prr::new(Bound::SafeAck, MSS, 10 * MSS).on_ack(progress), 7 * MSS + MSS / 2);
+        assert_eq!(Prr::new(Bound::SafeAck, MSS, 10 * MSS).in_segments().on_ack(progress), 8 * MSS);
     }
 
     #[test]

@@ -59,7 +59,6 @@ impl Connection {
                 let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
                 sender.reported_rate = Some(u64::try_from(per_second).unwrap_or(u64::MAX));
             }
-            sender.unlisted = u64::from(tack.unlisted) * sender.settings.mss();
         }
         let acked = std::iter::once(0..next).chain(lists::ranges(next, &tack.acked));
         let Ok(progress) = sender.board.acknowledge(now, acked, &mut sender.acknowledged) else {
@@ -69,6 +68,9 @@ impl Connection {
             sender.board.lose(range, &mut sender.lost);
         }
         sender.board.settle();
+        if is_newest {
+            sender.note_unlisted(next, tack);
+        }
         self.conclude(now, &progress, prior_in_flight, measured);
         self.sender.note_wait(now, next);
         if is_newest {

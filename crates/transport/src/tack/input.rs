@@ -132,7 +132,7 @@ impl Connection {
                 Ok(())
             }
             Frame::Ping => {
-                self.receiver.acknowledger.demand(now, Reason::Asked);
+                self.receiver.on_ping(now);
                 Ok(())
             }
             Frame::Sync(sync) => self.receiver.on_sync(sync),

@@ -3,6 +3,7 @@
 //! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
 //! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
 //! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest.
+//! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
 
 use acklab_wire::tack::Run;
 use schemars::JsonSchema;
@@ -55,23 +56,29 @@ impl Lists {
     }
 }
 
-/// The ranges of largest numbers that `most` blocks and `room` octets hold, as runs from `next` on, and how many numbers are left out.
-/// The runs take at most [`GROWTH`] octets more, for the first of them skips all that is left out.
+/// Of these ranges, as many as `most` blocks and `room` octets hold, as runs from `next` on, and how many numbers are left out. If not all
+/// are held, half of them are those of the largest numbers, of which the sender has not heard yet, and half those of the smallest,
+/// without which it never knows all about the first of its packets and the lists grow without end.
+/// The runs take at most [`GROWTH`] octets more, for one of them skips all that is left out.
 pub(super) fn acked(next: u64, beyond: &[Range<u64>], most: usize, room: u64) -> (Vec<Run>, u64) {
-    let mut first = beyond.len().saturating_sub(most);
-    let mut runs = runs(next, beyond[first..].iter().cloned());
-    let mut size: u64 = runs.iter().map(Run::wire_len).sum();
-    let mut left_out = 0;
-    while size > room && left_out < runs.len() {
-        size -= runs[left_out].wire_len();
-        left_out += 1;
+    let all = runs(next, beyond.iter().cloned());
+    let fitting = |runs: &mut dyn Iterator<Item = &Run>, most: usize, room: u64| {
+        let mut size = 0;
+        let fits = |run: &&Run| {
+            size += run.wire_len();
+            size <= room
+        };
+        runs.take(most).take_while(fits).count()
+    };
+    if all.len() <= most && all.iter().map(Run::wire_len).sum::<u64>() <= room {
+        return (all, 0);
     }
-    if left_out > 0 {
-        first += left_out;
-        runs = self::runs(next, beyond[first..].iter().cloned());
-    }
-    let unlisted = beyond[..first].iter().map(|range| range.end - range.start).sum();
-    (runs, unlisted)
+    let low = fitting(&mut all.iter(), most / 2, room / 2);
+    let high = fitting(&mut all.iter().rev(), (most - most / 2).min(all.len() - low), room / 2);
+    let left_out = low..all.len() - high;
+    let unlisted = beyond[left_out.clone()].iter().map(|range| range.end - range.start).sum();
+    let held = beyond[..left_out.start].iter().chain(&beyond[left_out.end..]);
+    (runs(next, held.cloned()), unlisted)
 }
 
 /// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on.
@@ -153,9 +160,11 @@ mod tests {
             let (runs, unlisted) = acked(next, &beyond, most, room);
             prop_assert!(size(&runs) <= room + GROWTH && runs.len() <= most);
             let listed: Vec<_> = ranges(next, &runs).collect();
-            prop_assert!(beyond.ends_with(&listed));
-            let left_out = &beyond[..beyond.len() - listed.len()];
-            prop_assert_eq!(unlisted, left_out.iter().map(|range| range.end - range.start).sum::<u64>());
+            prop_assert!(listed.iter().all(|range| beyond.contains(range)));
+            let numbers = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+            prop_assert_eq!(unlisted + numbers(&listed), numbers(&beyond));
+            let low = listed.iter().zip(&beyond).take_while(|(listed, held)| listed == held).count();
+            prop_assert!(beyond.ends_with(&listed[low..]));
             let runs = lost(next, beyond.iter().cloned(), most, room);
             prop_assert!(size(&runs) <= room && runs.len() <= most);
             prop_assert!(beyond.starts_with(&ranges(next, &runs).collect::<Vec<_>>()));

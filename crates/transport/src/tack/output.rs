@@ -159,6 +159,8 @@ impl Connection {
     fn data(&mut self, now: Instant) -> Option<Packet> {
         let is_probe = self.sender.probe.is_due();
         if !is_probe && self.sender.congestion.holds_until(now).is_some() {
+            // Pacing wakes those who have something to send; one whom a window holds back has not.
+            self.await_windows(now);
             return None;
         }
         let in_flight = self.sender.in_flight();
@@ -238,7 +240,7 @@ impl Connection {
     /// What has to be said besides data: at most one thing that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = self.forgets_alone();
-        if self.sender.owes_forget && (with_new || asks) {
+        if self.sender.owes_forget && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
         if is_probe || asks {

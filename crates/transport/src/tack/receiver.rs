@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::settings::Settings;
 use super::timing::DelayFilter;
 use crate::ack::tack::Law;
-use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges};
+use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
@@ -61,6 +61,8 @@ pub(super) struct Receiver {
     /// ρ′, as the sender tells it.
     ack_loss: f64,
     law: Law,
+    /// The sender has asked for a TACK.
+    is_asked: bool,
     pub(super) counters: Counters,
 }
 
@@ -77,6 +79,7 @@ impl Receiver {
             rtt_min: None,
             ack_loss: 0.0,
             law: settings.law(),
+            is_asked: false,
             counters: Counters::default(),
         }
     }
@@ -148,6 +151,12 @@ impl Receiver {
         Ok(())
     }
 
+    /// The sender asks for a TACK at once.
+    pub(super) fn on_ping(&mut self, now: Instant) {
+        self.is_asked = true;
+        self.acknowledger.demand(now, Reason::Asked);
+    }
+
     /// The sender waits for nothing below `below` any more; its packet has this `number`.
     pub(super) fn on_forget(&mut self, below: PktSeq, number: u64) -> Result<(), Refusal> {
         let below = below.near(number);
@@ -184,7 +193,8 @@ impl Receiver {
         range
     }
 
-    /// A TACK that leaves now; its lists may take so many octets.
+    /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
+    /// is told as much as fits.
     pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
@@ -196,15 +206,16 @@ impl Receiver {
         let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
         let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
         if !self.numbers.beyond().is_empty() {
-            self.list(next, room, &mut tack);
+            let is_asked = std::mem::take(&mut self.is_asked);
+            let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(&tack)) };
+            self.list(next, most, room, &mut tack);
         }
         tack
     }
 
     /// What lies beyond the first number that is missing.
     #[inline(never)]
-    fn list(&self, next: u64, room: u64, tack: &mut Tack) {
-        let most = self.settings.lists.blocks(&self.losses(tack));
+    fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
         let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);

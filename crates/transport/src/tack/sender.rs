@@ -1,6 +1,7 @@
 //! The half that sends: what is outstanding, and all that decides when more may leave.
 
 use super::congestion::Congestion;
+use super::lists;
 use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
 use super::streams::Piece;
@@ -10,7 +11,7 @@ use crate::cc::{self, Controller};
 use crate::recovery::fate::Fate;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use acklab_base::{Duration, Instant};
-use acklab_wire::tack::{Frame, PktSeq};
+use acklab_wire::tack::{Frame, PktSeq, Tack};
 
 /// What a packet held that must arrive, or be sent again under a new number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +130,18 @@ impl Sender {
     /// The longest that the receiver may wait with a TACK.
     pub(super) fn tack_delay(&self) -> Duration {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.round_trips.least())
+    }
+
+    /// A TACK lists some packets beyond `next`, and tells how many it does not list. Those that an earlier one listed are known.
+    pub(super) fn note_unlisted(&mut self, next: u64, tack: &Tack) {
+        self.unlisted = 0;
+        if tack.unlisted > 0 {
+            let first = self.board.lowest_remembered();
+            let listed: u64 =
+                lists::ranges(next, &tack.acked).map(|range| range.end.saturating_sub(range.start.max(first))).sum();
+            let known = self.board.remembered_acknowledged().saturating_sub(listed);
+            self.unlisted = u64::from(tack.unlisted).saturating_sub(known) * self.settings.mss();
+        }
     }
 
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.

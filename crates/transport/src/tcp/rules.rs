@@ -40,6 +40,8 @@ pub struct Rules {
     pub dsack_delivery: DsackDelivery,
     /// When a receiver that reneges is noticed.
     pub reneging: Reneging,
+    /// Whether a timeout is tested for being spurious.
+    pub spurious_timeout: SpuriousTimeout,
 }
 
 /// What a partial ACK may send beyond the window.
@@ -176,6 +178,16 @@ pub enum Reneging {
     Suspected,
 }
 
+/// Whether a timeout is tested for being spurious, beyond what timestamps and D-SACK show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpuriousTimeout {
+    /// It is not (RFC 6298 knows no such test).
+    Untested,
+    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances is answered with new data instead of
+    /// retransmissions. If an ACK then delivers something that was sent only once before the timeout, the timeout was spurious.
+    ForwardRecovery,
+}
+
 impl Rules {
     /// What the RFCs say.
     pub const RFC: Self = Self {
@@ -194,6 +206,7 @@ impl Rules {
         dsack_widening: DsackWidening::Every,
         dsack_delivery: DsackDelivery::Ignored,
         reneging: Reneging::AtTimeout,
+        spurious_timeout: SpuriousTimeout::Untested,
     };
 
     /// Linux 6.18's, where they are not those of the RFCs.
@@ -205,6 +218,7 @@ impl Rules {
         dsack_widening: DsackWidening::AfterReordering,
         dsack_delivery: DsackDelivery::Counted,
         reneging: Reneging::Suspected,
+        spurious_timeout: SpuriousTimeout::ForwardRecovery,
         ..Self::RFC
     };
 
@@ -264,7 +278,8 @@ mod tests {
             rack_scan,
             dsack_widening,
             dsack_delivery,
-            reneging
+            reneging,
+            spurious_timeout
         );
     }
 }

@@ -195,10 +195,10 @@ impl Network {
                 return done(self);
             };
             self.now = next;
-            if arrival == Some(next) {
-                if let Some((_, (to, packet))) = self.wire.pop_first() {
-                    self.give(to, packet);
-                }
+            if arrival == Some(next)
+                && let Some((_, (to, packet))) = self.wire.pop_first()
+            {
+                self.give(to, packet);
             }
             self.ends.iter_mut().for_each(|end| end.wake(next));
             self.read();

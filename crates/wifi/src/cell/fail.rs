@@ -5,7 +5,7 @@ use super::exchange::{Exchange, FrameKind, Phase};
 use super::rules::Response;
 use super::{Cell, TxqId};
 use crate::access::EdcafId;
-use crate::config::AfterMissed;
+use crate::config::{AfterMissed, Queues};
 use crate::packet::Packet;
 use acklab_base::{Datagram, Instant};
 
@@ -23,6 +23,8 @@ impl<D: Packet> Cell<D> {
         let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];
         txq.attempt += 1;
+        // A PPDU of any kind has as many tries before another queue is served as a frame has before it is given up.
+        let are_tries_over = is_at_limit || txq.attempt >= u32::from(self.rules.retries.short);
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
             txq.originator.requests =
@@ -43,7 +45,12 @@ impl<D: Packet> Cell<D> {
         {
             frame.failures = frame.failures.saturating_add(1);
         }
-        self.backlog.make_ready_after_failure(now, id, self.rules.reading.serves_failed_first);
+        let stays_first = match self.backlog.edcafs[edcaf_id].queues {
+            _ if self.rules.reading.serves_failed_first => true,
+            Queues::PerStation => false,
+            Queues::Shared => !are_tries_over,
+        };
+        self.backlog.make_ready_after_failure(now, id, stays_first);
         let waits = match exchange.phase {
             // A response frame did arrive, with an error.
             Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),

@@ -257,8 +257,9 @@ impl<D: Packet> Driver<D> {
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        let room = usize::from(MAX_UNCONFIRMED).saturating_sub(self.spare.len());
-        self.spare.extend(self.retained.drain(..count).map(|retained| retained.packet).take(room));
+        let room = usize::from(MAX_UNCONFIRMED) - self.spare.len();
+        let confirmed = self.retained.drain(..count).map(|retained| retained.packet);
+        self.spare.extend(confirmed.take(room));
         self.transmitted = self.transmitted.saturating_sub(count);
         self.last_response.carried = self.last_response.carried.saturating_sub(count);
     }

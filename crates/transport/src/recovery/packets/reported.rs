@@ -47,6 +47,12 @@ impl<T> Packets<T> {
         }
     }
 
+    /// How many of the numbers that are remembered were acknowledged, or passed.
+    #[must_use]
+    pub fn remembered_acknowledged(&self) -> u64 {
+        self.states.iter().filter(|state| matches!(state, State::Acknowledged)).count() as u64
+    }
+
     /// The lowest number of which anything is remembered: an acknowledgment of what lies below changes nothing.
     #[must_use]
     pub const fn lowest_remembered(&self) -> u64 {

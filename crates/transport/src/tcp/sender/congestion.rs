@@ -20,6 +20,8 @@ pub(super) struct Congestion {
     pub(super) recover: u64,
     pub(super) recovery_began: Instant,
     pub(super) seen_partial_ack: bool,
+    /// F-RTO tests the last timeout.
+    pub(super) tests_timeout: bool,
     pub(super) prr: Prr,
     pub(super) undo: Undo,
     /// Octets acknowledged that do not fill a segment.
@@ -39,6 +41,7 @@ impl Congestion {
             recover: 0,
             recovery_began: Instant::ZERO,
             seen_partial_ack: false,
+            tests_timeout: false,
             prr: Prr::new(config.prr_bound, mss, 0),
             undo: Undo::default(),
             acked_remainder: 0,
@@ -91,7 +94,8 @@ impl Congestion {
             prr::Basis::Window => self.window.cwnd,
         };
         self.lower_threshold(now, self.flight_to_reduce(config, board, summary.advance.bytes), signal);
-        self.prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
+        let prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
+        self.prr = if config.prr_basis == prr::Basis::Window { prr.in_segments() } else { prr };
     }
 
     /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries` times.

@@ -63,6 +63,7 @@ impl Sender {
         }
         self.counters.acks += 1;
         self.connection.note_timestamp(segment);
+        self.transmission.only_new = false;
         let window_moved = self.note_window(ack, segment.window);
         let mut summary = self.update_scoreboard(now, segment, ack, window_moved);
         self.counters.delivered += summary.delivered - summary.delivered_twice;

@@ -1,6 +1,6 @@
 //! Recovery after a retransmission timeout (RFC 5681, §3.1; RFC 6675, §5.1; RFC 6298, §5).
 
-use super::super::rules::{ExitGrowth, RemainingLoss, TimeoutThreshold};
+use super::super::rules::{ExitGrowth, RemainingLoss, SpuriousTimeout, TimeoutThreshold};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::{FlightMeasure, Signal};
@@ -41,6 +41,9 @@ impl Sender {
         } else {
             self.board.mark_timed_out(now, self.loss.rack.rtt());
         }
+        // RFC 5682, §3.1, step 1: not during a fast recovery, nor in one after a timeout unless the same segment times out again.
+        self.congestion.tests_timeout = self.rules.spurious_timeout == SpuriousTimeout::ForwardRecovery
+            && (expiries > 1 || !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss));
         self.begin_loss_recovery(now);
         self.counters.timeouts += 1;
         self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
@@ -51,6 +54,7 @@ impl Sender {
     pub(super) fn fall_back_to_slow_start(&mut self, now: Instant, summary: &AckSummary) {
         self.remember_window();
         self.begin_reduction(now, summary, Signal::Loss);
+        self.congestion.tests_timeout = false;
         if self.congestion.state != CongestionState::Loss {
             self.congestion.recovery_began = now;
         }
@@ -81,10 +85,10 @@ impl Sender {
             self.timing.restart(now);
         }
         if advances && self.config.undo && self.congestion.is_refuted(summary.echo) {
-            self.board.unmark_lost();
-            self.undo_reduction(now);
-            self.end_recovery(now);
-            return self.resume(now, summary);
+            return self.undo_timeout(now, summary);
+        }
+        if self.congestion.tests_timeout && self.test_timeout(summary, passes_recover) {
+            return self.undo_timeout(now, summary);
         }
         if passes_recover && self.rules.remaining_loss == RemainingLoss::SameAck {
             self.loss.rack.on_recovered();
@@ -106,5 +110,40 @@ impl Sender {
             bytes = 0;
         }
         bytes
+    }
+
+    /// The timeout was spurious: nothing was lost, and the window is what it was.
+    fn undo_timeout(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        self.congestion.tests_timeout = false;
+        self.board.unmark_lost();
+        self.undo_reduction(now);
+        self.end_recovery(now);
+        self.resume(now, summary)
+    }
+
+    /// F-RTO (RFC 5682, §3.1): returns `true` if the ACK shows the timeout to be spurious.
+    fn test_timeout(&mut self, summary: &AckSummary, passes_recover: bool) -> bool {
+        if self.config.undo && self.board.delivery().original_acked {
+            // Step 3.b: what was sent only once has arrived, though everything was taken for lost.
+            return true;
+        }
+        if self.board.nxt() > self.congestion.recover {
+            // Step 3.a: a duplicate ACK of the new data, so there was a loss.
+            self.congestion.tests_timeout &= !summary.is_duplicate;
+        } else if summary.advance.bytes > 0 && !passes_recover {
+            // Step 2.b.
+            self.congestion.recover = self.board.nxt();
+            self.transmission.only_new = true;
+        }
+        false
+    }
+
+    /// Step 2.b of F-RTO: if no new data may leave, retransmissions do, and the test ends.
+    #[cold]
+    pub(super) fn conclude_without_new_data(&mut self, room: u64) {
+        let fits = |octets: u64| octets.min(self.congestion.window.mss) <= room;
+        if self.board.nxt() == self.congestion.recover && !self.new_data().is_some_and(fits) {
+            (self.transmission.only_new, self.congestion.tests_timeout) = (false, false);
+        }
     }
 }

@@ -55,7 +55,12 @@ impl Sender {
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };
         (self.transmission.window_limited, self.transmission.paced_until) = (false, Alarm::NEVER);
-        if let Some(segment) = self.board.next_lost() {
+        if self.transmission.only_new {
+            self.conclude_without_new_data(room);
+        }
+        if !self.transmission.only_new
+            && let Some(segment) = self.board.next_lost()
+        {
             return self.retransmit_if_room(now, segment, room);
         }
         let may_send_new = self.congestion.state != CongestionState::Disorder || self.config.limited_transmit;

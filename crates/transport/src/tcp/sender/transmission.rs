@@ -14,6 +14,8 @@ pub(super) struct Transmission {
     pub(super) last_sent: Option<Instant>,
     /// A segment is to be sent now, regardless of the window.
     pub(super) forced: bool,
+    /// Only new data may leave, no retransmission, until the next ACK (RFC 5682, §3.1, step 2).
+    pub(super) only_new: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
     /// The congestion window prevented the last attempt to send.

@@ -1,0 +1,115 @@
+//! A segment arrives.
+
+use super::ecn::Echo;
+use super::{Agreed, Receiver};
+use crate::ack::{self, AckPolicy, Arrival, Packet, Reason};
+use acklab_base::{Ecn, Instant};
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+
+impl Receiver {
+    #[inline]
+    pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+        match self.agreed {
+            None => self.open(segment),
+            Some(agreed) => self.take(now, segment, agreed),
+        }
+    }
+
+    /// A SYN opens the connection.
+    fn open(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::SYN) {
+            self.agree(segment, self.config.ecn.accept(segment.flags));
+            self.syn_ack_due = true;
+        }
+    }
+
+    /// Adopts what the peer's SYN or SYN-ACK `segment` negotiates, with this use of ECN.
+    pub(super) fn agree(&mut self, segment: &Segment, ecn: crate::tcp::ecn::Config) {
+        let options = &segment.options;
+        let has_scaling = self.config.window_scaling && options.window_scale.is_some();
+        self.agreed = Some(Agreed {
+            first: SeqNumber::at(segment.seq, 1),
+            has_sack: self.config.sack && options.sack_permitted,
+            has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
+            has_scaling,
+            has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
+                && options.ack_congestion_control,
+        });
+        let shift = if has_scaling { self.window_shift } else { 0 };
+        self.window = self.window.agree(self.config.receive_buffer.get(), shift);
+        self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
+        self.echo = Echo::new(ecn);
+        self.syn = segment.ecn;
+    }
+
+    fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
+        if segment.flags.contains(Flags::SYN) {
+            self.syn = segment.ecn;
+            self.syn_ack_due = true;
+            return;
+        }
+        self.measure_handshake(now);
+        let length = segment.sequence_len();
+        if length == 0 {
+            // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a zero-window probe, is acknowledged.
+            if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
+                self.acknowledger.demand(now, Reason::Duplicate);
+            }
+            return;
+        }
+        let before = self.stream.next();
+        let start = segment.seq.offset_near(agreed.first, before);
+        let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
+        let is_in_window = start < end && end > before;
+        if is_in_window && self.echo.splits(segment.ecn) && self.acknowledger.is_waiting() {
+            self.acknowledge_apart(now, agreed);
+        }
+        let notice = self.echo.take(segment, is_in_window);
+        if segment.ecn == Ecn::Ce {
+            self.counters.marked += u64::from(segment.payload > 0);
+        }
+        // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
+        if let Some(timestamps) = segment.options.timestamps
+            && start <= self.last_ack_sent
+        {
+            self.timestamp_to_echo = timestamps.value;
+        }
+        if segment.flags.contains(Flags::FIN) && end == start + length && end > before {
+            self.fin.get_or_insert(end - 1);
+        }
+        self.counters.data_segments += 1;
+        if let Some(ratio) = segment.options.ack_ratio.filter(|_| agreed.has_ack_ratio) {
+            self.acknowledger.policy().on_ack_ratio(ratio);
+        }
+
+        let is_beyond = start >= end;
+        let arrival = if is_beyond {
+            Arrival::Duplicate
+        } else {
+            self.note_duplicate(agreed, start..end);
+            self.stream.insert(start..end)
+        };
+        self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
+        if is_beyond {
+            self.acknowledger.enter_nothing(now);
+        } else {
+            let data = start..end.min(start + u64::from(segment.payload));
+            self.acknowledger.enter(now, Packet::of_stream(data, self.stream.next() - before));
+            self.measure(now, segment, agreed);
+        }
+        if notice.first_mark {
+            self.acknowledger.policy().on_first_mark();
+        }
+        if notice.reduced {
+            self.acknowledger.policy().on_window_reduced();
+        }
+        if self.fin.is_some_and(|fin| self.stream.next() > fin) {
+            self.acknowledger.demand(now, Reason::Fin);
+            return;
+        }
+        self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));
+        if let Some(reason) = notice.due {
+            self.acknowledger.demand(now, reason);
+        }
+    }
+}
