@@ -74,7 +74,7 @@ fn the_first_frame_backs_off() {
     let config = ns2(1, json!({}));
     let begins = |seed| log(&config, &[Source::upload(1, 1_500)], 1, seed)[0].at.as_nanos() / 1_000;
     let seen: Vec<u64> = (0..20).map(begins).collect();
-    assert!(seen.iter().all(|at| (*at - DIFS) % 20 == 0 && *at <= DIFS + 30 * 20), "{seen:?}");
+    assert!(seen.iter().all(|at| (*at - DIFS).is_multiple_of(20) && *at <= DIFS + 30 * 20), "{seen:?}");
     assert!(seen.iter().any(|at| *at > DIFS + 5 * 20), "{seen:?}");
 }
 
