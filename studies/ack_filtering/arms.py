@@ -7,9 +7,12 @@ WINDOWS: Mapping[str, Mapping[str, object]] = {
     "CWmin 31": {},
     "CWmin 63": {"wifi.0.access.best_effort.cw_min": 63},
     "CWmin 127": {"wifi.0.access.best_effort.cw_min": 127},
-    "MIMD": {"wifi.0.access.best_effort.cw_control": "mimd"},
+    "MIMD": {
+        "wifi.0.station.0.access.best_effort.cw_control": "mimd",
+        "wifi.0.station.0.access.best_effort.cw_floor": 1,
+    },
 }
-"""Of contention, of all nodes."""
+"""Of contention: CWmin of all nodes, MIMD of the stations alone, which halve until there is no backoff. reach.py has the alternatives."""
 
 FIRST = "CWmin 31"
 """802.11b's own."""

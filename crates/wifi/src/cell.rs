@@ -25,6 +25,7 @@
 //! | module | holds the state |
 //! |---|---|
 //! | `rules` | the configuration as constants of the run |
+//! | `dialect` | the rules on which implementations differ |
 //! | `backlog` | queues and EDCAFs of all nodes |
 //! | `exchange` | a frame exchange under way |
 //! | `contenders` | how many EDCAFs wait for the medium |
@@ -40,6 +41,7 @@ mod by_id;
 mod contend;
 mod contenders;
 mod dequeue;
+mod dialect;
 mod distribution;
 mod exchange;
 mod fail;

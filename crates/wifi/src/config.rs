@@ -77,9 +77,9 @@ pub struct Config {
     /// The EDCA parameters that `access` of cell, AP and station override.
     #[serde(default)]
     pub edca: EdcaSet,
-    /// Do nodes that sense overlapping PPDUs of a collision defer for EIFS?
-    #[serde(default)]
-    pub eifs_after_collision: EifsAfterCollision,
+    /// Do nodes that sense overlapping PPDUs of a collision defer for EIFS? Default: `none`; `always` with `dialect = "ns2"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eifs_after_collision: Option<EifsAfterCollision>,
     /// The channel access parameters of all nodes that do not set their own.
     #[serde(default)]
     pub access: Access,
@@ -109,6 +109,9 @@ pub struct Config {
 /// | arrives while the last backoff still runs, with QoS | sent when it ends (10.23.2.2) | sent a slot later (`RequestAccess` aligns once more) |
 /// | of an aggregate has ended | passed up when the PPDU ends | passed up at once (`PhyEntity::EndOfMpdu`) |
 /// | was not acknowledged | its queue waits for the other queues of the EDCAF, as in mac80211 (`ieee80211_schedule_txq`) | its queue is served first |
+///
+/// `ns2` is DCF as ns-2 has it: backoffs of 0 to CW − 1 slots before every frame, EIFS and then DIFS after each collision, timeouts after the
+/// whole response frame, durations rounded behind RTS, frames of 34 octets more than their packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -117,16 +120,17 @@ pub enum Dialect {
     Standard,
     /// ns-3 3.37.
     Ns3,
+    /// ns-2.35. Without QoS alone.
+    Ns2,
 }
 
 /// Do nodes defer for EIFS after PPDUs that began so close to each other that neither sender sensed the other (10.3.2.3.7)? EIFS
 /// follows a PPDU that a node began to receive and could not decode. Whether it begins to receive one of several that overlap depends
 /// on its receiver. The senders of the collision do not defer, as they did not receive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EifsAfterCollision {
     /// No node detects a preamble, so all defer for DIFS or AIFS: ns-3 with preambles of equal power.
-    #[default]
     None,
     /// All nodes defer for EIFS: ns-2.
     Always,

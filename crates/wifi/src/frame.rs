@@ -14,6 +14,8 @@ const DATA_HEADER: u64 = 24;
 const QOS_CONTROL: u64 = 2;
 /// Frame check sequence (9.2.4.8).
 const FCS: u64 = 4;
+/// MAC header and FCS of a data frame in ns-2, which has no LLC.
+const NS2_DATA: u64 = 34;
 /// LLC and SNAP headers before an IP packet (IEEE 802.2; RFC 1042).
 pub(crate) const LLC: u64 = 8;
 /// MPDU delimiter of an A-MPDU (9.7.1).
@@ -30,6 +32,11 @@ pub(crate) const fn block_ack(window: u16) -> Bytes {
 pub(crate) const fn mpdu(packet: Bytes, has_qos: bool) -> Bytes {
     let qos = if has_qos { QOS_CONTROL } else { 0 };
     Bytes(DATA_HEADER + qos + LLC + packet.0 + FCS)
+}
+
+/// The MPDU that carries one packet in ns-2.
+pub(crate) const fn ns2_mpdu(packet: Bytes) -> Bytes {
+    Bytes(NS2_DATA + packet.0)
 }
 
 /// A packet as one of several in an A-MSDU; all but the last are padded to a multiple of four (9.3.2.2.2).

@@ -11,6 +11,7 @@ mod forms;
 mod hack_properties;
 mod hack_timelines;
 mod hidden;
+mod ns2;
 mod phy;
 mod properties;
 mod reception;

@@ -243,7 +243,10 @@ fn stack() -> impl Strategy<Value = Stack> {
     let words = (
         weighted(0.6, congestion),
         weighted(0.4, growth.prop_map(|growth| format!("growth = \"{growth}\""))),
-        weighted(0.3, select(vec!["prr", "classic", "reno"]).prop_map(|recovery| format!("recovery = \"{recovery}\""))),
+        weighted(
+            0.3,
+            select(vec!["prr", "classic", "reno", "tahoe"]).prop_map(|recovery| format!("recovery = \"{recovery}\"")),
+        ),
         weighted(0.3, restart.prop_map(|restart| format!("rto_restart = \"{restart}\""))),
         weighted(0.6, ack),
     );

@@ -113,8 +113,12 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
     if octets.once_in(3) {
         config.growth = octets.one_of(&[Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]);
         config.halves = octets.one_of(&[FlightMeasure::FlightSize, FlightMeasure::Pipe, FlightMeasure::Window]);
-        config.recovery =
-            octets.one_of(&[recovery::Algorithm::Prr, recovery::Algorithm::Classic, recovery::Algorithm::Reno]);
+        config.recovery = octets.one_of(&[
+            recovery::Algorithm::Prr,
+            recovery::Algorithm::Classic,
+            recovery::Algorithm::Reno,
+            recovery::Algorithm::Tahoe,
+        ]);
         config.prr_basis = octets.one_of(&[prr::Basis::FlightSize, prr::Basis::Pipe, prr::Basis::Window]);
         config.prr_bound = octets.one_of(&[prr::Bound::SafeAck, prr::Bound::RetransmissionAcked]);
         config.detection = octets.one_of(&[Detection::DupThresh, Detection::Rack]);

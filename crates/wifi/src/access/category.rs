@@ -89,6 +89,10 @@ pub struct Overrides {
     /// How the window follows failures and successes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cw_control: Option<Control>,
+    /// The window that `mimd` halves no further than, in slots. Default: `cw_min`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 1)]
+    pub cw_floor: Option<u16>,
     /// Slots between SIFS and the first slot of the backoff.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 3)]
@@ -108,6 +112,8 @@ pub struct Parameters {
     pub cw_max: u16,
     /// How the window follows failures and successes.
     pub cw_control: Control,
+    /// The window that [`Control::Mimd`] halves no further than; CWmin if absent.
+    pub cw_floor: Option<u16>,
     /// Slots between SIFS and the first slot of the backoff.
     pub aifsn: u8,
     /// How long a transmission opportunity may last; zero for a single frame exchange.
@@ -126,7 +132,23 @@ impl Parameters {
     pub const fn dcf(standard: Standard) -> Self {
         // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
         let cw_min = if matches!(standard, Standard::B) { 31 } else { 15 };
-        Self { cw_min, cw_max: 1023, cw_control: Control::Standard, aifsn: 2, txop_limit: Duration::ZERO }
+        Self {
+            cw_min,
+            cw_max: 1023,
+            cw_control: Control::Standard,
+            cw_floor: None,
+            aifsn: 2,
+            txop_limit: Duration::ZERO,
+        }
+    }
+
+    /// The window that [`Control::Mimd`] halves no further than.
+    #[must_use]
+    pub const fn floor(&self) -> u16 {
+        match self.cw_floor {
+            Some(floor) => floor,
+            None => self.cw_min,
+        }
     }
 
     /// With these overrides.
@@ -136,6 +158,7 @@ impl Parameters {
             cw_min: own.cw_min.unwrap_or(self.cw_min),
             cw_max: own.cw_max.unwrap_or_else(|| self.cw_max.max(own.cw_min.unwrap_or(0))),
             cw_control: own.cw_control.unwrap_or(self.cw_control),
+            cw_floor: own.cw_floor.or(self.cw_floor),
             aifsn: own.aifsn.unwrap_or(self.aifsn),
             txop_limit: own.txop_limit.unwrap_or(self.txop_limit),
         }

@@ -59,6 +59,7 @@ impl EdcaSet {
             cw_min,
             cw_max,
             cw_control: Control::Standard,
+            cw_floor: None,
             aifsn,
             txop_limit: Duration::from_micros(micros),
         };

@@ -23,6 +23,7 @@ pub enum Control {
 pub struct Window {
     control: Control,
     least: u16,
+    floor: u16,
     most: u16,
     now: u16,
 }
@@ -34,6 +35,7 @@ impl Window {
         Self {
             control: parameters.cw_control,
             least: parameters.cw_min,
+            floor: parameters.floor(),
             most: parameters.cw_max,
             now: parameters.cw_min,
         }
@@ -49,7 +51,7 @@ impl Window {
     pub const fn succeed(&mut self) {
         self.now = match self.control {
             Control::Standard => standard::after_success(self.least),
-            Control::Mimd => mimd::after_success(self.now, self.least),
+            Control::Mimd => mimd::after_success(self.now, self.floor),
         };
     }
 
@@ -58,9 +60,10 @@ impl Window {
         self.now = doubled(self.now, self.most);
     }
 
-    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its limit).
-    pub const fn give_up(&mut self) {
-        if matches!(self.control, Control::Standard) {
+    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its limit). `resets_mimd`: does it under
+    /// [`Control::Mimd`] as well?
+    pub const fn give_up(&mut self, resets_mimd: bool) {
+        if resets_mimd || matches!(self.control, Control::Standard) {
             self.now = self.least;
         }
     }
@@ -101,12 +104,32 @@ mod tests {
     }
 
     #[test]
+    fn mimd_halves_below_the_smallest_window_down_to_its_floor() {
+        let own = Parameters { cw_control: Control::Mimd, ..Parameters::of(Standard::B, Category::BestEffort) };
+        let halved = |floor: u16| {
+            let mut window = Window::new(&Parameters { cw_floor: Some(floor), ..own });
+            let mut seen = vec![window.get()];
+            (0..6).for_each(|_| (window.succeed(), seen.push(window.get())).1);
+            seen
+        };
+        assert_eq!(halved(0), [31, 15, 7, 3, 1, 0, 0]);
+        assert_eq!(halved(1), [31, 15, 7, 3, 1, 1, 1]);
+        assert_eq!(halved(2), [31, 15, 7, 3, 2, 2, 2]);
+        let mut window = Window::new(&Parameters { cw_floor: Some(0), ..own });
+        (0..6).for_each(|_| window.succeed());
+        let doubled: Vec<u16> = (0..3).map(|_| (window.fail(), window.get()).1).collect();
+        assert_eq!(doubled, [1, 3, 7]);
+    }
+
+    #[test]
     fn mimd_goes_no_lower_than_the_smallest_and_keeps_its_window_when_a_frame_is_given_up() {
         let mut window = window(Control::Mimd);
         window.succeed();
         assert_eq!(window.get(), 15);
         window.fail();
-        window.give_up();
+        window.give_up(false);
         assert_eq!(window.get(), 31);
+        window.give_up(true);
+        assert_eq!(window.get(), 15);
     }
 }

@@ -108,7 +108,7 @@ impl<D: Packet> Cell<D> {
         self.note_plain(now, id, &first);
         let bytes = first.wire_len();
         let mut frame = Mpdu {
-            octets: frame::mpdu(bytes, self.rules.has_qos),
+            octets: self.rules.mpdu(bytes),
             pure_ack_octets: if first.is_pure_ack() { bytes.get() as u32 } else { 0 },
             packets: Payload::One(first),
             packet_count: 1,

@@ -72,6 +72,7 @@ impl<D: Packet> Cell<D> {
             number: 0,
             has_collided: false,
             is_undetected: false,
+            is_outlasted: false,
             txop_ends: None,
             arrived: Arrived::default(),
         };

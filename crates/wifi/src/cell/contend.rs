@@ -1,15 +1,16 @@
 //! EDCAFs draw backoffs, and one or several win the medium.
 
+use super::dialect::Dequeue;
 use super::{Cell, Status};
 use crate::access::EdcafId;
 use crate::packet::Packet;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// The backoff of an EDCAF in slots, 0 to CW (10.3.3).
+    /// The backoff of an EDCAF in slots (10.3.3).
     pub(super) fn draw_backoff(&mut self, now: Instant, id: EdcafId) -> u64 {
         let edcaf = &self.backlog.edcafs[id];
-        let slots = self.contenders.draw(edcaf.window.get());
+        let slots = self.contenders.draw(self.rules.backoffs(edcaf.window.get()));
         if let Some(counters) = self.measurement.of(now, edcaf.node) {
             counters.backoffs += 1;
             counters.backoff_slots += slots;
@@ -21,6 +22,19 @@ impl<D: Packet> Cell<D> {
     pub(super) fn join_contention(&mut self, now: Instant, id: EdcafId) {
         self.backlog.edcafs[id].status = Status::Waiting;
         self.contenders.join(now);
+        if self.rules.reading.dequeue == Dequeue::WhenFree {
+            self.take_frame(now, id);
+        }
+    }
+
+    /// The MAC has nothing else to send: the next frame leaves its queue, and contends.
+    fn take_frame(&mut self, now: Instant, id: EdcafId) {
+        if let Some(txq) = self.backlog.edcafs[id].ready.first()
+            && self.backlog.txqs[txq].originator.is_empty()
+        {
+            // A discipline that drops everything that waits leaves nothing to transmit, which the EDCAF finds when it has won.
+            let _ = self.next_mpdu(now, txq);
+        }
     }
 
     /// The transmission opportunity is over, whether the last exchange succeeded or not. The EDCAF draws the backoff before its next

@@ -43,9 +43,9 @@ impl Contenders {
         self.since
     }
 
-    /// A backoff of 0 to `window` slots (10.3.3).
-    pub(super) fn draw(&mut self, window: u16) -> u64 {
-        self.backoffs.below(u64::from(window) + 1)
+    /// A backoff of fewer than `slots` slots (10.3.3).
+    pub(super) fn draw(&mut self, slots: u64) -> u64 {
+        self.backoffs.below(slots)
     }
 
     /// An empty list for winners; [`put_back`](Self::put_back) returns its memory.

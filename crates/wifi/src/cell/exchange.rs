@@ -31,6 +31,8 @@ pub(super) struct Exchange {
     pub(super) has_collided: bool,
     /// It overlapped with one that began before either preamble could be detected: no bystander receives it or defers for EIFS.
     pub(super) is_undetected: bool,
+    /// It overlapped with one that its sender hears and that ends no earlier.
+    pub(super) is_outlasted: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
 }

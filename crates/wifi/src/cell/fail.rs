@@ -1,5 +1,6 @@
 //! No response frame arrives: the retry counters, and frames that are given up.
 
+use super::dialect::MimdLimit;
 use super::exchange::{Exchange, FrameKind, Phase};
 use super::rules::Response;
 use super::{Cell, TxqId};
@@ -45,7 +46,7 @@ impl<D: Packet> Cell<D> {
             frame.failures = frame.failures.saturating_add(1);
         }
         let stays_first = match self.backlog.edcafs[edcaf_id].queues {
-            _ if self.rules.serves_failed_first => true,
+            _ if self.rules.reading.serves_failed_first => true,
             Queues::PerStation => false,
             Queues::Shared => !are_tries_over,
         };
@@ -55,12 +56,15 @@ impl<D: Packet> Cell<D> {
             Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
         };
-        self.end_txop(now, edcaf_id, Some(now + waits));
+        // A sender that receives the rest of another frame defers with the bystanders.
+        let timeout = (!self.rules.defers_as_sender(&exchange)).then_some(now + waits);
+        self.end_txop(now, edcaf_id, timeout);
     }
 
     /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
     pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
         let retries = self.rules.retries;
+        let resets_mimd = self.rules.reading.mimd_limit == MimdLimit::Resets;
         let edcaf = &mut self.backlog.edcafs[id];
         edcaf.window.fail();
         let (counter, limit) = if is_behind_rts {
@@ -71,7 +75,7 @@ impl<D: Packet> Cell<D> {
         *counter = counter.saturating_add(1);
         if *counter >= limit {
             (edcaf.short_retries, edcaf.long_retries) = (0, 0);
-            edcaf.window.give_up();
+            edcaf.window.give_up(resets_mimd);
         }
     }
 

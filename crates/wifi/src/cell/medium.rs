@@ -1,5 +1,6 @@
 //! The medium: what is on the air, who senses it, and who receives it.
 
+use super::dialect::CollidingSenders;
 use super::exchange::FrameKind;
 use super::exchange::{Exchange, Phase};
 use super::rules::Rules;
@@ -31,8 +32,9 @@ pub(super) struct Medium {
 impl Medium {
     pub(super) fn new(nodes: usize, rules: &Rules, reception: Reception, errors: Stream) -> Self {
         let is_by_power = rules.eifs_after_collision == EifsAfterCollision::PreambleDetection && reception.has_powers();
-        let has_one_view =
-            !is_by_power && (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
+        let has_one_view = !is_by_power
+            && !rules.nav_is_inexact()
+            && (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
         let views = if has_one_view { 1 } else { nodes };
         Self {
             contention: Contention::new(rules.timing.slot, rules.timing.cca, rules.has_qos, views),
@@ -93,7 +95,7 @@ impl Medium {
         let (begins, sender) = (exchange.begins, exchange.sender);
         self.frames += 1;
         exchange.number = self.frames;
-        (exchange.has_collided, exchange.is_undetected) = (false, false);
+        (exchange.has_collided, exchange.is_undetected, exchange.is_outlasted) = (false, false, false);
         for index in 0..self.exchanges.len() {
             let other = self.exchanges[index];
             if !matches!(other.phase, Phase::Frame | Phase::Response)
@@ -102,7 +104,10 @@ impl Medium {
             {
                 continue;
             }
-            let is_simultaneous = begins.since(other.begins) < self.cca;
+            let is_simultaneous = begins == other.begins || begins.since(other.begins) < self.cca;
+            self.exchanges[index].is_outlasted |=
+                exchange.ends >= other.ends && self.disturbs(sender, Some(other.sender));
+            exchange.is_outlasted |= other.ends >= exchange.ends && self.disturbs(other.sender, Some(sender));
             self.overlaps.push((other.number, Interferer { from: sender, is_earlier: false }));
             self.overlaps.push((exchange.number, Interferer { from: other.sender, is_earlier: other.begins < begins }));
             if self.disturbs(sender, other.receiver) {
@@ -153,7 +158,12 @@ impl Medium {
                 // The two nodes of the exchange expect the response frame, so their own EDCAFs do not start within its space.
                 self.contention.reserve(view, now + rules.response_space, holder, None);
             }
-            let defers = !is_read && view != exchange.sender && self.detects(now, rules, exchange, view);
+            let defers = !is_read
+                && if view == exchange.sender {
+                    rules.defers_as_sender(exchange)
+                } else {
+                    self.detects(now, rules, exchange, view)
+                };
             self.contention.idle(view, now, if defers { rules.eifs_extra(true) } else { Duration::ZERO });
         }
     }
@@ -170,8 +180,10 @@ impl Medium {
         }
         let overlaps: Vec<Interferer> =
             self.overlaps.iter().filter(|(number, _)| *number == exchange.number).map(|(_, other)| *other).collect();
-        // The senders of the collision were transmitting.
-        let has_sent = overlaps.iter().any(|other| other.from == view);
+        // The senders of the collision were transmitting, but under some dialects receive what follows the end of their own frames.
+        let receives_rest = rules.reading.colliding_senders == CollidingSenders::DeferIfOutlasted
+            && !self.exchanges.iter().any(|other| other.sender == view && other.ends > now);
+        let has_sent = !receives_rest && overlaps.iter().any(|other| other.from == view);
         match rules.eifs_after_collision {
             EifsAfterCollision::None => false,
             EifsAfterCollision::Always => !has_sent,

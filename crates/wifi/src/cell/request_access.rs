@@ -1,8 +1,8 @@
 //! An idle EDCAF gets a frame to send and requests the medium.
 
+use super::dialect::AccessRequest;
 use super::{Cell, Status};
 use crate::access::EdcafId;
-use crate::config::Dialect;
 use crate::packet::Packet;
 use acklab_base::Instant;
 
@@ -14,9 +14,10 @@ impl<D: Packet> Cell<D> {
         if edcaf.ready.is_empty() {
             return;
         }
-        match self.rules.dialect {
-            Dialect::Standard => self.request_by_standard(now, id, backoff_ends),
-            Dialect::Ns3 => self.request_as_ns3(now, id, backoff_ends),
+        match self.rules.reading.request {
+            AccessRequest::Standard => self.request_by_standard(now, id, backoff_ends),
+            AccessRequest::Ns3 => self.request_as_ns3(now, id, backoff_ends),
+            AccessRequest::AlwaysBacksOff => self.request_with_backoff(now, id, backoff_ends),
         }
         self.join_contention(now, id);
         self.update_deadline();
@@ -35,6 +36,23 @@ impl<D: Packet> Cell<D> {
             count
         };
         self.medium.contention.wait(id, lane, count);
+    }
+
+    /// The same in ns-2's `Mac802_11::send`: unless the last backoff still runs, a new one is drawn. On an idle medium it begins DIFS
+    /// later, apart from the slots of the others.
+    fn request_with_backoff(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
+        let edcaf = &self.backlog.edcafs[id];
+        let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);
+        let count = self.medium.contention.count(lane, now);
+        if backoff_ends > count {
+            return self.medium.contention.wait(id, lane, backoff_ends);
+        }
+        let slots = self.draw_backoff(now, id);
+        if self.medium.contention.is_busy(lane, now) || self.medium.is_about_to_respond(now, node) {
+            self.medium.contention.wait(id, lane, count + slots);
+        } else {
+            self.medium.contention.wait_from(id, lane, now + self.rules.timing.aifs(aifsn), slots);
+        }
     }
 
     /// The same in ns-3's `ChannelAccessManager`: `NeedBackoffUponAccess`, then `RequestAccess`.

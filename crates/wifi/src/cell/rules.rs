@@ -1,17 +1,21 @@
 //! The configuration as constants of the run.
 
+use super::dialect::{self, BackoffRange, CollidingSenders, Durations, EifsEnd, Encapsulation, Reading, Sensing};
 use super::exchange::Exchange;
-use crate::config::{Access, AfterMissed, Config, Delivery, Dialect, EifsAfterCollision, Protection, Queues, Retries};
+use crate::config::{Access, AfterMissed, Config, Delivery, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
 use acklab_base::{Bytes, Duration};
 use acklab_path::queue;
 
+/// ns-2's `DSSS_MaxPropagationDelay`, there and back (`mac-802_11.h`).
+const NS2_PROPAGATION: Duration = Duration::from_micros(4);
+
 /// The rules that all nodes of a cell obey.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    pub(super) dialect: Dialect,
+    pub(super) reading: Reading,
     pub(super) timing: Timing,
     pub(super) control: ControlRates,
     /// The mode of the frame that reserves the medium before each OFDM frame.
@@ -25,8 +29,6 @@ pub(super) struct Rules {
     pub(super) transmit_lifetime: Option<Duration>,
     /// Transmissions of a Block ACK request; none for no limit.
     pub(super) max_requests: Option<u8>,
-    /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
-    pub(super) serves_failed_first: bool,
     pub(super) lifetime: Option<Duration>,
     /// Octets of an A-MPDU; none without aggregation.
     pub(super) max_aggregate: Option<Bytes>,
@@ -72,12 +74,15 @@ impl Rules {
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
         let mut timing = Timing::new(standard, config.band(), is_short_slot);
         timing.packet_extension = config.packet_extension.duration();
-        if config.dialect == Dialect::Ns3 {
-            // `WifiPhy` decides about a preamble after 4 µs, whatever the modulation (`GetPreambleDetectionDuration`).
-            timing.cca = Duration::from_micros(4);
+        let reading = config.dialect.reading();
+        match reading.sensing {
+            Sensing::CcaTime => {}
+            Sensing::FourMicros => timing.cca = Duration::from_micros(4),
+            Sensing::FirstBit => timing.cca = Duration::ZERO,
         }
+        timing.is_dsss_rounded = reading.durations == Durations::WholeFrames;
         Some(Self {
-            dialect: config.dialect,
+            reading,
             response_space: timing.sifs + config.late_answers,
             timing,
             control,
@@ -88,11 +93,7 @@ impl Rules {
             retries: config.retries,
             transmit_lifetime: Some(config.retries.lifetime)
                 .filter(|lifetime| !lifetime.is_zero() && config.max_aggregate().is_some()),
-            max_requests: match config.dialect {
-                Dialect::Standard => Some(config.retries.requests.unwrap_or(config.retries.short)),
-                Dialect::Ns3 => config.retries.requests,
-            },
-            serves_failed_first: config.dialect == Dialect::Ns3,
+            max_requests: config.retries.requests.or(reading.limits_requests.then_some(config.retries.short)),
             lifetime: config.lifetime,
             max_aggregate: config.max_aggregate(),
             max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.window())),
@@ -102,9 +103,9 @@ impl Rules {
             after_missed: config.aggregation.after_missed,
             passes_up_each_mpdu: match config.aggregation.delivery {
                 Some(delivery) => delivery == Delivery::Each,
-                None => config.dialect == Dialect::Ns3,
+                None => reading.passes_up_each_mpdu,
             },
-            eifs_after_collision: config.eifs_after_collision,
+            eifs_after_collision: config.eifs_after_collision.unwrap_or(reading.eifs_after_collision),
         })
     }
 
@@ -156,12 +157,23 @@ impl Rules {
         if !is_detected {
             return Duration::ZERO;
         }
-        self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK)
+        let extra = self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK);
+        match self.reading.eifs_end {
+            EifsEnd::FirstSlot => extra,
+            EifsEnd::Difs => extra + self.timing.aifs(2),
+        }
     }
 
     /// Do nodes that all sense alike begin to receive a PPDU that they cannot decode?
     pub(super) fn detects(&self, exchange: &Exchange) -> bool {
         !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
+    }
+
+    /// Does the sender of this PPDU of a collision defer for EIFS?
+    pub(super) fn defers_as_sender(&self, exchange: &Exchange) -> bool {
+        exchange.is_outlasted
+            && self.reading.colliding_senders == CollidingSenders::DeferIfOutlasted
+            && self.detects(exchange)
     }
 
     /// How long after the end of an RTS a node that heard it waits for a PPDU before it resets its NAV: NAVTimeout (10.3.2.4).
@@ -171,6 +183,42 @@ impl Rules {
 
     /// How long after the end of its frame an initiator waits for the start of a response frame in this mode.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
-        self.timing.response_timeout(mode) + (self.response_space - self.timing.sifs)
+        match self.reading.timeout {
+            dialect::ResponseTimeout::Start => {
+                self.timing.response_timeout(mode) + (self.response_space - self.timing.sifs)
+            }
+            dialect::ResponseTimeout::End => {
+                self.response_space + self.response_time(Response::Ack, mode) + NS2_PROPAGATION
+            }
+        }
+    }
+
+    /// The number of values from which a backoff is drawn: 0 to one less.
+    pub(super) fn backoffs(&self, window: u16) -> u64 {
+        match self.reading.backoff_range {
+            BackoffRange::ToWindow => u64::from(window) + 1,
+            BackoffRange::BelowWindow => u64::from(window).max(1),
+        }
+    }
+
+    /// The MPDU that carries one packet.
+    pub(super) const fn mpdu(&self, packet: Bytes) -> Bytes {
+        match self.reading.encapsulation {
+            Encapsulation::LlcSnap => frame::mpdu(packet, self.has_qos),
+            Encapsulation::Ns2 => frame::ns2_mpdu(packet),
+        }
+    }
+
+    /// A duration field that covers `time` (9.2.5).
+    pub(super) fn duration_field(&self, time: Duration) -> Duration {
+        match self.reading.durations {
+            Durations::WholeFrames => time,
+            Durations::WholeFields => Duration::from_micros((time.as_nanos() + 500) / 1_000),
+        }
+    }
+
+    /// Does the NAV of bystanders not end with the exchange, so that they count other slots than its two nodes?
+    pub(super) fn nav_is_inexact(&self) -> bool {
+        self.reading.durations == Durations::WholeFields && self.rts_threshold.is_some()
     }
 }

@@ -179,7 +179,7 @@ impl<D: Packet> Cell<D> {
     /// The exchange for which the ideal rate control compares modes: full frames of best effort without competition.
     fn typical_exchange(&self) -> rate::Exchange {
         const ETHERNET: Bytes = Bytes(1500);
-        let frame = crate::frame::mpdu(ETHERNET, self.rules.has_qos);
+        let frame = self.rules.mpdu(ETHERNET);
         let parameters = Parameters::of(self.config.standard, Category::BestEffort);
         let mean_backoff = self.rules.timing.slot * u64::from(parameters.cw_min) / 2;
         let response = if self.rules.max_aggregate.is_some() { Response::BlockAck } else { Response::Ack };

@@ -95,6 +95,7 @@ impl<D: Packet> Cell<D> {
             number: 0,
             has_collided: false,
             is_undetected: false,
+            is_outlasted: false,
             txop_ends,
             arrived: Arrived::default(),
         };
@@ -135,7 +136,7 @@ impl<D: Packet> Cell<D> {
             let response = self.rules.response_time(data.response, self.response_mode(data.mode));
             sifs + super::airtime(&self.rules, data.mode, data.octets) + space + response
         };
-        match (exchange.phase, exchange.kind) {
+        let reserved = match (exchange.phase, exchange.kind) {
             (Phase::Response, FrameKind::Rts) | (Phase::Frame, FrameKind::CtsToSelf) => data_and_response(),
             (Phase::Frame, FrameKind::Rts) => {
                 space + self.rules.response_time(Response::Cts, self.response_mode(exchange.mode)) + data_and_response()
@@ -144,7 +145,8 @@ impl<D: Packet> Cell<D> {
                 space + self.rules.response_time(exchange.response, self.response_mode(exchange.mode))
             }
             _ => Duration::ZERO,
-        }
+        };
+        self.rules.duration_field(reserved)
     }
 
     /// How long RTS and CTS, or CTS-to-self, take ahead of data in this mode.

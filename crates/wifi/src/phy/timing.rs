@@ -16,6 +16,8 @@ pub struct Timing {
     pub cca: Duration,
     /// At the end of each HE PPDU (27.3.13).
     pub packet_extension: Duration,
+    /// Do PPDUs of DSSS take whole microseconds (16.3.4)?
+    pub is_dsss_rounded: bool,
 }
 
 impl Timing {
@@ -31,6 +33,7 @@ impl Timing {
             signal_extension: Duration::ZERO,
             cca: micros(4),
             packet_extension: Duration::ZERO,
+            is_dsss_rounded: true,
         };
         match (standard, band) {
             (Standard::B, _) => Self { slot: micros(20), sifs: micros(10), cca: micros(15), ..ofdm },
@@ -64,7 +67,8 @@ impl Timing {
     /// The duration of a PPDU with its signal extension.
     #[must_use]
     pub fn duration(self, mode: Mode, psdu: Bytes) -> Duration {
-        mode.duration(psdu) + self.extension(mode) + self.packet_extension(mode)
+        let duration = if self.is_dsss_rounded { mode.duration(psdu) } else { mode.exact_duration(psdu) };
+        duration + self.extension(mode) + self.packet_extension(mode)
     }
 
     /// The packet extension at the end of a PPDU of this mode.

@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::scenario::refuse::Problem;
 use acklab_base::random::Seed;
 use acklab_wifi::access::{Category, Overrides};
-use acklab_wifi::config::Access;
+use acklab_wifi::config::{Access, Dialect};
 use acklab_wifi::{Cell, Config};
 use std::collections::BTreeSet;
 
@@ -84,6 +84,9 @@ fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
             return Err(Problem::at(at(&format!("retries.{key}")), "at least one transmission"));
         }
     }
+    if cell.dialect == Dialect::Ns2 && cell.standard.has_qos() {
+        return Err(Problem::at(at("dialect"), "`standard` or `ns3`; ns-2 has no QoS, so `ns2` takes 802.11b, g or a"));
+    }
     match Cell::<Packet>::new(cell, Seed(0)) {
         Ok(_) => Ok(()),
         Err(error) => Err(refusal(path, cell, &error)),
@@ -115,6 +118,11 @@ fn access(path: &str, access: &Access) -> Result<(), Problem> {
             && most < least
         {
             return Err(Problem::at(at("cw_max"), format!("at least `cw_min`, which is {least}")));
+        }
+        if let (Some(floor), Some(least)) = (overrides.cw_floor, overrides.cw_min)
+            && floor > least
+        {
+            return Err(Problem::at(at("cw_floor"), format!("at most `cw_min`, which is {least}")));
         }
         if overrides.aifsn == Some(0) {
             return Err(Problem::at(at("aifsn"), "at least 1"));

@@ -10,6 +10,9 @@ use acklab_base::{Event, Instant};
 
 impl Sender {
     pub(super) fn enter_recovery(&mut self, now: Instant, summary: &AckSummary) {
+        if self.config.recovery == recovery::Algorithm::Tahoe {
+            return self.fall_back_to_slow_start(now, summary);
+        }
         if self.board.lost() == 0 {
             self.board.mark_head_lost();
         }

@@ -44,6 +44,28 @@ impl Sender {
         // RFC 5682, §3.1, step 1: not during a fast recovery, nor in one after a timeout unless the same segment times out again.
         self.congestion.tests_timeout = self.rules.spurious_timeout == SpuriousTimeout::ForwardRecovery
             && (expiries > 1 || !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss));
+        self.begin_loss_recovery(now);
+        self.counters.timeouts += 1;
+        self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
+    }
+
+    /// Duplicate ACKs have shown a loss, and Tahoe has no fast recovery: it goes on as after a timeout, but the timer does not back off
+    /// (ns-2's `TcpAgent::dupack_action`, `slowdown` with `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
+    pub(super) fn fall_back_to_slow_start(&mut self, now: Instant, summary: &AckSummary) {
+        self.remember_window();
+        self.begin_reduction(now, summary, Signal::Loss);
+        self.congestion.tests_timeout = false;
+        if self.congestion.state != CongestionState::Loss {
+            self.congestion.recovery_began = now;
+        }
+        self.board.mark_all_lost();
+        self.begin_loss_recovery(now);
+        self.timing.restart(now);
+        self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
+    }
+
+    /// What is lost is marked and the threshold lowered: slow start begins at the head.
+    fn begin_loss_recovery(&mut self, now: Instant) {
         self.report_losses(now);
         self.congestion.recover = self.board.nxt();
         self.marks.on_reduction(self.board.nxt());
@@ -54,8 +76,6 @@ impl Sender {
         // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs its window leaves no room for it.
         self.transmission.forced = true;
         self.loss.probe = TailLossProbe::default();
-        self.counters.timeouts += 1;
-        self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
     }
 
     pub(super) fn continue_loss(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {

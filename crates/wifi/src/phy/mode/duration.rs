@@ -63,6 +63,18 @@ impl Mode {
         Duration::from_nanos(self.preamble().as_nanos() + payload)
     }
 
+    /// The same without the rounding of DSSS to whole microseconds.
+    #[must_use]
+    pub const fn exact_duration(self, psdu: Bytes) -> Duration {
+        match self.format {
+            Format::Dsss | Format::ShortDsss => {
+                let payload = (psdu.0 * 8 * 10_000).div_ceil(DSSS_RATES[self.mcs as usize]);
+                Duration::from_nanos(self.preamble().as_nanos() + payload)
+            }
+            _ => self.duration(psdu),
+        }
+    }
+
     /// The most octets that fit into a PPDU of this duration.
     #[must_use]
     pub const fn octets_within(self, airtime: Duration) -> Bytes {

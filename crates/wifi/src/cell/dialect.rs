@@ -1,0 +1,184 @@
+//! Where implementations depart from the standard in channel access, as data: one field per rule, one value per reading of it, with its
+//! source.
+//!
+//! A machine asks a rule and never which implementation it imitates. A [`Dialect`] chooses a whole table. ns-3's functions are those of
+//! 3.37, ns-2's those of 2.35's `mac/mac-802_11.cc` unless another file is named.
+
+use crate::config::{Dialect, EifsAfterCollision};
+
+/// How channel access is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) request: AccessRequest,
+    pub(super) sensing: Sensing,
+    pub(super) backoff_range: BackoffRange,
+    pub(super) dequeue: Dequeue,
+    pub(super) timeout: ResponseTimeout,
+    pub(super) eifs_end: EifsEnd,
+    /// What the setting is if the scenario does not choose.
+    pub(super) eifs_after_collision: EifsAfterCollision,
+    pub(super) colliding_senders: CollidingSenders,
+    pub(super) mimd_limit: MimdLimit,
+    pub(super) durations: Durations,
+    pub(super) encapsulation: Encapsulation,
+    /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
+    pub(super) serves_failed_first: bool,
+    /// Are the MPDUs of an aggregate passed up as each ends, or with the PPDU?
+    pub(super) passes_up_each_mpdu: bool,
+    /// Do Block ACK requests have a limit of transmissions by default?
+    pub(super) limits_requests: bool,
+}
+
+/// How an idle EDCAF requests the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AccessRequest {
+    /// It backs off if the medium is busy, and transmits at the next slot if it was idle for DIFS or AIFS (10.3.4.2).
+    Standard,
+    /// ns-3's `ChannelAccessManager`.
+    Ns3,
+    /// It always backs off, on an idle medium DIFS after the frame has arrived (`Mac802_11::send` with `bugFix_timer_`).
+    AlwaysBacksOff,
+}
+
+/// How soon a transmission is sensed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sensing {
+    /// After aCCATime of the PHY.
+    CcaTime,
+    /// After 4 µs, whatever the modulation (ns-3's `WifiPhy`, `GetPreambleDetectionDuration`).
+    FourMicros,
+    /// At once: with the first bit that arrives (`Mac802_11::recv`).
+    FirstBit,
+}
+
+/// From what a backoff is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BackoffRange {
+    /// 0 to CW (10.3.3).
+    ToWindow,
+    /// 0 to CW − 1 (`mac-timers.cc`, `BackoffTimer::start`).
+    BelowWindow,
+}
+
+/// When a frame leaves the queue, so that the queue's discipline no longer sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dequeue {
+    /// When its EDCAF has won the medium.
+    WhenSent,
+    /// As soon as the MAC has nothing else to send (`tx_resume` calls `callback_`, `queue.cc`, `Queue::resume`).
+    WhenFree,
+}
+
+/// How long an initiator waits for a response frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResponseTimeout {
+    /// Until the frame should have begun: SIFS, a slot and the preamble (10.3.2.9).
+    Start,
+    /// Until the frame should have ended, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`, `check_pktRTS`).
+    End,
+}
+
+/// What follows EIFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EifsEnd {
+    /// The first slot: EIFS takes the place of DIFS or AIFS (10.3.2.3.7).
+    FirstSlot,
+    /// DIFS: EIFS is a NAV (`recv_timer`, `navHandler`).
+    Difs,
+}
+
+/// Do senders of a collision defer for EIFS?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CollidingSenders {
+    /// They do not, as they were transmitting.
+    NeverDefer,
+    /// Those whose own frame ends no later than another do: they receive the rest of that one as an error (`recv`: `tx_active_`;
+    /// `recv_timer`).
+    DeferIfOutlasted,
+}
+
+/// What a retry limit does to a window under MIMD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MimdLimit {
+    /// Nothing: Kim et al. name successes and failures alone.
+    Keeps,
+    /// It returns to CWmin (`RetransmitDATA`, `RetransmitRTS`: `rst_cw`).
+    Resets,
+}
+
+/// How precise durations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durations {
+    /// DSSS frames take whole microseconds (16.3.4), and duration fields cover them.
+    WholeFrames,
+    /// DSSS frames take what their bits take, and duration fields are rounded to microseconds (`txtime`; `mac-802_11.h`, `usec`): the NAV
+    /// of bystanders ends up to 0.5 µs before or after the exchange.
+    WholeFields,
+}
+
+/// What surrounds an IP packet in a data frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encapsulation {
+    /// MAC header, LLC and SNAP, FCS.
+    LlcSnap,
+    /// 34 octets of MAC header and FCS (`mac-802_11.h`, `hdr_mac802_11`, `getHdrLen11`).
+    Ns2,
+}
+
+impl Reading {
+    /// IEEE 802.11-2020.
+    const STANDARD: Self = Self {
+        request: AccessRequest::Standard,
+        sensing: Sensing::CcaTime,
+        backoff_range: BackoffRange::ToWindow,
+        dequeue: Dequeue::WhenSent,
+        timeout: ResponseTimeout::Start,
+        eifs_end: EifsEnd::FirstSlot,
+        eifs_after_collision: EifsAfterCollision::None,
+        colliding_senders: CollidingSenders::NeverDefer,
+        mimd_limit: MimdLimit::Keeps,
+        durations: Durations::WholeFrames,
+        encapsulation: Encapsulation::LlcSnap,
+        serves_failed_first: false,
+        passes_up_each_mpdu: false,
+        limits_requests: true,
+    };
+
+    /// ns-3 3.37's, where they are not those of the standard.
+    const NS3: Self = Self {
+        request: AccessRequest::Ns3,
+        sensing: Sensing::FourMicros,
+        serves_failed_first: true,
+        passes_up_each_mpdu: true,
+        limits_requests: false,
+        ..Self::STANDARD
+    };
+
+    /// ns-2.35's, where they are not those of the standard.
+    const NS2: Self = Self {
+        request: AccessRequest::AlwaysBacksOff,
+        sensing: Sensing::FirstBit,
+        backoff_range: BackoffRange::BelowWindow,
+        dequeue: Dequeue::WhenFree,
+        timeout: ResponseTimeout::End,
+        eifs_end: EifsEnd::Difs,
+        eifs_after_collision: EifsAfterCollision::Always,
+        colliding_senders: CollidingSenders::DeferIfOutlasted,
+        mimd_limit: MimdLimit::Resets,
+        durations: Durations::WholeFields,
+        encapsulation: Encapsulation::Ns2,
+        // The MAC keeps the frame until it is acknowledged or given up (`pktTx_`).
+        serves_failed_first: true,
+        ..Self::STANDARD
+    };
+}
+
+impl Dialect {
+    pub(super) const fn reading(self) -> Reading {
+        match self {
+            Self::Standard => Reading::STANDARD,
+            Self::Ns3 => Reading::NS3,
+            Self::Ns2 => Reading::NS2,
+        }
+    }
+}
