@@ -84,7 +84,7 @@ def mimd(path: str, floor: int) -> dict[str, object]:
 def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
     """Goodput with the filter and its lead, by who uses MIMD, its floor, and number of stations."""
     axes = {
-        "who": {f"{who}, floor {floor}": mimd(path, floor) for who, path in WHO.items() for floor in FLOORS},
+        "who": {f"{who} / {floor}": mimd(path, floor) for who, path in WHO.items() for floor in FLOORS},
         "arm": {arm.name: arm.set for arm in (LARGE, LARGE.filtered)},
         STATIONS: list(SOME),
     }
@@ -92,7 +92,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
     means = summary(result).group_by(["who", "arm", "stations"], maintain_order=True).agg(pl.col("mbps").mean())
     both = means.pivot("arm", index=["who", "stations"], values="mbps")
     mbps = pl.col(LARGE.filtered.name)
-    split = pl.col("who").str.split_exact(", floor ", 1)
+    split = pl.col("who").str.split_exact(" / ", 1)
     return both.with_columns(
         mbps=mbps,
         lead=100 * (mbps / pl.col(LARGE.name) - 1),
