@@ -119,7 +119,7 @@ fn sets_are_refused_with_themselves_as_the_place() {
     );
     for (set, message) in [
         ("flow.0.congestion=cubik", &*no_such_controller),
-        ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\""),
+        ("flow.0.recovery=fast", "found \"fast\", expected one of \"prr\", \"classic\", \"reno\", \"tahoe\""),
         (
             "link.btl.forward.rate=16",
             "link.0.forward.rate: found 16, expected a rate such as \"16Mbps\" (units: bps, kbps, Mbps, Gbps); the unit is missing",

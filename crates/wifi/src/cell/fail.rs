@@ -156,6 +156,8 @@ impl<D: Packet> Cell<D> {
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         (frame.is_settled, frame.is_given_up) = (true, true);
         if frame.is_received {
+            // Only its response frame was lost. The recipient holds it back as long as it waits for an earlier frame.
+            originator.must_request |= originator.has_gap;
             return 0;
         }
         // The recipient waits for the frame until a Block ACK request moves its window (10.25.6.6.3).
