@@ -44,16 +44,25 @@ fn equal_flows(congestion: &str, flows: u32, queue: u64, seed: u64) -> f64 {
 /// Queues of one and of four bandwidth-delay products.
 #[test]
 fn equal_flows_share_equally_where_they_promise_it() {
-    for congestion in ["newreno", "cubic", "bbr", "bbr3", "copa", "dctcp"] {
+    for congestion in ["newreno", "cubic", "bbr3", "copa", "dctcp"] {
         for flows in [2, 10] {
-            // BBR's promise is one of queues that hold its 2 BDP.
-            let queue = if congestion == "bbr" { 268 } else { 67 };
-            let index = equal_flows(congestion, flows, queue, 1);
+            let index = equal_flows(congestion, flows, 67, 1);
             assert!(index >= 0.95, "{flows} of {congestion}: {index}");
         }
     }
     let index = equal_flows("pcc-vivace", 2, 67, 1);
     assert!(index >= 0.95, "two of vivace: {index}");
+    // BBR's promise holds in queues of its 2 BDP.
+    let index = equal_flows("bbr", 2, 268, 1);
+    assert!(index >= 0.95, "two of bbr: {index}");
+}
+
+/// Ten flows of Linux's BBR 1 do not share equally in a queue of one bandwidth-delay product: on an emulated path of this rate, delay and
+/// queue, Linux 6.18 gave Jain's indices of 0.38 and 0.40, in each run because two flows took two thirds of the link.
+#[test]
+fn ten_flows_of_bbr_do_not_share_a_short_queue_as_in_linux() {
+    let indices: Vec<f64> = (1..=2).map(|seed| equal_flows("bbr", 10, 67, seed)).collect();
+    assert!(indices.iter().all(|index| (0.25..0.55).contains(index)), "{indices:?}");
 }
 
 /// Combinations without a published claim, whose figures are only printed.
