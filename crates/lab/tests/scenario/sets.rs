@@ -166,3 +166,19 @@ fn a_set_may_make_the_text_wrong() {
     assert_eq!(refusal.message(), "found \"14.5s\", expected a time up to the run's end at 5s");
     assert_eq!(refusal.place(), "studies/x.toml:67:9");
 }
+
+#[test]
+fn a_cell_of_ns2_has_no_qos_and_a_floor_is_no_ceiling() {
+    const QOS: &str = include_str!("../../benches/cost/wifi_n_download.toml");
+    const DCF: &str = include_str!("../../benches/cost/wifi_b_upload.toml");
+    let refusal = |text: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        load(text, "cell.toml", &sets, None).err().map(|refusal| refusal.to_string())
+    };
+    let of_qos = refusal(QOS, &["wifi.0.dialect=ns2"]).unwrap();
+    assert!(of_qos.contains("ns-2 has no QoS"), "{of_qos}");
+    assert_eq!(refusal(DCF, &["wifi.0.dialect=ns2", "wifi.0.station.0.access.best_effort.cw_floor=1"]), None);
+    let of_floor =
+        refusal(DCF, &["wifi.0.access.best_effort.cw_min=15", "wifi.0.access.best_effort.cw_floor=31"]).unwrap();
+    assert!(of_floor.contains("at most `cw_min`, which is 15"), "{of_floor}");
+}
