@@ -96,7 +96,7 @@ class CongestionController(ABC):
     in a recovery and after a timeout the sender itself takes the window to the threshold, unless `governs_window` is true. Methods
     that a class does not define cost nothing. A class that does not inherit from this one will do if it has the same methods.
 
-    What became of each single transmission (`on_fates` of a controller in Rust) is not told here, only what was sent and what was lost.
+    What became of each single transmission (`on_outcomes` of a controller in Rust) is not available here, only what was sent and what was lost.
     """
 
     governs_window: ClassVar[bool] = False

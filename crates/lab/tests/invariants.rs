@@ -45,7 +45,7 @@ fn window(from: Option<u64>, until: Option<u64>) -> Vec<String> {
 
 /// The packets and octets that enter a link, through its queue or as duplicates, and those that leave it: dropped, filtered, lost or
 /// delivered.
-const FATES: [([&str; 2], [&str; 4]); 2] = [
+const EXITS: [([&str; 2], [&str; 4]); 2] = [
     (
         ["total_packets_in_l2", "total_wire_duplicates_l1"],
         ["total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1", "total_packets_out_l2"],
@@ -57,13 +57,13 @@ const FATES: [([&str; 2], [&str; 4]); 2] = [
 ];
 
 /// By link direction, the packets and octets that are still in the link.
-fn inside(tables: &Tables, entered: &[&str], fates: &[&str]) -> Vec<i128> {
+fn inside(tables: &Tables, entered: &[&str], exits: &[&str]) -> Vec<i128> {
     let mut inside = vec![0; tables.rows("links")];
     for way in entered {
         inside.iter_mut().zip(tables.counts("links", way)).for_each(|(there, came)| *there += i128::from(came));
     }
-    for fate in fates {
-        inside.iter_mut().zip(tables.counts("links", fate)).for_each(|(left, gone)| *left -= i128::from(gone));
+    for exit in exits {
+        inside.iter_mut().zip(tables.counts("links", exit)).for_each(|(left, gone)| *left -= i128::from(gone));
     }
     inside
 }
@@ -71,12 +71,12 @@ fn inside(tables: &Tables, entered: &[&str], fates: &[&str]) -> Vec<i128> {
 /// Packets and octets are conserved. All flows end long before their run, so every link is empty at its end.
 fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     let whole = tables(text, &[]);
-    for (entered, fates) in FATES {
-        prop_assert_eq!(inside(&whole, &entered, &fates), vec![0; whole.rows("links")], "{:?} at the end", entered);
+    for (entered, exits) in EXITS {
+        prop_assert_eq!(inside(&whole, &entered, &exits), vec![0; whole.rows("links")], "{:?} at the end", entered);
     }
     let early = tables(text, &window(None, Some(137)));
-    for (entered, fates) in FATES {
-        prop_assert!(inside(&early, &entered, &fates).iter().all(|left| *left >= 0), "{entered:?} after 137 ms");
+    for (entered, exits) in EXITS {
+        prop_assert!(inside(&early, &entered, &exits).iter().all(|left| *left >= 0), "{entered:?} after 137 ms");
     }
     // The links stand in a row and every flow passes all of them: what leaves one enters the next, its other direction backwards.
     for tables in [&whole, &early] {

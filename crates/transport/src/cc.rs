@@ -39,7 +39,7 @@ pub use slow_start::SlowStart;
 pub use window::{Acked, FlightMeasure, Growth, Window};
 
 use crate::recovery::CongestionState;
-use crate::recovery::fate::Fate;
+use crate::recovery::transmission::Transmission;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ pub struct Start {
 /// 1. [`on_established`](Self::on_established) once, after the handshake;
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes the [`CongestionState`];
 /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
-/// 4. [`on_fates`](Self::on_fates), if [`wants_fates`](Self::wants_fates), and then [`on_ack`](Self::on_ack) for every ACK;
+/// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then [`on_ack`](Self::on_ack) for every ACK;
 /// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves.
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
@@ -110,7 +110,7 @@ pub trait CongestionControl {
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
     /// The outcomes of transmissions that the ACK, or a timer since the ACK before it, has revealed.
-    fn on_fates(&mut self, _fates: &[Fate]) {}
+    fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
     /// Returns the pacing rate, or `None` if the controller sets none.
     fn pacing_rate(&self) -> Option<Rate> {
@@ -134,7 +134,7 @@ pub trait CongestionControl {
     }
 
     /// Does the controller need the outcome of each transmission?
-    fn wants_fates(&self) -> bool {
+    fn wants_outcomes(&self) -> bool {
         false
     }
 }

@@ -11,17 +11,17 @@
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
 //! | [`alarm`] | a timer that is set or not |
 //! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
-//! | [`fate`] | the outcome of each transmission |
+//! | [`transmission`] | the outcome of each transmission |
 
 pub mod alarm;
 pub mod delivery_rate;
-pub mod fate;
 pub mod packets;
 pub mod prr;
 pub mod rack;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;
+pub mod transmission;
 pub mod undo;
 
 use schemars::JsonSchema;

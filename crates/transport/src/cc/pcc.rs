@@ -16,7 +16,7 @@ pub mod vivace;
 
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window};
 use crate::recovery::CongestionState;
-use crate::recovery::fate::Fate;
+use crate::recovery::transmission::Transmission;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use monitor::{Monitor, Report};
@@ -143,8 +143,8 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         self.monitor.on_lost(lost.sent_at);
     }
 
-    fn on_fates(&mut self, fates: &[Fate]) {
-        self.monitor.on_fates(fates);
+    fn on_outcomes(&mut self, outcomes: &[Transmission]) {
+        self.monitor.on_outcomes(outcomes);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
@@ -203,7 +203,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         true
     }
 
-    fn wants_fates(&self) -> bool {
+    fn wants_outcomes(&self) -> bool {
         true
     }
 }

@@ -7,7 +7,7 @@ use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window, newreno};
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
-use crate::recovery::fate::Fate;
+use crate::recovery::transmission::Transmission;
 use crate::registry::registry;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -114,8 +114,8 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_sent(window, sent));
     }
 
-    fn on_fates(&mut self, fates: &[Fate]) {
-        each!(self, controller => controller.on_fates(fates));
+    fn on_outcomes(&mut self, outcomes: &[Transmission]) {
+        each!(self, controller => controller.on_outcomes(outcomes));
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -134,8 +134,8 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.limits_itself())
     }
 
-    fn wants_fates(&self) -> bool {
-        each!(self, controller => controller.wants_fates())
+    fn wants_outcomes(&self) -> bool {
+        each!(self, controller => controller.wants_outcomes())
     }
 }
 

@@ -27,7 +27,7 @@ pub use loss::Loss;
 pub use overtaken::Detected;
 
 use super::delivery_rate::Stamp;
-use super::fate::{Fate, Outcome};
+use super::transmission::{Outcome, Transmission};
 use acklab_base::Instant;
 use segment::Sent;
 use std::collections::VecDeque;
@@ -83,8 +83,8 @@ pub struct Scoreboard {
     /// Transmissions marked lost since the losses were last drained.
     losses: Vec<Loss>,
     /// Other outcomes of transmissions since they were last cleared, if they are kept.
-    fates: Vec<Fate>,
-    keeps_fates: bool,
+    outcomes: Vec<Transmission>,
+    keeps_outcomes: bool,
 }
 
 impl Scoreboard {
@@ -94,10 +94,10 @@ impl Scoreboard {
         Self { sacked_retransmission, ..Self::default() }
     }
 
-    /// The same, keeping [`fates`](Self::fates) if `keeps_fates`.
+    /// The same, keeping [`outcomes`](Self::outcomes) if `keeps_outcomes`.
     #[must_use]
-    pub fn keeping_fates(self, keeps_fates: bool) -> Self {
-        Self { keeps_fates, ..self }
+    pub fn keeping_outcomes(self, keeps_outcomes: bool) -> Self {
+        Self { keeps_outcomes, ..self }
     }
 
     /// The same, keeping the stamp of each transmission if `keeps_stamps`. Otherwise every stamp that it returns is the default.
@@ -212,18 +212,18 @@ impl Scoreboard {
 
     /// Other outcomes of transmissions than losses, since they were last cleared.
     #[must_use]
-    pub fn fates(&self) -> &[Fate] {
-        &self.fates
+    pub fn outcomes(&self) -> &[Transmission] {
+        &self.outcomes
     }
 
     /// The outcomes have been reported.
-    pub fn clear_fates(&mut self) {
-        self.fates.clear();
+    pub fn clear_outcomes(&mut self) {
+        self.outcomes.clear();
     }
 
-    fn note_fate(&mut self, sent_at: Instant, outcome: Outcome) {
-        if self.keeps_fates {
-            self.fates.push(Fate { sent_at, outcome });
+    fn note_outcome(&mut self, sent_at: Instant, outcome: Outcome) {
+        if self.keeps_outcomes {
+            self.outcomes.push(Transmission { sent_at, outcome });
         }
     }
 
@@ -260,7 +260,7 @@ impl Scoreboard {
         }
         self.retransmissions.push_back((self.transmissions, start));
         if let Some(sent_at) = replaced {
-            self.note_fate(sent_at, Outcome::Replaced);
+            self.note_outcome(sent_at, Outcome::Replaced);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::cc::{self, Acked, CongestionControl, Controller, Position, Signal, Wi
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
-use crate::recovery::fate::Fate;
 use crate::recovery::rtt::Estimator;
+use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant, Rate};
 
 /// Counts of one sender.
@@ -45,7 +45,7 @@ pub(super) struct News<'a> {
     pub(super) newest: Option<(Newest, Stamp)>,
     /// The rate that the receiver reports.
     pub(super) reported: Option<(u64, Duration)>,
-    pub(super) fates: &'a [Fate],
+    pub(super) outcomes: &'a [Transmission],
     /// Everything was lost for so long that the window says nothing any more.
     pub(super) is_persistent: bool,
 }
@@ -109,8 +109,8 @@ impl Congestion {
         self.sampler.is_some()
     }
 
-    pub(super) fn wants_fates(&self) -> bool {
-        self.controller.wants_fates()
+    pub(super) fn wants_outcomes(&self) -> bool {
+        self.controller.wants_outcomes()
     }
 
     pub(super) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
@@ -295,8 +295,8 @@ impl Congestion {
             let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
             ack.rate = sample.map(|sample| self.of_source(sample, news));
         }
-        if !news.fates.is_empty() {
-            self.controller.on_fates(news.fates);
+        if !news.outcomes.is_empty() {
+            self.controller.on_outcomes(news.outcomes);
         }
         self.controller.on_ack(&mut self.window, &ack);
         if let Some(sampler) = &mut self.sampler

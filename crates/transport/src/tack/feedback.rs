@@ -11,8 +11,8 @@ use super::refusal::Refusal;
 use super::sender::{Content, Control};
 use super::timing::RoundTrips;
 use crate::cc::{self, Position};
-use crate::recovery::fate::{Fate, Outcome};
 use crate::recovery::packets::{NeverSent, Progress, persistent};
+use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
 use std::ops::Range;
@@ -131,7 +131,7 @@ impl Connection {
         Measured { rtt, rate, late }: Measured,
     ) {
         let sender = &mut self.sender;
-        let wants_fates = sender.congestion.wants_fates();
+        let wants_outcomes = sender.congestion.wants_outcomes();
         let delivered = sender.count_delivered(progress.octets);
         if progress.packets > 0 || delivered > 0 {
             sender.probe.on_progress();
@@ -142,9 +142,9 @@ impl Connection {
                 if let Some(stream) = self.streams.get_mut(piece.id) {
                     stream.outgoing.on_acked(&piece);
                 }
-                if wants_fates {
+                if wants_outcomes {
                     let outcome = Outcome::Delivered { was_lost: false };
-                    sender.fates.push(Fate { sent_at: packet.at, outcome });
+                    sender.outcomes.push(Transmission { sent_at: packet.at, outcome });
                 }
             }
             if let Some(Control::Reset(id)) = control
@@ -200,7 +200,7 @@ impl Connection {
             min_rtt: sender.round_trips.least(),
             newest: progress.newest.map(|newest| (newest, progress.stamp)),
             reported: rate,
-            fates: &sender.fates,
+            outcomes: &sender.outcomes,
             is_persistent,
         };
         for change in sender.congestion.on_feedback(&news) {
@@ -211,7 +211,7 @@ impl Connection {
             };
             self.events.push_back(event);
         }
-        sender.fates.clear();
+        sender.outcomes.clear();
         sender.told_lost.clear();
         // What is settled cannot be refuted by numbers: the receiver counts what arrives late.
         self.sender.board.forget_lost(Instant::FAR_FUTURE);

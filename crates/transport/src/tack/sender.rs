@@ -8,8 +8,8 @@ use super::streams::Piece;
 use super::sync::Synced;
 use super::timing::RoundTrips;
 use crate::cc::{self, Controller};
-use crate::recovery::fate::Fate;
 use crate::recovery::packets::{Lost, Packet, Packets};
+use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{Frame, PktSeq, Tack};
 
@@ -80,7 +80,7 @@ pub(super) struct Sender {
     pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
     pub(super) lost: Vec<Lost<Content>>,
     pub(super) told_lost: Vec<cc::Lost>,
-    pub(super) fates: Vec<Fate>,
+    pub(super) outcomes: Vec<Transmission>,
 }
 
 impl Sender {
@@ -105,7 +105,7 @@ impl Sender {
             acknowledged: Vec::new(),
             lost: Vec::new(),
             told_lost: Vec::new(),
-            fates: Vec::new(),
+            outcomes: Vec::new(),
         };
         sender.refresh_timeout();
         sender

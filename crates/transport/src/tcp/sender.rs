@@ -139,7 +139,7 @@ impl Sender {
             connection: Connection::new(&config, initial, phase),
             peer_window: PeerWindow::default(),
             board: Scoreboard::new(rules.sacked_retransmission)
-                .keeping_fates(controller.wants_fates())
+                .keeping_outcomes(controller.wants_outcomes())
                 .keeping_stamps(controller.wants_delivery_rate()),
             congestion: Congestion::new(&config, controller),
             loss: LossDetection::default(),

@@ -3,7 +3,7 @@
 
 use super::megabits;
 use crate::cc::Sent;
-use crate::recovery::fate::{Fate, Outcome};
+use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -116,10 +116,10 @@ impl Monitor {
         }
     }
 
-    pub(super) fn on_fates(&mut self, fates: &[Fate]) {
-        for fate in fates {
-            let Some(interval) = self.interval_of(fate.sent_at) else { continue };
-            match fate.outcome {
+    pub(super) fn on_outcomes(&mut self, outcomes: &[Transmission]) {
+        for transmission in outcomes {
+            let Some(interval) = self.interval_of(transmission.sent_at) else { continue };
+            match transmission.outcome {
                 Outcome::Delivered { was_lost } => {
                     interval.delivered += 1;
                     interval.lost -= u64::from(was_lost).min(interval.lost);
@@ -213,8 +213,8 @@ mod tests {
         monitor
     }
 
-    fn fate(ms: u64, outcome: Outcome) -> Fate {
-        Fate { sent_at: at(ms), outcome }
+    fn transmission(ms: u64, outcome: Outcome) -> Transmission {
+        Transmission { sent_at: at(ms), outcome }
     }
 
     const DELIVERED: Outcome = Outcome::Delivered { was_lost: false };
@@ -222,24 +222,24 @@ mod tests {
     #[test]
     fn a_transmission_counts_for_the_interval_in_which_it_left() {
         let mut monitor = monitor();
-        monitor.on_fates(&(0..9).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        monitor.on_outcomes(&(0..9).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         assert!(monitor.take_finished().is_none());
         monitor.on_lost(at(10));
         monitor.on_lost(at(9));
         let first = monitor.take_finished().unwrap();
         assert!((first.sending_rate - 10.0).abs() < 1e-9 && (first.loss - 0.1).abs() < 1e-9, "{first:?}");
-        monitor.on_fates(&(11..20).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        monitor.on_outcomes(&(11..20).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         assert!((monitor.take_finished().unwrap().loss - 0.1).abs() < 1e-9);
     }
 
     #[test]
     fn what_is_taken_back_or_replaced_is_no_loss() {
         let mut monitor = monitor();
-        monitor.on_fates(&(0..8).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        monitor.on_outcomes(&(0..8).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         monitor.on_lost(at(8));
-        monitor.on_fates(&[fate(8, Outcome::Delivered { was_lost: true })]);
+        monitor.on_outcomes(&[transmission(8, Outcome::Delivered { was_lost: true })]);
         assert!(monitor.take_finished().is_none());
-        monitor.on_fates(&[fate(9, Outcome::Replaced)]);
+        monitor.on_outcomes(&[transmission(9, Outcome::Replaced)]);
         assert!(monitor.take_finished().unwrap().loss.abs() < 1e-9);
     }
 
@@ -251,7 +251,7 @@ mod tests {
             monitor.on_rtt(at(ms) + rtt, rtt);
         }
         monitor.on_rtt(at(500), Duration::from_millis(480));
-        monitor.on_fates(&(0..10).map(|ms| fate(ms, DELIVERED)).collect::<Vec<_>>());
+        monitor.on_outcomes(&(0..10).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         let report = monitor.take_finished().unwrap();
         assert!((report.rtt_gradient - 0.05).abs() < 1e-9, "a queue that grows by 5 % of the time: {report:?}");
     }

@@ -26,7 +26,7 @@ impl Scoreboard {
     #[inline]
     pub fn advance(&mut self, ack: u64) -> Advance {
         let is_plain = self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below;
-        if is_plain && !self.keeps_fates { self.advance_in_order(ack) } else { self.advance_through_holes(ack) }
+        if is_plain && !self.keeps_outcomes { self.advance_in_order(ack) } else { self.advance_through_holes(ack) }
     }
 
     /// `advance` where everything outstanding has left once, in order, and nothing is SACKed or lost.

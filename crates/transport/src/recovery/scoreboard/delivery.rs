@@ -86,6 +86,6 @@ impl Scoreboard {
                 delivery.plausible = Some((number, at));
             }
         }
-        self.note_fate(segment.at, Outcome::Delivered { was_lost: segment.loss_reported });
+        self.note_outcome(segment.at, Outcome::Delivered { was_lost: segment.loss_reported });
     }
 }

@@ -229,10 +229,10 @@ fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Ins
 }
 
 proptest! {
-    /// A board that keeps fates looks at each segment of an ACK; one that does not takes a shorter way where it can.
+    /// A board that keeps outcomes looks at each segment of an ACK; one that does not takes a shorter way where it can.
     #[test]
     fn the_short_way_through_an_ack_tells_the_same(steps in proptest::collection::vec((0u8..6, 0u64..400, 1u64..6), 1..100)) {
-        let mut boards = [false, true].map(|keeps| Scoreboard::default().keeping_stamps(true).keeping_fates(keeps));
+        let mut boards = [false, true].map(|keeps| Scoreboard::default().keeping_stamps(true).keeping_outcomes(keeps));
         for (time, (kind, place, length)) in steps.into_iter().enumerate() {
             let now = Instant::from_nanos(time as u64);
             let results = boards.each_mut().map(|board| {

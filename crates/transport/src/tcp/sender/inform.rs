@@ -46,9 +46,9 @@ impl Sender {
             ack.rate = sampler.on_ack(now, summary.delivered, stamped, min_rtt);
         }
         let congestion = &mut self.congestion;
-        if !self.board.fates().is_empty() {
-            congestion.controller.on_fates(self.board.fates());
-            self.board.clear_fates();
+        if !self.board.outcomes().is_empty() {
+            congestion.controller.on_outcomes(self.board.outcomes());
+            self.board.clear_outcomes();
         }
         congestion.controller.on_ack(&mut congestion.window, &ack);
         if let Some(sampler) = &mut congestion.sampler

@@ -17,7 +17,7 @@ pub enum Outcome {
 
 /// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fate {
+pub struct Transmission {
     /// When it left.
     pub sent_at: Instant,
     /// How it ended.
@@ -37,15 +37,19 @@ mod tests {
 
     /// Five segments of 100 octets that left at 0, 1, 2, 3 and 4.
     fn board() -> Scoreboard {
-        let mut board = Scoreboard::default().keeping_fates(true);
+        let mut board = Scoreboard::default().keeping_outcomes(true);
         (0..5).for_each(|k| board.send(at(k), 100, Stamp::default()));
         board
     }
 
-    fn fates(board: &mut Scoreboard) -> Vec<(u64, Outcome)> {
-        let fates = board.fates().iter().map(|fate| (fate.sent_at.as_nanos(), fate.outcome)).collect();
-        board.clear_fates();
-        fates
+    fn outcomes(board: &mut Scoreboard) -> Vec<(u64, Outcome)> {
+        let outcomes = board
+            .outcomes()
+            .iter()
+            .map(|transmission| (transmission.sent_at.as_nanos(), transmission.outcome))
+            .collect();
+        board.clear_outcomes();
+        outcomes
     }
 
     fn losses(board: &mut Scoreboard) -> Vec<u64> {
@@ -55,16 +59,16 @@ mod tests {
     const DELIVERED: Outcome = Outcome::Delivered { was_lost: false };
 
     #[test]
-    fn each_transmission_of_a_segment_has_its_own_fate() {
+    fn each_transmission_of_a_segment_has_its_own_outcome() {
         let mut board = board();
         board.sack(std::iter::once(100..400));
         board.detect_losses();
-        assert_eq!(fates(&mut board), [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED)]);
+        assert_eq!(outcomes(&mut board), [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED)]);
         assert_eq!(losses(&mut board), [0]);
         board.retransmit(at(7), 0, Stamp::default());
-        assert!(fates(&mut board).is_empty());
+        assert!(outcomes(&mut board).is_empty());
         board.advance(500);
-        assert_eq!(fates(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
+        assert_eq!(outcomes(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
     }
 
     #[test]
@@ -86,9 +90,9 @@ mod tests {
         board.mark_head_lost();
         board.unmark_lost();
         board.retransmit(at(7), 100, Stamp::default());
-        assert_eq!((losses(&mut board), fates(&mut board)), (vec![0], vec![(1, Outcome::Replaced)]));
+        assert_eq!((losses(&mut board), outcomes(&mut board)), (vec![0], vec![(1, Outcome::Replaced)]));
         board.advance(200);
-        assert_eq!(fates(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);
+        assert_eq!(outcomes(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);
     }
 
     #[test]
@@ -96,6 +100,6 @@ mod tests {
         let mut board = Scoreboard::default();
         board.send(at(0), 100, Stamp::default());
         board.advance(100);
-        assert!(board.fates().is_empty());
+        assert!(board.outcomes().is_empty());
     }
 }
