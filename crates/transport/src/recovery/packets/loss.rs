@@ -41,24 +41,34 @@ impl<T> Packets<T> {
         while self.settled < largest.saturating_add(1).min(self.next_number()) {
             let number = self.settled;
             let index = (number - self.first) as usize;
-            if let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] {
+            if let State::Outstanding(Packet { at, .. }) = self.states[index] {
                 let due = at + threshold;
                 if number.saturating_add(PACKET_THRESHOLD) > largest && due > now {
                     self.loss_at = Some(due);
                     break;
                 }
-                let octets = if is_in_flight { octets } else { 0 };
-                let state = State::Lost { at, octets, is_ack_eliciting };
-                if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
-                    self.uncount(&packet);
-                    let stamp = self.stamps.get(index).copied().unwrap_or_default();
-                    lost.push(Lost { number, packet, stamp });
-                }
+                self.mark_lost(number, lost);
             }
             self.settled += 1;
         }
         while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
             self.pop();
+        }
+    }
+
+    /// Takes the packet with this number, which lies in the list, out of flight and appends it to `lost`. Does nothing unless it is
+    /// outstanding.
+    pub(super) fn mark_lost(&mut self, number: u64, lost: &mut Vec<Lost<T>>) {
+        let index = (number - self.first) as usize;
+        let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
+            return;
+        };
+        let octets = if is_in_flight { octets } else { 0 };
+        let state = State::Lost { at, octets, is_ack_eliciting };
+        if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
+            self.uncount(&packet);
+            let stamp = self.stamps.get(index).copied().unwrap_or_default();
+            lost.push(Lost { number, packet, stamp });
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own [judgement](super::loss).
 
-use super::{Lost, Packet, Packets, State};
+use super::{Lost, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
@@ -19,18 +19,7 @@ impl<T> Packets<T> {
     /// it is reported.
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
-            let index = (number - self.first) as usize;
-            let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index]
-            else {
-                continue;
-            };
-            let octets = if is_in_flight { octets } else { 0 };
-            let state = State::Lost { at, octets, is_ack_eliciting };
-            if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], state) {
-                self.uncount(&packet);
-                let stamp = self.stamps.get(index).copied().unwrap_or_default();
-                lost.push(Lost { number, packet, stamp });
-            }
+            self.mark_lost(number, lost);
         }
     }
 
@@ -62,6 +51,7 @@ impl<T> Packets<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Packet;
     use super::*;
     use acklab_base::Instant;
 
