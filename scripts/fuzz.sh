@@ -19,7 +19,7 @@ fi
 for target; do
     # The longest input, and how many seconds one may take before it counts as a finding.
     case "$target" in
-        dot11_decode | tack_decode) options="-max_len=256 -timeout=2" ;;
+        dot11_decode | quic_decode | tack_decode) options="-max_len=256 -timeout=2" ;;
         ip_packet | tcp_decode | udp_decode) options="-max_len=160 -timeout=2" ;;
         scenario) options="-max_len=2048 -timeout=20 -dict=fuzz/scenario.dict" ;;
         wifi_cell) options="-max_len=4096 -timeout=20 -len_control=0" ;;

@@ -9,7 +9,7 @@ use acklab_app::{Reader, Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint, Instant};
 use acklab_transport::tcp::receiver;
-use acklab_transport::{ack, cc, tack, tcp, udp};
+use acklab_transport::{ack, cc, quic, tack, tcp, udp};
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::pdu::Pdu;
 use acklab_wire::tcp::TCP_HEADER;
@@ -132,6 +132,7 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
         Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
         Transport::Udp(_) => udp(flow, labels),
         Transport::Tack(settings) => tack(flow, settings, labels, seed, strategies),
+        Transport::Quic(settings) => quic(flow, settings, labels, seed, strategies),
         Transport::Custom(custom) => {
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
@@ -233,6 +234,31 @@ fn tack(
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
+        ..labels
+    }))
+}
+
+/// Both ends are connections, as with TACK.
+fn quic(
+    flow: &Flow,
+    settings: &quic::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let (name, back, config) = (&flow.name, back_name(&flow.name), settings.config());
+    let controller =
+        |name: &str| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies);
+    let policy = |name: &str| policy(flow, config.ack, &config.policy_start(seed, name), strategies);
+    let client = quic::Connection::client(settings, controller(name)?, policy(&back)?, seed, name);
+    let server = quic::Connection::server(settings, controller(&back)?, policy(name)?, seed, name);
+    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
+    let (payload, header) = (Bytes(config.mss()), Bytes(config.headers()));
+    let endpoints = Endpoints::of(UDP, roles, client, server.with_reading(reading(flow)), payload, header);
+    Ok(endpoints.with_labels(Labels {
+        preset: Some(settings.preset.name().to_owned()),
+        controller: Some(config.congestion.name().to_owned()),
+        ack_policy: Some(config.ack.name().to_owned()),
         ..labels
     }))
 }

@@ -8,6 +8,7 @@
 
 pub mod ack_frequency;
 mod acknowledger;
+pub mod after_gap;
 pub mod byte_counting;
 pub mod chrome;
 pub mod congestion_control;

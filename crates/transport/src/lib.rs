@@ -4,12 +4,15 @@
 //! |---|---|
 //! | [`ack`] | when a receiver acknowledges: the ledger of what is unacknowledged, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
+//! | `congestion` | the controllers as transports that number packets drive them |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`pacing`] | when the next segment may leave |
+//! | [`quic`] | the QUIC transport |
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
+//! | `streams` | the halves of a stream, for transports that number packets |
 //! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
@@ -19,12 +22,15 @@
 
 pub mod ack;
 pub mod cc;
+mod congestion;
 pub mod custom;
 pub mod fault;
 pub mod pacing;
+pub mod quic;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;
+mod streams;
 pub mod tack;
 pub mod tcp;
 pub mod udp;

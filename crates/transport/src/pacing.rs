@@ -35,6 +35,22 @@ impl Config {
     }
 }
 
+/// How fast a window is spread over a round trip, as a percentage of cwnd / SRTT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// In slow start, while the window is below half the threshold.
+    pub slow_start: u64,
+    /// After it.
+    pub avoidance: u64,
+}
+
+impl Spread {
+    /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
+    pub const LINUX: Self = Self { slow_start: 200, avoidance: 120 };
+    /// N of RFC 9002, §7.7.
+    pub const QUIC: Self = Self { slow_start: 125, avoidance: 125 };
+}
+
 /// Spaces transmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
@@ -65,9 +81,9 @@ impl Pacer {
 
 /// The pacing rate of a window of `cwnd` octets, for controllers that compute none.
 #[must_use]
-pub fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> Option<Rate> {
-    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
-    let bits = u128::from(cwnd) * 8 * percent / 100 * 1_000_000_000 / u128::from(srtt.as_nanos().max(1));
+pub fn rate_of_window(spread: Spread, cwnd: u64, ssthresh: u64, srtt: Duration) -> Option<Rate> {
+    let percent = if cwnd < ssthresh / 2 { spread.slow_start } else { spread.avoidance };
+    let bits = u128::from(cwnd) * 8 * u128::from(percent) / 100 * 1_000_000_000 / u128::from(srtt.as_nanos().max(1));
     Rate::from_bits_per_second(bits as u64)
 }
 
@@ -95,7 +111,11 @@ mod tests {
     #[test]
     fn a_window_is_spread_over_less_than_a_round_trip() {
         let srtt = Duration::from_millis(100);
-        assert_eq!(rate_of_window(100_000, u64::MAX, srtt), Some(Rate::from_mbps(16)));
-        assert_eq!(rate_of_window(100_000, 100_000, srtt), Some(Rate::from_bits_per_second(9_600_000).unwrap()));
+        assert_eq!(rate_of_window(Spread::LINUX, 100_000, u64::MAX, srtt), Some(Rate::from_mbps(16)));
+        assert_eq!(
+            rate_of_window(Spread::LINUX, 100_000, 100_000, srtt),
+            Some(Rate::from_bits_per_second(9_600_000).unwrap())
+        );
+        assert_eq!(rate_of_window(Spread::QUIC, 100_000, u64::MAX, srtt), Some(Rate::from_mbps(10)));
     }
 }

@@ -14,7 +14,6 @@
 //! | round-trip timing by one-way delays | [`timing`] |
 //! | delivery rate and loss rates | [`rate`] |
 //! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
-//! | congestion control and pacing | `congestion` |
 //! | probes where nothing comes back | `probe` |
 //! | what is refused of a peer | [`refusal`] |
 //!
@@ -29,7 +28,6 @@
 
 mod clock;
 mod close;
-mod congestion;
 mod connection;
 mod feedback;
 mod handshake;

@@ -3,6 +3,8 @@
 
 #[path = "tack/forgery.rs"]
 mod forgery;
+#[path = "common/hostile.rs"]
+mod hostile;
 #[path = "tack/network.rs"]
 mod network;
 

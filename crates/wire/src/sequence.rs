@@ -75,6 +75,15 @@ impl<T> FromIterator<T> for Sequence<T> {
     }
 }
 
+impl<T> IntoIterator for Sequence<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().chain(self.rest)
+    }
+}
+
 impl<T> From<T> for Sequence<T> {
     fn from(value: T) -> Self {
         Self { first: Some(value), rest: Vec::new() }

@@ -1,7 +1,7 @@
 //! The transport of a flow. Each transport defines its own settings.
 
 use acklab_transport::custom::Name;
-use acklab_transport::{tack, tcp, udp};
+use acklab_transport::{quic, tack, tcp, udp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +19,8 @@ pub enum Transport {
     /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
     /// times round trips and measures rates.
     Tack(Box<tack::Settings>),
+    /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets that encryption adds are counted.
+    Quic(Box<quic::Settings>),
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
@@ -42,6 +44,7 @@ impl Transport {
             Self::Tcp(_) => "TCP",
             Self::Udp(_) => "UDP",
             Self::Tack(_) => "TACK",
+            Self::Quic(_) => "QUIC",
             Self::Custom(custom) => &custom.name,
         }
     }
@@ -50,6 +53,7 @@ impl Transport {
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
+            Self::Quic(settings) => Self::Quic(Box::new(settings.in_full())),
             Self::Udp(_) | Self::Tack(_) | Self::Custom(_) => self.clone(),
         }
     }

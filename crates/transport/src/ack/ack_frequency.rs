@@ -39,4 +39,8 @@ impl Settings for AckFrequency {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("requested_max_ack_delay", self.requested_max_ack_delay)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.requested_max_ack_delay)
+    }
 }

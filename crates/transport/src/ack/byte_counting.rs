@@ -38,6 +38,10 @@ impl Settings for ByteCounting {
     fn timers(&self) -> Vec<Timer> {
         self.timer.map(|timer| Timer::new("timer", timer)).into_iter().collect()
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        self.timer
+    }
 }
 
 impl AckPolicy for ByteCounting {

@@ -53,6 +53,10 @@ impl Settings for Chrome {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("max_ack_delay", self.max_ack_delay)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.max_ack_delay)
+    }
 }
 
 impl AckPolicy for Chrome {

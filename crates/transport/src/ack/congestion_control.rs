@@ -44,6 +44,10 @@ impl Settings for AckCongestionControl {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer { most: Some(LONGEST_TIMER), ..Timer::new("timer", self.timer) }]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.timer)
+    }
 }
 
 /// An ACK for every R segments.

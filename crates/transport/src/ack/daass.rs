@@ -45,6 +45,10 @@ impl Settings for Daass {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("timer", self.timer)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.timer)
+    }
 }
 
 /// Delayed ACKs after slow start.

@@ -38,6 +38,10 @@ impl Settings for Delayed {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("timer", self.timer)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.timer)
+    }
 }
 
 impl AckPolicy for Delayed {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9000, §18.2: `max_ack_delay` unless the peer says otherwise.
-pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+pub const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// What a scenario sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +45,10 @@ impl Settings for Quic {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("max_ack_delay", self.max_ack_delay)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.max_ack_delay)
+    }
 }
 
 /// RFC 9000, §13.2, with the settings of an `ACK_FREQUENCY` frame.
@@ -61,8 +65,8 @@ impl AckPolicy for Frequency {
         if *arrival == Arrival::Duplicate {
             return Decision::Now(Reason::Duplicate);
         }
-        if let Some(reason) = arrival.disorder().filter(|_| reports_reordering(self.reordering, ledger, held)) {
-            return Decision::Now(reason);
+        if reports_reordering(self.reordering, ledger, held) {
+            return Decision::Now(arrival.disorder().unwrap_or(Reason::OutOfOrder));
         }
         if ledger.arrived.segments > u64::from(self.threshold) {
             return Decision::Now(Reason::SegmentCount);

@@ -18,6 +18,11 @@ pub trait Settings: Copy + Default {
     /// The policy with these settings, for one connection.
     fn policy(self) -> Self::Policy;
 
+    /// The longest that it waits with an ACK while anything is unacknowledged, if there is a limit that the settings tell.
+    fn longest_delay(&self) -> Option<Duration> {
+        None
+    }
+
     /// The times among the settings.
     fn timers(&self) -> Vec<Timer> {
         Vec::new()
@@ -68,6 +73,8 @@ registry! {
     "quic" => Quic(super::quic::Quic),
     /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
+    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap, otherwise every so many.
+    "after-gap" => AfterGap(super::after_gap::AfterGap),
     /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
     "tack" => Tack(super::tack::Tack),
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
@@ -88,6 +95,12 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// The longest that it waits with an ACK, if its settings tell.
+    #[must_use]
+    pub fn longest_delay(&self) -> Option<Duration> {
+        each_settings!(self, settings => settings.longest_delay(), else None)
     }
 
     fn timers(&self) -> Vec<Timer> {

@@ -47,6 +47,17 @@ impl Estimator {
         self.sample_at(rtt, rtt, 0, 0);
     }
 
+    /// Takes a sample of which the receiver says that it waited `delay` (RFC 9002, §5.3): the delay is taken off unless the rest would be
+    /// less than the shortest sample, and counts neither for that nor for the latest one.
+    pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) {
+        let adjusted = match self.min {
+            Some(min) if rtt >= min + delay => rtt.saturating_sub(delay),
+            _ => rtt,
+        };
+        self.sample_at(adjusted, rtt, 0, 0);
+        self.latest = rtt;
+    }
+
     /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for the [least](Self::min) round trip.
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         match self.deviation {
@@ -140,6 +151,17 @@ mod tests {
         assert_eq!(estimator.srtt(), Some(MS(110)));
         assert_eq!(estimator.rttvar(), Duration::from_micros(57_500), "3/4 of 50 ms and 1/4 of 80 ms");
         assert_eq!(estimator.min(), Some(MS(90)));
+    }
+
+    #[test]
+    fn what_the_receiver_waited_is_taken_off_unless_too_much_is() {
+        let mut estimator = Estimator::default();
+        estimator.sample_with_delay(MS(100), MS(20));
+        assert_eq!((estimator.srtt(), estimator.min()), (Some(MS(100)), Some(MS(100))), "the first sample as it is");
+        estimator.sample_with_delay(MS(120), MS(20));
+        assert_eq!((estimator.srtt(), estimator.latest()), (Some(MS(100)), MS(120)));
+        estimator.sample_with_delay(MS(108), MS(20));
+        assert_eq!(estimator.srtt(), Some(MS(101)), "88 ms would be below the shortest");
     }
 
     /// `tcp_rtt_estimator`, worked out by hand: `mdev_us` and `rttvar_us` in the kernel's units, four times the deviation.

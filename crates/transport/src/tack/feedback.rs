@@ -3,14 +3,14 @@
 //! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
 //! and no rate is zero, infinite or of more than was sent.
 
-use super::congestion::{Change, News};
 use super::connection::Connection;
 use super::lists;
-use super::rate;
+use super::rate::{self, RateSource};
 use super::refusal::Refusal;
 use super::sender::{Content, Control};
 use super::timing::RoundTrips;
 use crate::cc::{self, Position};
+use crate::congestion::{Change, News};
 use crate::recovery::packets::{NeverSent, Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Event, Instant};
@@ -199,13 +199,15 @@ impl Connection {
             estimator: sender.round_trips.estimator(),
             min_rtt: sender.round_trips.least(),
             newest: progress.newest.map(|newest| (newest, progress.stamp)),
-            reported: rate,
+            reported: rate.filter(|_| sender.settings.rate == RateSource::Receiver),
+            marked: 0,
             outcomes: &sender.outcomes,
             is_persistent,
         };
         for change in sender.congestion.on_feedback(&news) {
             let event = match change {
                 Change::Entered => Event::RecoveryEntered { until: self.streams.main().outgoing.sent() },
+                Change::Reduced => Event::WindowReduced { until: self.streams.main().outgoing.sent() },
                 Change::Exited => Event::RecoveryExited,
                 Change::Undone => Event::Undone,
             };

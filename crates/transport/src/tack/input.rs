@@ -102,7 +102,7 @@ impl Connection {
 
     fn check_reset(&self, stream: u32, size: u64) -> Result<(), Refusal> {
         match self.streams.check_id(stream)? {
-            Some(stream) => stream.incoming.check_reset(size),
+            Some(stream) => Ok(stream.incoming.check_reset(size)?),
             None => Ok(()),
         }
     }

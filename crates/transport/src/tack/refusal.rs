@@ -1,5 +1,7 @@
 //! What is refused of a peer, and how often.
 
+use super::streams::Violation;
+
 /// Why a packet or a frame is refused. Nothing of it has any effect but this count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
@@ -42,6 +44,15 @@ impl Refusal {
         (Self::End, "refused_end"),
         (Self::Stream, "refused_stream"),
     ];
+}
+
+impl From<Violation> for Refusal {
+    fn from(violation: Violation) -> Self {
+        match violation {
+            Violation::Window => Self::Window,
+            Violation::End => Self::End,
+        }
+    }
 }
 
 /// Counts of refusals.

@@ -1,13 +1,14 @@
 //! The half that sends: what is outstanding, and all that decides when more may leave.
 
-use super::congestion::Congestion;
 use super::lists;
 use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
 use super::streams::Piece;
 use super::sync::Synced;
 use super::timing::RoundTrips;
-use crate::cc::{self, Controller};
+use crate::cc::{self, Controller, FlightMeasure};
+use crate::congestion::{Congestion, Setup};
+use crate::pacing;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
@@ -51,6 +52,19 @@ pub(super) struct Counters {
     listed: u64,
 }
 
+/// Sending is always paced, by pacing ∝ CWND/sRTT (Li et al., SIGCOMM 2020, §5.3).
+fn setup(settings: &Settings) -> Setup {
+    let mss = settings.mss();
+    let initial_window = u64::from(settings.initial_window.0) * mss;
+    Setup {
+        mss,
+        initial_window,
+        reduces: FlightMeasure::Pipe,
+        pacing: pacing::Config::Always,
+        spread: pacing::Spread::LINUX,
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Sender {
     pub(super) settings: Settings,
@@ -85,7 +99,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
-        let congestion = Congestion::new(settings, controller);
+        let congestion = Congestion::new(setup(settings), controller);
         let mut sender = Self {
             settings: *settings,
             board: Packets::default().keeping_stamps(congestion.wants_stamps()),

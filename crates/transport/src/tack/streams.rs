@@ -3,42 +3,14 @@
 //! A stream runs both ways. The end that opens the connection opens streams of even ids, its peer those of odd ids (RFC 9000, §2.1);
 //! stream 0 is there from the start. Streams that have something to send take turns, packet by packet.
 
-mod incoming;
-mod outgoing;
+pub use crate::streams::{Lifetime, ResetCode};
 
-pub use outgoing::{Lifetime, ResetCode};
-
-pub(super) use incoming::Incoming;
-pub(super) use outgoing::Outgoing;
+pub(super) use crate::streams::{Incoming, Outgoing, Piece, Violation};
 
 use super::refusal::Refusal;
 use super::settings::Settings;
 use crate::tcp::receiver::Reading;
 use acklab_base::Instant;
-use std::ops::Range;
-
-/// Octets of a stream that leave in one packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) id: u32,
-    pub(super) start: u64,
-    pub(super) length: u16,
-    /// Does the stream end behind them?
-    pub(super) is_end: bool,
-    /// Did they leave before?
-    pub(super) is_again: bool,
-}
-
-impl Piece {
-    pub(super) const fn end(&self) -> u64 {
-        self.start + self.length as u64
-    }
-
-    /// The numbers that it takes, the end of the stream included.
-    pub(super) const fn numbers(&self) -> Range<u64> {
-        self.start..self.end() + self.is_end as u64
-    }
-}
 
 /// Both halves of a stream.
 #[derive(Debug)]
@@ -185,7 +157,7 @@ impl Streams {
     /// Would the stream take what ends there?
     pub(super) fn check(&self, id: u32, end: u64, is_end: bool) -> Result<(), Refusal> {
         match self.check_id(id)? {
-            Some(stream) => stream.incoming.check(end, is_end),
+            Some(stream) => Ok(stream.incoming.check(end, is_end)?),
             None if end > self.receive_buffer => Err(Refusal::Window),
             None => Ok(()),
         }
@@ -200,7 +172,11 @@ impl Streams {
     /// Octets have arrived that were checked. Returns how many of them are new.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
-        let fresh = self.of_peer(id).incoming.insert(start, end, is_end);
+        let incoming = &mut self.of_peer(id).incoming;
+        let fresh = incoming.insert(start, end, is_end);
+        if end > start {
+            incoming.owe_window();
+        }
         self.received += fresh;
         fresh
     }

@@ -1,52 +1,20 @@
-//! Two ends, what is under way between them, and what must hold at every instant.
+//! Ends of TACK connections in a hostile network.
 
-use acklab_base::random::{Seed, Stream};
-use acklab_base::{Duration, Instant, Machine, StreamPort};
-use acklab_transport::ack::{Policy, Ranges};
+use crate::hostile::{self, End};
+use acklab_base::Instant;
+use acklab_base::random::Seed;
+use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tack::{Connection, Phase, Settings};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
 use acklab_wire::tack::{Frame, Packet, decode};
 use acklab_wire::{Endpoints, Pdu};
-use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// One input makes no more packets leave than this; more is an endless loop.
-const MOST_AT_ONCE: usize = 100_000;
-const MOST_STEPS: usize = 3_000_000;
-/// A reader that reads little at a time reads so often at least.
-const READ_INTERVAL: Duration = Duration::from_millis(5);
+pub(crate) use hostile::Path;
 
-/// One way through the network.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    pub(crate) delay: Duration,
-    /// What a packet may take longer, and so be overtaken.
-    pub(crate) jitter: Duration,
-    pub(crate) loss: f64,
-    pub(crate) duplicates: f64,
-}
-
-pub(crate) struct Network {
-    pub(crate) now: Instant,
-    pub(crate) ends: [Connection; 2],
-    paths: [Path; 2],
-    /// What is under way, by when it arrives: to which end.
-    wire: BTreeMap<(Instant, u64), (usize, Packet)>,
-    count: u64,
-    random: Stream,
-    /// Packets are octets on their way.
-    as_octets: bool,
-    /// What each end was given of each stream.
-    given: [BTreeMap<u32, Ranges>; 2],
-    /// What is yet to be written, by end and stream.
-    to_write: [BTreeMap<u32, u64>; 2],
-    /// What the reader of the second end takes at a time; `None` reads at once.
-    pub(crate) reads: Option<u64>,
-    /// Packets that each end has sent.
-    pub(crate) sent: [u64; 2],
-    is_honest: bool,
-}
+pub(crate) type Network = hostile::Network<Connection>;
 
 fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] {
     let built_in = "only what is built in is drawn";
@@ -62,195 +30,72 @@ fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] 
 
 impl Network {
     pub(crate) fn new(settings: &Settings, paths: [Path; 2], reads: Option<u64>, as_octets: bool, seed: Seed) -> Self {
-        Self {
-            now: Instant::ZERO,
-            ends: ends(settings, reads, seed),
-            paths,
-            wire: BTreeMap::new(),
-            count: 0,
-            random: seed.stream("network"),
-            as_octets,
-            given: Default::default(),
-            to_write: Default::default(),
-            reads,
-            sent: [0; 2],
-            is_honest: true,
-        }
-    }
-
-    pub(crate) fn open(&mut self) {
-        self.ends[0].open(self.now);
-        self.poll();
+        Self::of(ends(settings, reads, seed), paths, reads, as_octets, seed)
     }
 
     pub(crate) fn phases(&self) -> [Phase; 2] {
         self.ends.each_ref().map(Connection::phase)
     }
-
-    pub(crate) fn is_established(&self) -> bool {
-        self.phases() == [Phase::Established; 2]
-    }
-
-    pub(crate) fn are_closed(&self) -> bool {
-        self.phases().iter().all(|phase| matches!(phase, Phase::Closed { .. }))
-    }
-
-    pub(crate) fn under_way(&self) -> usize {
-        self.wire.len()
-    }
-
-    pub(crate) fn lose_all(&mut self) {
-        self.wire.clear();
-    }
-
-    pub(crate) fn delivered(&self, end: usize, stream: u32) -> u64 {
-        self.ends[end].delivered_of(stream)
-    }
-
-    pub(crate) fn state(&self) -> String {
-        format!("{:?}: {} under way, {:#?}", self.now, self.wire.len(), self.ends)
-    }
-
-    /// The application of an end writes so much to its stream of this place, as fast as there is room, and closes it. Returns its id.
-    pub(crate) fn write(&mut self, end: usize, place: usize, octets: u64) -> u32 {
-        let id = if place == 0 { 0 } else { self.ends[end].open_stream().expect("the peer lets it be opened") };
-        self.to_write[end].insert(id, octets);
-        self.applications();
-        self.poll();
-        id
-    }
-
-    fn applications(&mut self) {
-        for (end, streams) in self.ends.iter_mut().zip(&mut self.to_write) {
-            // Nobody answers on streams but the first, so that they are closed once they have ended.
-            let ended: Vec<u32> = end.stream_ids().filter(|id| *id > 0 && end.is_stream_at_end(*id)).collect();
-            ended.into_iter().for_each(|id| end.close_stream(id).expect("the stream is open"));
-            streams.retain(|id, left| {
-                *left -= end.write_to(*id, *left).expect("the stream is open");
-                if *left == 0 {
-                    end.close_stream(*id).expect("the stream is open");
-                }
-                *left > 0
-            });
-        }
-    }
-
-    pub(crate) fn read(&mut self) {
-        let Some(most) = self.reads else { return };
-        let streams: Vec<u32> = self.ends[1].stream_ids().collect();
-        for id in streams {
-            self.ends[1].read_from(self.now, id, most).expect("the stream is known");
-        }
-    }
-
-    /// When the reader reads on, if it has something to read.
-    fn reads_at(&self) -> Option<Instant> {
-        self.reads.filter(|most| *most > 0)?;
-        let is_readable = self.ends[1].stream_ids().any(|id| self.ends[1].readable_of(id) > 0);
-        is_readable.then(|| self.now + READ_INTERVAL)
-    }
-
-    /// What leaves now, leaves.
-    pub(crate) fn poll(&mut self) {
-        for end in 0..2 {
-            let mut count = 0;
-            while let Some(packet) = self.ends[end].poll(self.now) {
-                count += 1;
-                assert!(count < MOST_AT_ONCE, "no end of packets: {:#?}", self.ends[end]);
-                assert!(packet.wire_len().get() <= 1500, "{packet:?}");
-                self.sent[end] += 1;
-                self.send(1 - end, packet);
-            }
-            assert!(self.ends[end].poll(self.now).is_none(), "nothing is nothing");
-            let deadline = self.ends[end].deadline();
-            assert!(deadline.is_none_or(|at| at > self.now), "{deadline:?} at {:?}: {:#?}", self.now, self.ends[end]);
-        }
-    }
-
-    fn send(&mut self, to: usize, packet: Packet) {
-        let packet = if self.as_octets { through_octets(&packet) } else { packet };
-        let path = self.paths[to];
-        while !self.random.chance(path.loss) {
-            let jitter = self.random.below(path.jitter.as_nanos() + 1);
-            let at = self.now + path.delay + Duration::from_nanos(jitter);
-            self.count += 1;
-            self.wire.insert((at, self.count), (to, packet.clone()));
-            if !self.random.chance(path.duplicates) {
-                break;
-            }
-        }
-    }
-
-    /// Lets time pass until `done` or until `until`. Returns whether it is done.
-    pub(crate) fn run(&mut self, until: Instant, done: impl Fn(&Self) -> bool) -> bool {
-        for _ in 0..MOST_STEPS {
-            if done(self) {
-                return true;
-            }
-            let arrival = self.wire.first_key_value().map(|((at, _), _)| *at);
-            let deadline = self.ends.iter().filter_map(Machine::deadline).min();
-            let deadline = Instant::earliest(deadline, self.reads_at());
-            let Some(next) = Instant::earliest(arrival, deadline).filter(|next| *next <= until) else {
-                self.now = until;
-                return done(self);
-            };
-            self.now = next;
-            if arrival == Some(next)
-                && let Some((_, (to, packet))) = self.wire.pop_first()
-            {
-                self.give(to, packet);
-            }
-            self.ends.iter_mut().for_each(|end| end.wake(next));
-            self.read();
-            self.applications();
-            self.poll();
-            self.check();
-        }
-        panic!("it does not end: {}", self.state());
-    }
-
-    pub(crate) fn give(&mut self, to: usize, packet: Packet) {
-        for frame in packet.frames.iter() {
-            if let Frame::Stream(stream) = frame {
-                let given = self.given[to].entry(stream.id).or_default();
-                let _ = given.insert(stream.offset..stream.end());
-            }
-        }
-        self.ends[to].accept(self.now, packet);
-    }
-
-    /// The last packet that is under way to this end.
-    pub(crate) fn last_to(&self, end: usize) -> Option<Packet> {
-        self.wire.values().rev().find(|(to, _)| *to == end).map(|(_, packet)| packet.clone())
-    }
-
-    /// Gives an end what nobody has sent: what it delivers is not checked from now on.
-    pub(crate) fn give_wildly(&mut self, to: usize, packet: Packet) {
-        self.is_honest = false;
-        self.give(to, packet);
-        self.poll();
-    }
-
-    /// Nothing is delivered that was not given, and nothing out of order.
-    fn check(&self) {
-        if !self.is_honest {
-            return;
-        }
-        for (end, given) in self.ends.iter().zip(&self.given) {
-            for (id, given) in given {
-                let delivered = end.delivered_of(*id);
-                assert!(delivered <= given.next(), "stream {id}: {delivered} of {} in order", given.next());
-                assert!(end.received_of(*id) <= given.received(), "stream {id}");
-            }
-        }
-    }
 }
 
-/// The packet as its octets bring it.
-fn through_octets(packet: &Packet) -> Packet {
-    let (endpoints, mut octets) = (Endpoints::of_connection(0), Vec::new());
-    packet.encode(endpoints, Ipv4Fields::default(), Extent::Whole, &mut octets).expect("it fits");
-    let (_, again) = decode(&octets, Checksums::Verify).expect("it decodes");
-    assert_eq!(&again, packet);
-    again
+impl End for Connection {
+    fn is_established(&self) -> bool {
+        self.phase() == Phase::Established
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(self.phase(), Phase::Closed { .. })
+    }
+
+    fn open_another(&mut self) -> u32 {
+        self.open_stream().expect("the peer lets it be opened")
+    }
+
+    fn ids(&self) -> Vec<u32> {
+        self.stream_ids().collect()
+    }
+
+    fn write_on(&mut self, stream: u32, octets: u64) -> u64 {
+        self.write_to(stream, octets).expect("the stream is open")
+    }
+
+    fn close_on(&mut self, stream: u32) {
+        self.close_stream(stream).expect("the stream is open");
+    }
+
+    fn read_on(&mut self, now: Instant, stream: u32, most: u64) {
+        self.read_from(now, stream, most).expect("the stream is known");
+    }
+
+    fn readable_on(&self, stream: u32) -> u64 {
+        self.readable_of(stream)
+    }
+
+    fn received_on(&self, stream: u32) -> u64 {
+        self.received_of(stream)
+    }
+
+    fn delivered_on(&self, stream: u32) -> u64 {
+        self.delivered_of(stream)
+    }
+
+    fn is_at_end_on(&self, stream: u32) -> bool {
+        self.is_stream_at_end(stream)
+    }
+
+    fn pieces(packet: &Packet) -> Vec<(u32, Range<u64>)> {
+        let piece = |frame: &Frame| match frame {
+            Frame::Stream(stream) => Some((stream.id, stream.offset..stream.end())),
+            _ => None,
+        };
+        packet.frames.iter().filter_map(piece).collect()
+    }
+
+    fn through_octets(packet: &Packet) -> Packet {
+        let (endpoints, mut octets) = (Endpoints::of_connection(0), Vec::new());
+        packet.encode(endpoints, Ipv4Fields::default(), Extent::Whole, &mut octets).expect("it fits");
+        let (_, again) = decode(&octets, Checksums::Verify).expect("it decodes");
+        assert_eq!(&again, packet);
+        again
+    }
 }

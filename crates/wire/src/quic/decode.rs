@@ -155,7 +155,12 @@ fn long_header(first: u8, octets: &mut Octets<'_>) -> Result<Long, DecodeError> 
 pub fn decode_frames(octets: &[u8]) -> Result<Frames, DecodeError> {
     let (mut octets, mut frames) = (Octets(octets), Frames::default());
     while !octets.0.is_empty() {
+        let before = octets.0.len();
         let kind = varint::take(&mut octets.0).ok_or(DecodeError::Frame { kind: 0 })?;
+        // Unlike other integers, a frame type has its shortest encoding (RFC 9000, §12.4).
+        if (before - octets.0.len()) as u64 != varint::len(kind) {
+            return Err(DecodeError::Frame { kind });
+        }
         let frame = decode_frame(kind, &mut octets).ok_or(match kind {
             ..=kind::IMMEDIATE_ACK | kind::ACK_FREQUENCY => DecodeError::Frame { kind },
             _ => DecodeError::FrameType(kind),
@@ -188,7 +193,8 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
         kind::MAX_STREAM_DATA => Frame::MaxStreamData { stream: field()?, limit: field()? },
         kind::MAX_STREAMS_BIDI | kind::MAX_STREAMS_UNI => {
             let limit = field()?;
-            (limit <= MOST_STREAMS).then_some(Frame::MaxStreams { direction: direction(kind::MAX_STREAMS_BIDI), limit })?
+            (limit <= MOST_STREAMS)
+                .then_some(Frame::MaxStreams { direction: direction(kind::MAX_STREAMS_BIDI), limit })?
         }
         kind::DATA_BLOCKED => Frame::DataBlocked(field()?),
         kind::STREAM_DATA_BLOCKED => Frame::StreamDataBlocked { stream: field()?, limit: field()? },

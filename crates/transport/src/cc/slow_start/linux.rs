@@ -95,7 +95,8 @@ impl LinuxHystart {
 /// `hystart_ack_delay`: the delay that segmentation offload may add, four of its largest packets at the pacing rate. Linux computes the
 /// pacing rate for every flow.
 fn ack_delay(window: &Window, ack: &Ack) -> Duration {
-    let rate = ack.srtt.and_then(|srtt| pacing::rate_of_window(window.cwnd, window.ssthresh, srtt));
+    let rate =
+        ack.srtt.and_then(|srtt| pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, srtt));
     rate.map_or(Duration::ZERO, |rate| {
         let nanos = u128::from(4 * GSO_MAX_SIZE * 8) * 1_000_000_000 / u128::from(rate.bits_per_second().max(1));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

@@ -103,9 +103,9 @@ impl Sender {
         match self.config.pacing {
             pacing::Config::Never => None,
             pacing::Config::Controller => controller.pacing_rate(),
-            pacing::Config::Always => controller
-                .pacing_rate()
-                .or_else(|| pacing::rate_of_window(window.cwnd, window.ssthresh, self.timing.rtt.srtt()?)),
+            pacing::Config::Always => controller.pacing_rate().or_else(|| {
+                pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, self.timing.rtt.srtt()?)
+            }),
         }
     }
 }

@@ -1,12 +1,10 @@
-//! Congestion control by the controllers of the [shelf](crate::cc), told by TACKs and IACKs.
+//! Congestion control by the controllers of the [shelf](crate::cc), for transports that number packets.
 //!
-//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets that left before a reduction do not
-//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out
-//! to have been none are undone. Sending is always paced (Li et al., SIGCOMM 2020, §5.3).
+//! Positions are packet numbers. A loss or a mark reduces the window at most once a round trip, for packets that left before a reduction do
+//! not cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn
+//! out to have been none are undone, if the transport tells of them.
 
-use super::rate::RateSource;
-use super::settings::Settings;
-use crate::cc::{self, Acked, CongestionControl, Controller, Position, Signal, Window};
+use crate::cc::{self, Acked, CongestionControl, Controller, FlightMeasure, Position, Signal, Window};
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
@@ -14,46 +12,67 @@ use crate::recovery::rtt::Estimator;
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant, Rate};
 
-/// Counts of one sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counters {
-    /// Recoveries that ended.
-    pub(super) recoveries: u64,
-    /// Time spent in those.
-    pub(super) recovery_time: Duration,
-    /// Reductions that were undone.
-    pub(super) undone: u64,
+/// How a transport sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    /// Octets of a full-sized packet, as the transport counts them.
+    pub(crate) mss: u64,
+    /// The initial window, in octets.
+    pub(crate) initial_window: u64,
+    /// Who is paced.
+    pub(crate) pacing: pacing::Config,
+    /// What a loss or a mark halves.
+    pub(crate) reduces: FlightMeasure,
+    /// How fast a window is spread that a controller names no rate for.
+    pub(crate) spread: pacing::Spread,
 }
 
-/// What a TACK or an IACK has brought, after the board has drawn its conclusions. Sizes in octets.
+/// Counts of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// Recoveries that ended.
+    pub(crate) recoveries: u64,
+    /// Time spent in those.
+    pub(crate) recovery_time: Duration,
+    /// Reductions that were undone.
+    pub(crate) undone: u64,
+    /// Reductions in response to marks.
+    pub(crate) marks: u64,
+}
+
+/// What feedback has brought, after the board has drawn its conclusions. Sizes in octets.
 #[derive(Debug)]
-pub(super) struct News<'a> {
-    pub(super) now: Instant,
-    pub(super) delivered: u64,
-    pub(super) total_delivered: u64,
-    pub(super) lost: &'a [cc::Lost],
+pub(crate) struct News<'a> {
+    pub(crate) now: Instant,
+    pub(crate) delivered: u64,
+    pub(crate) total_delivered: u64,
+    pub(crate) lost: &'a [cc::Lost],
     /// Packets that had been taken for lost and were not.
-    pub(super) spuriously_lost: u64,
-    pub(super) in_flight: u64,
-    pub(super) prior_in_flight: u64,
-    pub(super) largest_acknowledged: Option<u64>,
-    pub(super) next_number: u64,
-    pub(super) rtt: Option<Duration>,
-    pub(super) estimator: &'a Estimator,
-    /// RTTmin.
-    pub(super) min_rtt: Option<Duration>,
-    pub(super) newest: Option<(Newest, Stamp)>,
-    /// The rate that the receiver reports.
-    pub(super) reported: Option<(u64, Duration)>,
-    pub(super) outcomes: &'a [Transmission],
+    pub(crate) spuriously_lost: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) prior_in_flight: u64,
+    pub(crate) largest_acknowledged: Option<u64>,
+    pub(crate) next_number: u64,
+    pub(crate) rtt: Option<Duration>,
+    pub(crate) estimator: &'a Estimator,
+    /// The shortest round trip.
+    pub(crate) min_rtt: Option<Duration>,
+    pub(crate) newest: Option<(Newest, Stamp)>,
+    /// The rate that the receiver reports, if controllers go by that one: octets over a time.
+    pub(crate) reported: Option<(u64, Duration)>,
+    /// Of what was delivered, the octets that the network marked.
+    pub(crate) marked: u64,
+    pub(crate) outcomes: &'a [Transmission],
     /// Everything was lost for so long that the window says nothing any more.
-    pub(super) is_persistent: bool,
+    pub(crate) is_persistent: bool,
 }
 
 /// What has happened to congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Entered,
+    /// The window was reduced because of a mark.
+    Reduced,
     Exited,
     Undone,
 }
@@ -68,11 +87,11 @@ struct Reduction {
 }
 
 #[derive(Debug)]
-pub(super) struct Congestion {
-    pub(super) window: Window,
+pub(crate) struct Congestion {
+    pub(crate) window: Window,
     controller: Controller,
     sampler: Option<Sampler>,
-    source: RateSource,
+    setup: Setup,
     pacer: Pacer,
     state: CongestionState,
     /// Packets from this number on left after the last reduction.
@@ -82,18 +101,17 @@ pub(super) struct Congestion {
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
     /// The window was used up since the last feedback.
-    pub(super) held_back: bool,
-    pub(super) counters: Counters,
+    pub(crate) held_back: bool,
+    pub(crate) counters: Counters,
 }
 
 impl Congestion {
-    pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
-        let mss = settings.mss();
+    pub(crate) fn new(setup: Setup, controller: Controller) -> Self {
         Self {
-            window: Window { cwnd: u64::from(settings.initial_window.0) * mss, ssthresh: u64::MAX, mss },
+            window: Window { cwnd: setup.initial_window, ssthresh: u64::MAX, mss: setup.mss },
             sampler: controller.wants_delivery_rate().then(Sampler::default),
             controller,
-            source: settings.rate,
+            setup,
             pacer: Pacer::default(),
             state: CongestionState::Open,
             recover: 0,
@@ -105,40 +123,40 @@ impl Congestion {
         }
     }
 
-    pub(super) const fn wants_stamps(&self) -> bool {
+    pub(crate) const fn wants_stamps(&self) -> bool {
         self.sampler.is_some()
     }
 
-    pub(super) fn wants_outcomes(&self) -> bool {
+    pub(crate) fn wants_outcomes(&self) -> bool {
         self.controller.wants_outcomes()
     }
 
-    pub(super) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
+    pub(crate) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         self.controller.on_established(now, &mut self.window, rtt);
     }
 
     /// When pacing lets the next packet leave, if not now.
     #[inline]
-    pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
+    pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.pacer.holds_until(now)
     }
 
     /// May a packet with so many octets follow those in flight?
     #[inline]
-    pub(super) const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
+    pub(crate) const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
         in_flight == 0 || in_flight + octets <= self.window.cwnd
     }
 
     /// What a packet remembers that leaves now, with which so much is in flight.
     #[inline]
-    pub(super) fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
+    pub(crate) fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
         self.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
     /// A packet has left.
     #[inline]
-    pub(super) fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
+    pub(crate) fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
         sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
         self.controller.on_sent(&mut self.window, &sent);
         if let Some(rate) = self.pacing_rate(srtt) {
@@ -146,22 +164,27 @@ impl Congestion {
         }
     }
 
-    /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).
+    /// The rate of sending, where a controller names none, is that of its window.
     #[inline]
     fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
         let Window { cwnd, ssthresh, .. } = self.window;
-        self.controller.pacing_rate().or_else(|| pacing::rate_of_window(cwnd, ssthresh, srtt?))
+        let of_window = || pacing::rate_of_window(self.setup.spread, cwnd, ssthresh, srtt?);
+        match self.setup.pacing {
+            pacing::Config::Always => self.controller.pacing_rate().or_else(of_window),
+            pacing::Config::Controller => self.controller.pacing_rate(),
+            pacing::Config::Never => None,
+        }
     }
 
     /// The application has nothing more to send, and the window would let it.
-    pub(super) fn on_app_limited(&mut self, in_flight: u64) {
+    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_app_limited(in_flight);
         }
     }
 
     /// Feedback has come. Returns what has changed by it.
-    pub(super) fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
+    pub(crate) fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
         let mut changes = [None; 3];
         let is_past = news.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
         if self.state != CongestionState::Open && is_past {
@@ -173,10 +196,14 @@ impl Congestion {
         }
         if let Some(newest) = news.lost.last() {
             if newest.start.0 >= self.recover {
-                self.enter(news);
+                self.enter(news, Signal::Loss);
                 changes[2] = Some(Change::Entered);
             }
             self.tell_losses(news);
+        }
+        if news.marked > 0 && is_past && changes[2].is_none() {
+            self.enter(news, Signal::Mark);
+            changes[2] = Some(Change::Reduced);
         }
         if news.is_persistent {
             self.collapse(news);
@@ -185,15 +212,25 @@ impl Congestion {
         changes.into_iter().flatten()
     }
 
-    fn enter(&mut self, news: &News<'_>) {
+    fn enter(&mut self, news: &News<'_>, signal: Signal) {
         let Window { cwnd, ssthresh, .. } = self.window;
         self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
-        let flight = news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>();
-        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, flight, Signal::Loss);
+        let flight = match self.setup.reduces {
+            FlightMeasure::Window => cwnd,
+            FlightMeasure::Pipe | FlightMeasure::FlightSize => {
+                news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>()
+            }
+        };
+        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, flight, signal);
         if self.state == CongestionState::Open {
             self.recovery_began = news.now;
         }
-        self.set_state(news.now, CongestionState::Recovery);
+        let (state, is_mark) = match signal {
+            Signal::Mark => (CongestionState::Reduced, 1),
+            _ => (CongestionState::Recovery, 0),
+        };
+        self.counters.marks += is_mark;
+        self.set_state(news.now, state);
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }
@@ -213,7 +250,11 @@ impl Congestion {
     }
 
     fn exit(&mut self, now: Instant) {
+        let was_reduced = self.state == CongestionState::Reduced;
         self.set_state(now, CongestionState::Open);
+        if was_reduced {
+            return;
+        }
         self.counters.recoveries += 1;
         self.counters.recovery_time += now.since(self.recovery_began);
     }
@@ -274,7 +315,7 @@ impl Congestion {
             delivered: news.delivered,
             total_delivered: news.total_delivered,
             lost: news.lost.iter().map(|lost| lost.bytes).sum(),
-            marked: 0,
+            marked: news.marked,
             in_flight: news.in_flight,
             prior_in_flight: news.prior_in_flight,
             acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),
@@ -293,7 +334,10 @@ impl Congestion {
         if let Some(sampler) = &mut self.sampler {
             let newest = news.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
             let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
-            ack.rate = sample.map(|sample| self.of_source(sample, news));
+            ack.rate = sample.map(|sample| match news.reported {
+                Some((delivered, interval)) => Sample { delivered, interval, ..sample },
+                None => sample,
+            });
         }
         if !news.outcomes.is_empty() {
             self.controller.on_outcomes(news.outcomes);
@@ -303,16 +347,6 @@ impl Congestion {
             && self.controller.limits_itself()
         {
             sampler.on_app_limited(ack.in_flight);
-        }
-    }
-
-    /// The sample, with the rate that the receiver reports, if that is the one to go by.
-    fn of_source(&self, sample: Sample, news: &News<'_>) -> Sample {
-        match news.reported {
-            Some((delivered, interval)) if self.source == RateSource::Receiver => {
-                Sample { delivered, interval, ..sample }
-            }
-            _ => sample,
         }
     }
 }

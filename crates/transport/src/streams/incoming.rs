@@ -1,10 +1,11 @@
 //! The half of a stream that this end receives, and its flow control.
 //!
-//! The window moves as the application reads. TACKs tell it of every stream of which something arrived; an IACK tells it at once when
-//! reading has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK, whose "large volume" is taken here, as in TCP,
-//! for a window that doubles; Linux's `__tcp_cleanup_rbuf`).
+//! The window moves as the application reads. When the peer is told of it is the transport's affair: TACK tells it in each TACK after
+//! something arrived, and in an IACK at once when reading has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK,
+//! whose "large volume" is taken here, as in TCP, for a window that doubles; Linux's `__tcp_cleanup_rbuf`); QUIC tells it when half of it
+//! is released.
 
-use super::super::refusal::Refusal;
+use super::Violation;
 use crate::ack::Ranges;
 use crate::tcp::receiver::Reading;
 
@@ -20,7 +21,7 @@ pub(crate) struct Incoming {
     read: u64,
     /// Offsets below it were offered to the peer.
     offered: u64,
-    /// The next TACK tells the window.
+    /// The peer is to be told the window.
     owes_window: bool,
     /// The code with which the peer has reset it.
     reset: Option<u32>,
@@ -41,23 +42,23 @@ impl Incoming {
     }
 
     /// Would it take `start..end`, where `is_end` says that the stream ends there?
-    pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Violation> {
         if end > self.offered {
-            return Err(Refusal::Window);
+            return Err(Violation::Window);
         }
         let highest = self.end.unwrap_or(self.arrived.end());
         let contradicts = match self.end {
             Some(known) => end > known || (is_end && end != known),
             None => is_end && end < highest,
         };
-        if contradicts { Err(Refusal::End) } else { Ok(()) }
+        if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
     /// Would it take a reset after `size` octets?
-    pub(crate) fn check_reset(&self, size: u64) -> Result<(), Refusal> {
+    pub(crate) fn check_reset(&self, size: u64) -> Result<(), Violation> {
         let highest = self.arrived.end().min(self.end.unwrap_or(u64::MAX));
         let contradicts = self.end.is_some_and(|end| end != size) || size < highest;
-        if contradicts { Err(Refusal::End) } else { Ok(()) }
+        if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
     /// Octets have arrived. Returns how many of them are new.
@@ -68,7 +69,6 @@ impl Incoming {
         }
         let before = self.received();
         self.arrived.insert(start..end + u64::from(is_end));
-        self.owes_window |= end > start;
         self.received() - before
     }
 
@@ -129,6 +129,29 @@ impl Incoming {
         octets
     }
 
+    /// The offset behind the highest octet that has arrived, or the size of the stream after a reset.
+    pub(crate) fn highest(&self) -> u64 {
+        match self.reset {
+            Some(_) => self.end.unwrap_or(0),
+            None => self.arrived.end().min(self.end.unwrap_or(u64::MAX)),
+        }
+    }
+
+    /// Octets that the application may leave unread.
+    pub(crate) const fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// Lets the application leave `buffer` octets unread, if that is more than before.
+    pub(crate) fn grow(&mut self, buffer: u64) {
+        self.buffer = self.buffer.max(buffer);
+    }
+
+    /// Octets by which the window has moved since the peer was told, while more of the stream is to come.
+    pub(crate) fn released(&self) -> u64 {
+        if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
+    }
+
     /// The offset up to which it may be sent.
     fn window(&self) -> u64 {
         self.delivered() + self.buffer
@@ -163,8 +186,9 @@ mod tests {
     #[test]
     fn the_window_follows_the_reader() {
         let mut stream = Incoming::new(Reading::OnDemand, 1000);
-        assert_eq!((stream.check(1001, false), stream.check(1000, false)), (Err(Refusal::Window), Ok(())));
+        assert_eq!((stream.check(1001, false), stream.check(1000, false)), (Err(Violation::Window), Ok(())));
         assert_eq!(stream.insert(0, 1000, false), 1000);
+        stream.owe_window();
         assert_eq!((stream.take_window(), stream.take_window()), (Some(1000), None), "shut, and told once");
         assert_eq!((stream.read(100), stream.has_released(400)), (100, false));
         assert_eq!((stream.read(400), stream.has_released(400)), (400, true));
@@ -177,9 +201,9 @@ mod tests {
     fn a_stream_ends_once() {
         let mut stream = Incoming::new(Reading::AtOnce, 1000);
         stream.insert(500, 600, false);
-        assert_eq!(stream.check(550, true), Err(Refusal::End), "more has arrived");
+        assert_eq!(stream.check(550, true), Err(Violation::End), "more has arrived");
         assert_eq!(stream.insert(600, 600, true), 0);
-        assert_eq!((stream.check(601, false), stream.check(500, true)), (Err(Refusal::End), Err(Refusal::End)));
+        assert_eq!((stream.check(601, false), stream.check(500, true)), (Err(Violation::End), Err(Violation::End)));
         assert_eq!(stream.check(600, true), Ok(()));
         assert_eq!((stream.insert(0, 500, false), stream.delivered(), stream.received()), (500, 600, 600));
         assert!(stream.is_at_end() && stream.is_finished());

@@ -110,6 +110,15 @@ impl Outgoing {
         self.buffer.written()
     }
 
+    /// The offset of what is sent next.
+    pub(crate) fn next_offset(&self) -> u64 {
+        let missing = |range: &Range<u64>| {
+            let start = self.acked.held(true).first_missing_from(range.start);
+            (start < range.end).then_some(start)
+        };
+        self.lost.iter().find_map(missing).unwrap_or(self.next)
+    }
+
     /// Octets sent so far, each counted once.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
@@ -153,6 +162,11 @@ impl Outgoing {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
 
+    /// Offsets below it may be sent.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
+    }
+
     pub(crate) const fn ask_for_window(&mut self) {
         self.asks_for_window = true;
     }
@@ -174,11 +188,22 @@ impl Outgoing {
     /// Has it anything that may be sent?
     #[inline]
     pub(crate) fn has_due(&self) -> bool {
+        self.has_due_within(u64::MAX)
+    }
+
+    /// Has it anything that may be sent, with at most `fresh` octets that were never sent?
+    #[inline]
+    pub(crate) fn has_due_within(&self, fresh: u64) -> bool {
         if self.reset.is_some() {
             return false;
         }
         let sendable = self.buffer.sendable();
-        !self.lost.is_empty() || sendable.min(self.limit) > self.next || self.owes_end(self.next)
+        !self.lost.is_empty() || (fresh > 0 && sendable.min(self.limit) > self.next) || self.owes_end(self.next)
+    }
+
+    /// Would more be sent but for a limit that other streams share?
+    pub(crate) fn has_new(&self) -> bool {
+        self.reset.is_none() && self.buffer.sendable().min(self.limit) > self.next
     }
 
     /// Is something to be sent again?
@@ -196,6 +221,12 @@ impl Outgoing {
     /// What is sent next, with at most so many octets.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
+        self.take_within(most, u64::MAX)
+    }
+
+    /// What is sent next, with at most `most` octets, and at most `fresh` that were never sent.
+    #[inline]
+    pub(crate) fn take_within(&mut self, most: u64, fresh: u64) -> Option<Piece> {
         if self.reset.is_some() || most == 0 {
             return None;
         }
@@ -205,7 +236,7 @@ impl Outgoing {
             return Some(piece);
         }
         let start = self.next;
-        let length = self.buffer.sendable().min(self.limit).saturating_sub(start).min(most);
+        let length = self.buffer.sendable().min(self.limit).saturating_sub(start).min(most).min(fresh);
         let is_end = self.owes_end(start + length);
         if length == 0 && !is_end {
             return None;

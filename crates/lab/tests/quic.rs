@@ -1,0 +1,194 @@
+//! Flows over QUIC: rates, counts of acknowledgments, losses, marks, both directions, captures.
+
+use crate::common::tables::Tables;
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use std::path::Path;
+use std::process::Command;
+
+/// 50 Mbps and 40 ms: a bdp of 166 packets.
+const DUMBBELL: &str = r#"
+duration = "6s"
+seed = 1
+
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+forward = { rate = "50Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "200packets" } }
+reverse = { rate = "50Mbps", delay = "20ms" }
+
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "quic" }
+
+[measure]
+from = "1s"
+"#;
+
+/// Packets of 1500 octets carry 1439 of the stream.
+const MOST_GOODPUT: f64 = 50.0 * 1439.0 / 1500.0;
+
+fn run(sets: &[&str]) -> Tables {
+    Tables::run(DUMBBELL, sets, None)
+}
+
+fn goodput(tables: &Tables) -> f64 {
+    tables.numbers("flows", "mean_throughput_l7")[0]
+}
+
+fn acks_and_packets(tables: &Tables) -> (u64, u64) {
+    let count = |column| tables.counts("flows", column)[0];
+    (count("total_acks_sent_l4"), count("total_data_packets_l4"))
+}
+
+#[test]
+fn one_flow_fills_the_link() {
+    for congestion in ["newreno", "cubic", "bbr", "bbr3", "vegas", "dctcp", "copa"] {
+        let tables = run(&[&format!("flow.0.congestion={congestion}")]);
+        let share = goodput(&tables) / MOST_GOODPUT;
+        assert!((0.93..=1.01).contains(&share), "{congestion}: {share}");
+        assert_eq!(tables.texts("flows", "transport_protocol"), ["QUIC"]);
+        assert_eq!(tables.texts("flows", "cca"), [congestion]);
+        assert_eq!(tables.texts("flows", "ack_policy"), ["quic"]);
+        assert_eq!(tables.texts("flows", "preset"), ["rfc"]);
+    }
+}
+
+/// Without losses, half as many ACKs as packets, a tenth, and what the sender asks for.
+#[test]
+fn acknowledgments_are_as_many_as_policy_or_sender_say() {
+    let ratio = |set: &str| {
+        let (acks, packets) = acks_and_packets(&run(&["flow.0.congestion=vegas", set]));
+        packets as f64 / acks as f64
+    };
+    let every = |expected: f64, set: &str| {
+        let ratio = ratio(set);
+        assert!((0.97 * expected..1.03 * expected).contains(&ratio), "{set}: {ratio}, expected {expected}");
+    };
+    every(2.0, r#"flow.0.ack={policy="quic"}"#);
+    every(10.0, r#"flow.0.ack={policy="quic", packets=10}"#);
+    every(5.0, r#"flow.0.ask={rule="fixed", ack_eliciting_threshold=4}"#);
+    every(10.0, "flow.0.preset=chrome");
+}
+
+/// Four ACKs in a round trip: in the shortest one for TACK, in the smoothed one for Firefox.
+#[test]
+fn a_sender_asks_for_four_acks_in_a_round_trip() {
+    for (set, is_smoothed) in [(r#"flow.0.ask={rule="tack"}"#, false), ("flow.0.preset=neqo", true)] {
+        let tables = run(&["flow.0.congestion=bbr", set]);
+        let (acks, _) = acks_and_packets(&tables);
+        let rtt = if is_smoothed { tables.numbers("flows", "mean_srtt_l4")[0] } else { 40.24 };
+        let expected = 5.0 * 4.0 * 1000.0 / rtt;
+        // The delay begins with a packet, so that the time between two packets comes on top; frames with windows bring a few ACKs more.
+        let share = acks as f64 / expected;
+        assert!((0.85..1.15).contains(&share), "{set}: {acks} for {expected}");
+    }
+}
+
+#[test]
+fn losses_both_ways_are_repaired() {
+    let tables = run(&[
+        "flow.0.congestion=bbr",
+        r#"link.btl.forward.loss={model="independent", probability=0.02}"#,
+        r#"link.btl.reverse.loss={model="independent", probability=0.1}"#,
+        r#"measure.series=["events"]"#,
+    ]);
+    let share = goodput(&tables) / MOST_GOODPUT;
+    assert!(share > 0.8, "{share}");
+    let sent = tables.counts("flows", "total_data_packets_l4")[0];
+    let again = tables.counts("flows", "total_retransmissions_l4")[0] as f64 / sent as f64;
+    assert!((0.017..0.03).contains(&again), "two in a hundred: {again}");
+}
+
+#[test]
+fn a_transfer_ends() {
+    let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="3MB"}"#]);
+    assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [3_000_000]);
+    let time = tables.numbers("flows", "flow_completion_time_l4")[0];
+    // A round trip for the handshake, one for the last ACK, 0.5 s at the rate of the link, and slow start from 10 packets in five round trips.
+    assert!((0.58..0.9).contains(&time), "{time}");
+}
+
+#[test]
+fn marks_reduce_the_window_without_losses() {
+    let marks = r#"link.btl.forward.queue={discipline="fifo", limit="1000packets", mark_above="50packets"}"#;
+    let tables = run(&["flow.0.ecn=true", marks]);
+    assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
+    assert!(goodput(&tables) / MOST_GOODPUT > 0.85, "{}", goodput(&tables));
+}
+
+#[test]
+fn both_ends_write() {
+    let queue = r#"link.btl.reverse.queue={discipline="fifo", limit="200packets"}"#;
+    let tables = run(&[r#"flow.0.back={model="greedy"}"#, queue, "flow.0.congestion=cubic"]);
+    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| rate / MOST_GOODPUT) {
+        assert!((0.7..=1.01).contains(&share), "{share}");
+    }
+    // What one end acknowledges goes with the data of the other.
+    let (acks, packets) = acks_and_packets(&tables);
+    assert!(10 * acks < packets, "{acks} alone, for {packets}");
+}
+
+#[test]
+fn a_slow_reader_holds_its_sender_back() {
+    let tables = run(&[
+        r#"flow.0.reading={model="constant", rate="10Mbps", read="10kB"}"#,
+        r#"flow.0.flow_control={model="fixed", stream="200kB", connection="400kB"}"#,
+        "flow.0.congestion=cubic",
+    ]);
+    let rate = goodput(&tables);
+    assert!((9.5..=10.5).contains(&rate), "{rate}");
+}
+
+#[test]
+fn decisions_and_events_are_recorded() {
+    let tables =
+        run(&[r#"measure.series=["events", "decisions", "operating_point", "throughput"]"#, "measure.from=0s"]);
+    assert!(tables.texts("events", "event").iter().any(|event| event == "established"));
+    assert!(tables.rows("operating_point") > 100);
+    assert!(tables.rows("decisions") > 1000);
+    assert!(tables.texts("acks", "reason").iter().any(|reason| reason == "segment-count"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
+    assert!(refused("flow.0.packet=1000B").contains("1228B to 16000B"));
+    assert!(refused("flow.0.preset=linux").contains("preset"));
+    assert!(refused(r#"flow.0.ask={rule="often"}"#).contains("neqo"));
+    assert!(refused("flow.0.min_ack_delay=30ms").contains("at most max_ack_delay"));
+    assert!(refused(r#"flow.0.flow_control={model="fixed", stream="1B", connection="1MB"}"#).contains("stream"));
+}
+
+/// tshark reads the parts that a protected connection shows too: the headers.
+#[test]
+fn captures_show_the_headers() {
+    if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
+        eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quic");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = format!("{DUMBBELL}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n");
+    let sets = ["duration=2s".to_owned()];
+    let scenario = load(&text, "the dumbbell", &sets, None).unwrap();
+    let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+    let _ = Tables::of(&scenario, &options);
+    let count = |filter: &str| {
+        let output = Command::new("tshark")
+            .args(["-n", "-d", "udp.port==9,quic", "-Y", filter, "-T", "fields", "-e", "frame.number", "-r"])
+            .arg(folder.join("b.pcapng"))
+            .output()
+            .expect("tshark starts; ACKLAB_WITHOUT_TSHARK=1 does without this test");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().count() as u64
+    };
+    assert_eq!(count("_ws.malformed"), 0);
+    assert_eq!(count("udp and not quic"), 0);
+    assert!(count("quic.long.packet_type == 0") >= 2, "Initial packets of both ends");
+    assert!(count("quic.long.packet_type == 2") >= 2, "Handshake packets of both ends");
+    assert!(count("quic.header_form == 0") > 1000, "packets with short headers");
+}

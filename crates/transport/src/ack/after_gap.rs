@@ -1,0 +1,101 @@
+//! Every packet for a share of a round trip after a gap.
+//!
+//! The drafts of QUIC let a receiver go on with immediate ACKs behind a packet that came out of order, and wanted it to return to its
+//! ordinary rule within 1/8 of a round trip unless more came out of order (draft-ietf-quic-recovery-17 to -21, "Generating
+//! Acknowledgements"; draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). RFC 9000 leaves it out. Custura, Jones
+//! and Fairhurst list it as QUIC's default (IETF 106, PANRG).
+//!
+//! Between gaps the rule is that of [`quic`](super::quic): every so many packets, or after a delay. The round trip is the shortest that
+//! this end knows; without one, only the packet out of order itself is acknowledged at once.
+
+use super::quic::{Frequency, MAX_ACK_DELAY};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AfterGap {
+    /// Acknowledge at the latest with this many packets unacknowledged.
+    #[schemars(range(min = 1))]
+    pub packets: u32,
+    /// Acknowledge at the latest after this time.
+    pub max_ack_delay: Duration,
+    /// After a gap, acknowledge every packet for a round trip divided by this.
+    #[schemars(range(min = 1))]
+    pub rtt_divisor: u32,
+}
+
+impl Default for AfterGap {
+    fn default() -> Self {
+        Self { packets: 2, max_ack_delay: MAX_ACK_DELAY, rtt_divisor: 8 }
+    }
+}
+
+impl Settings for AfterGap {
+    type Policy = Watching;
+
+    fn policy(self) -> Watching {
+        let rule = super::quic::Quic { packets: self.packets, max_ack_delay: self.max_ack_delay }.policy();
+        Watching { rule, divisor: self.rtt_divisor.max(1).into(), until: None }
+    }
+
+    fn timers(&self) -> Vec<Timer> {
+        vec![Timer::new("max_ack_delay", self.max_ack_delay)]
+    }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(self.max_ack_delay)
+    }
+}
+
+/// The policy at work.
+#[derive(Clone, Copy, Debug)]
+pub struct Watching {
+    rule: Frequency,
+    divisor: u64,
+    /// Every packet is acknowledged until then.
+    until: Option<Instant>,
+}
+
+impl AckPolicy for Watching {
+    fn ledger(&self) -> Ledger {
+        Ledger::default().with_round_trip(FOR_EVER)
+    }
+
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+        let decision = self.rule.decide(now, arrival, ledger, held);
+        if let Decision::Now(Reason::OutOfOrder | Reason::FillsGap) = decision {
+            let share = ledger.round_trip.as_ref().and_then(|rtt| rtt.least()).map(|rtt| rtt / self.divisor);
+            self.until = share.map(|share| now + share);
+            return decision;
+        }
+        match self.until {
+            Some(until) if now < until => Decision::Now(Reason::QuickAck),
+            _ => decision,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::super::testing::{Endpoint, Line};
+    use super::*;
+
+    /// The round trip is 40 ms, an eighth of it 5 ms.
+    #[test]
+    fn every_packet_is_acknowledged_for_an_eighth_of_a_round_trip_after_a_gap() {
+        let mut endpoint = Endpoint::new(Line::Packets, Config::AfterGap(AfterGap::default()));
+        let mut reason = |ms: u64, number| endpoint.arrives(Instant::ZERO + Duration::from_millis(ms), number);
+        assert_eq!(
+            [reason(0, 0), reason(0, 1), reason(0, 3)],
+            [None, Some(Reason::SegmentCount), Some(Reason::OutOfOrder)]
+        );
+        assert_eq!([reason(2, 4), reason(4, 5)], [Some(Reason::QuickAck); 2]);
+        assert_eq!([reason(5, 6), reason(6, 7)], [None, Some(Reason::SegmentCount)]);
+        assert_eq!([reason(7, 2), reason(11, 8)], [Some(Reason::FillsGap), Some(Reason::QuickAck)], "one that is late");
+    }
+}

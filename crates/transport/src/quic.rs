@@ -1,0 +1,52 @@
+//! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency. Its packets stand in [`acklab_wire::quic`].
+//!
+//! A [`Connection`] is either end: it sends and receives any number of bidirectional streams. Nothing is encrypted; the octets that TLS and
+//! the AEAD add are counted.
+//!
+//! | concept | module |
+//! |---|---|
+//! | the cryptographic handshake, as TLS shapes it | `handshake` |
+//! | packet number spaces | `space` |
+//! | packet numbers that have arrived, and ACK frames | `arrived` |
+//! | when 1-RTT packets are acknowledged | `acks` |
+//! | what the sender of data asks of its peer's ACKs | [`ask`] |
+//! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
+//! | what was sent, and what ACKs and timers say of it | `sent`, `feedback` |
+//! | what must be said besides data | `control` |
+//! | the probe timeout and the loss timer | `timers` |
+//! | the end of a connection | `close` |
+//!
+//! | verb | module |
+//! |---|---|
+//! | a datagram arrives | `input` |
+//! | time passes | `timers` |
+//! | a datagram leaves | `output` |
+//! | an application writes and reads | `port` |
+
+mod acks;
+mod arrived;
+pub mod ask;
+mod close;
+mod connection;
+mod control;
+mod feedback;
+mod flow;
+mod handshake;
+mod input;
+mod output;
+mod port;
+mod preset;
+mod sent;
+pub mod settings;
+mod space;
+mod streams;
+mod tell;
+mod timers;
+
+pub use close::Ended;
+pub use connection::{Connection, Phase, Side};
+pub use flow::FlowControl;
+pub use handshake::Tls;
+pub use port::NoStream;
+pub use preset::Preset;
+pub use settings::{Config, Settings};

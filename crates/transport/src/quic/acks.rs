@@ -1,0 +1,93 @@
+//! When packets of application data are acknowledged (RFC 9000, §13.2; draft-ietf-quic-ack-frequency).
+//!
+//! An [ACK policy](crate::ack) decides on every ack-eliciting packet, on the line of packet numbers. An `ACK_FREQUENCY` frame of the peer
+//! puts the rules of the draft in its place.
+
+use crate::ack::ack_frequency::AckFrequency as Rules;
+use crate::ack::{Acknowledger, Arrival, Config, Packet, Policy, Ranges, Reason};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_wire::quic::{AckFrequency, TransportError};
+
+/// Counts of one receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Ack-eliciting packets of application data that arrived for the first time.
+    pub(super) packets: u64,
+    /// Of those, packets that arrived after one with a larger number.
+    pub(super) reordered: u64,
+    /// Packets that arrived marked.
+    pub(super) marked: u64,
+    /// `ACK_FREQUENCY` frames that took effect.
+    pub(super) requests: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Acks {
+    pub(super) acknowledger: Acknowledger,
+    /// `min_ack_delay`.
+    least_delay: Duration,
+    /// The `ACK_FREQUENCY` frame in force.
+    request: Option<AckFrequency>,
+    last_was_marked: bool,
+    pub(super) counters: Counters,
+}
+
+impl Acks {
+    pub(super) fn new(policy: Policy, least_delay: Duration) -> Self {
+        Self {
+            acknowledger: Acknowledger::new(policy),
+            least_delay,
+            request: None,
+            last_was_marked: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// An ack-eliciting packet has arrived for the first time, with `octets` of streams, as one of `numbers`.
+    #[inline]
+    pub(super) fn on_packet(
+        &mut self,
+        now: Instant,
+        number: u64,
+        octets: u64,
+        arrival: Arrival,
+        numbers: &Ranges,
+        ecn: Ecn,
+    ) {
+        self.counters.packets += 1;
+        self.counters.reordered += u64::from(matches!(arrival, Arrival::FillsGap { .. }));
+        self.acknowledger.enter(now, Packet::numbered(number, octets, 1));
+        self.acknowledger.measure_delivery(now);
+        self.acknowledger.decide(now, arrival, numbers.held(true));
+        let is_marked = ecn == Ecn::Ce;
+        if is_marked && !(self.last_was_marked && self.request.is_some_and(|request| request.threshold > 1)) {
+            // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the first, if the peer wants few ACKs.
+            self.acknowledger.demand(now, Reason::MarkChange);
+        }
+        (self.last_was_marked, self.counters.marked) = (is_marked, self.counters.marked + u64::from(is_marked));
+        // A policy may ask for an ACK at this instant as if it were a later one.
+        self.acknowledger.wake(now);
+    }
+
+    /// The peer asks for ACKs by these rules.
+    pub(super) fn on_request(&mut self, request: &AckFrequency) -> Result<(), TransportError> {
+        let delay = Duration::from_micros(request.max_ack_delay);
+        if delay < self.least_delay {
+            return Err(TransportError::ProtocolViolation);
+        }
+        if self.request.is_some_and(|newest| newest.sequence >= request.sequence) {
+            return Ok(());
+        }
+        self.request = Some(*request);
+        self.counters.requests += 1;
+        let rules = Rules {
+            ack_eliciting_threshold: u32::try_from(request.threshold).unwrap_or(u32::MAX),
+            requested_max_ack_delay: delay,
+            reordering_threshold: u32::try_from(request.reordering).unwrap_or(u32::MAX),
+        };
+        if let Some(policy) = Policy::new(Config::AckFrequency(rules)) {
+            *self.acknowledger.policy() = policy;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Packet numbers that have arrived in a packet number space, and the ACK frames that report them (RFC 9000, §13.2).
+
+use crate::ack::{Arrival, Ranges};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_wire::quic::{Ack, EcnCounts};
+
+/// Ranges of numbers beyond gaps that are remembered, so that memory is bounded; an ACK frame lists fewer. What is older is refused as if
+/// it had come before (§13.2.3).
+const MOST_REMEMBERED: usize = 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct Arrived {
+    numbers: Ranges,
+    /// Numbers below it are not reported any more (§13.2.4).
+    floor: u64,
+    /// When the largest number arrived.
+    largest_at: Instant,
+    ecn: EcnCounts,
+    /// Packets that came before.
+    pub(super) duplicates: u64,
+}
+
+impl Arrived {
+    /// The largest number.
+    #[inline]
+    pub(super) fn largest(&self) -> Option<u64> {
+        self.numbers.end().checked_sub(1)
+    }
+
+    /// Has the packet of this number not arrived before?
+    #[inline]
+    pub(super) fn is_new(&self, number: u64) -> bool {
+        self.numbers.first_duplicate(number..number + 1).is_none()
+    }
+
+    /// All numbers.
+    pub(super) const fn numbers(&self) -> &Ranges {
+        &self.numbers
+    }
+
+    /// The packet of this number, which is new, has arrived. Returns how it relates to those before it: a packet is out of order if it
+    /// leaves a gap or is not the largest (§13.2.1). A gap that was left before does not make it so, because a number is never used again.
+    #[inline]
+    pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
+        let end = self.numbers.end();
+        let arrival = self.numbers.insert(number..number + 1);
+        match ecn {
+            Ecn::NotEct => {}
+            Ecn::Ect0 => self.ecn.ect0 += 1,
+            Ecn::Ect1 => self.ecn.ect1 += 1,
+            Ecn::Ce => self.ecn.ce += 1,
+        }
+        if number < end {
+            self.floor = self.floor.min(number);
+            return arrival;
+        }
+        self.largest_at = now;
+        if self.numbers.beyond().len() > MOST_REMEMBERED {
+            let oldest = self.numbers.beyond()[0].start;
+            self.floor = self.floor.max(oldest);
+            self.numbers.abandon_below(oldest);
+        }
+        if number == end { Arrival::InOrder } else { Arrival::OutOfOrder }
+    }
+
+    /// The peer has the ACK frame that reported numbers up to `largest`.
+    pub(super) fn on_reported(&mut self, largest: u64) {
+        self.floor = self.floor.max(largest + 1);
+    }
+
+    /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers. Returns `None` if nothing is to be reported.
+    pub(super) fn ack(&self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
+        let reported = |range: std::ops::Range<u64>| range.start.max(self.floor)..range.end;
+        let ranges: Vec<_> =
+            self.numbers.acked().map(reported).take_while(|range| !range.is_empty()).take(most).collect();
+        if ranges.is_empty() {
+            return None;
+        }
+        let waited: Duration = now.since(self.largest_at);
+        let has_ecn = self.ecn != EcnCounts::default();
+        Some(Ack { ranges, delay: waited.as_nanos() / 1000 >> exponent, ecn: has_ecn.then_some(self.ecn) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(arrived: &mut Arrived, number: u64) -> Arrival {
+        arrived.insert(Instant::ZERO, number, Ecn::NotEct)
+    }
+
+    fn ranges(arrived: &Arrived, most: usize) -> Vec<std::ops::Range<u64>> {
+        arrived.ack(Instant::ZERO, 3, most).map(|ack| ack.ranges).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_gap_makes_only_the_packet_behind_it_out_of_order() {
+        let mut arrived = Arrived::default();
+        let arrivals = [0, 2, 3, 1, 4].map(|number| insert(&mut arrived, number));
+        let late = Arrival::FillsGap { closed: true };
+        assert_eq!(arrivals, [Arrival::InOrder, Arrival::OutOfOrder, Arrival::InOrder, late, Arrival::InOrder]);
+    }
+
+    #[test]
+    fn what_the_peer_knows_is_not_reported_again() {
+        let mut arrived = Arrived::default();
+        for number in [0, 1, 3, 4, 7] {
+            insert(&mut arrived, number);
+        }
+        assert_eq!(ranges(&arrived, 32), [7..8, 3..5, 0..2]);
+        assert_eq!(ranges(&arrived, 2), [7..8, 3..5]);
+        arrived.on_reported(4);
+        assert_eq!(ranges(&arrived, 32), [7..8]);
+        insert(&mut arrived, 5);
+        assert_eq!(ranges(&arrived, 32), [7..8, 5..6]);
+        insert(&mut arrived, 2);
+        assert_eq!(ranges(&arrived, 32), [7..8, 2..6], "one that is late is reported with its neighbours");
+    }
+
+    #[test]
+    fn numbers_below_too_many_gaps_are_refused_and_not_reported() {
+        let mut arrived = Arrived::default();
+        let end = 2 * MOST_REMEMBERED as u64 + 10;
+        (1..end).step_by(2).for_each(|number| _ = insert(&mut arrived, number));
+        assert!(!arrived.is_new(0) && arrived.is_new(end - 2));
+        assert!(ranges(&arrived, usize::MAX).iter().all(|range| range.start % 2 == 1 && range.end == range.start + 1));
+    }
+
+    #[test]
+    fn the_delay_is_that_of_the_largest_number() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut arrived = Arrived::default();
+        assert!(arrived.ack(at(0), 3, 32).is_none());
+        arrived.insert(at(0), 5, Ecn::Ect0);
+        arrived.insert(at(8), 4, Ecn::Ce);
+        let ack = arrived.ack(at(16), 3, 32).unwrap();
+        assert_eq!((ack.delay, ack.ecn), (2000, Some(EcnCounts { ect0: 1, ect1: 0, ce: 1 })), "16 ms in units of 8 µs");
+    }
+}

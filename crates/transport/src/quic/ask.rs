@@ -1,0 +1,306 @@
+//! What the sender of data asks of its peer's ACKs by `ACK_FREQUENCY` frames (draft-ietf-quic-ack-frequency, §4).
+//!
+//! A rule says after each ACK what would be best now. If it differs enough from what the peer was last asked, a frame leaves; at most one
+//! is under way at a time.
+//!
+//! | rule | asks for |
+//! |---|---|
+//! | `none` | nothing: the peer acknowledges as it thinks best |
+//! | [`fixed`] | the same from the start |
+//! | [`neqo`] | so many ACKs in a round trip |
+//! | [`picoquic`] | four ACKs in a round trip, with bounds that depend on rate and round trip |
+//! | [`quicly`] | an ACK for a share of the window |
+//! | [`tack`] | the law of TACK |
+//! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
+
+pub mod ack_congestion;
+pub mod fixed;
+pub mod neqo;
+pub mod picoquic;
+pub mod quicly;
+pub mod tack;
+
+use crate::fault::Fault;
+use acklab_base::{Duration, Instant};
+use acklab_wire::quic::AckFrequency;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The longest delay that may be asked for: 2¹⁴ ms (draft-ietf-quic-ack-frequency, §4).
+const LONGEST_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
+
+/// A rule and its settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Config {
+    /// Ask for nothing.
+    #[default]
+    None,
+    /// Ask once, for always the same.
+    Fixed(fixed::Fixed),
+    /// As Firefox does.
+    Neqo(neqo::Neqo),
+    /// As picoquic does.
+    Picoquic(picoquic::Picoquic),
+    /// As quicly does if it is told to.
+    Quicly(quicly::Quicly),
+    /// By the law of TACK.
+    Tack(tack::Tack),
+    /// Fewer ACKs while ACKs are lost, after RFC 5690.
+    AckCongestion(ack_congestion::AckCongestion),
+}
+
+impl Config {
+    /// Its name, as scenarios spell it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fixed(_) => "fixed",
+            Self::Neqo(_) => "neqo",
+            Self::Picoquic(_) => "picoquic",
+            Self::Quicly(_) => "quicly",
+            Self::Tack(_) => "tack",
+            Self::AckCongestion(_) => "ack-congestion",
+        }
+    }
+
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If a delay is too long.
+    pub fn check(&self) -> Result<(), Fault> {
+        match self {
+            Self::Fixed(fixed) if fixed.max_ack_delay > LONGEST_DELAY => {
+                Err(Fault::expected("max_ack_delay", format!("at most {LONGEST_DELAY}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the sender of data knows of its path. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// A full-sized packet.
+    pub mss: u64,
+    /// The congestion window.
+    pub cwnd: u64,
+    /// Is the window below the slow-start threshold?
+    pub in_slow_start: bool,
+    /// Smoothed round-trip time.
+    pub srtt: Duration,
+    /// The shortest round-trip time.
+    pub min_rtt: Duration,
+    /// Octets delivered in a second, over the last round trips.
+    pub rate: Option<u64>,
+    /// Recoveries so far.
+    pub recoveries: u64,
+    /// Packets of the peer that did not arrive, so far.
+    pub lost_acks: u64,
+}
+
+impl Path {
+    /// The window in full-sized packets.
+    const fn packets(&self) -> u64 {
+        self.cwnd / self.mss
+    }
+}
+
+/// What is asked of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Acknowledge with more than this many packets unacknowledged.
+    pub threshold: u64,
+    /// Acknowledge at the latest after this time.
+    pub max_ack_delay: Duration,
+    /// Report a gap at once if it lies back by so many packets; zero for never.
+    pub reordering: u64,
+}
+
+impl Request {
+    /// A request for an ACK after `packets` packets, one at least, or a delay.
+    const fn after(packets: u64, max_ack_delay: Duration) -> Self {
+        Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
+    }
+
+    /// Does it differ from `other` so much that the peer should know? Delays follow the round trip and may differ by a quarter
+    /// (neqo's `AckRate::needs_update`).
+    fn differs(&self, other: &Self) -> bool {
+        let (shorter, longer) =
+            (self.max_ack_delay.min(other.max_ack_delay), self.max_ack_delay.max(other.max_ack_delay));
+        self.threshold != other.threshold || self.reordering != other.reordering || longer > shorter + shorter / 4
+    }
+}
+
+/// A rule at work.
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    None,
+    Fixed(fixed::Fixed),
+    Neqo(neqo::Neqo),
+    Picoquic(picoquic::Picoquic),
+    Quicly(quicly::Quicly),
+    Tack(tack::Tack),
+    AckCongestion(ack_congestion::State),
+}
+
+impl Rule {
+    fn request(&mut self, now: Instant, path: &Path) -> Option<Request> {
+        match self {
+            Self::None => None,
+            Self::Fixed(fixed) => Some(fixed.request()),
+            Self::Neqo(neqo) => Some(neqo.request(path)),
+            Self::Picoquic(picoquic) => Some(picoquic.request(path)),
+            Self::Quicly(quicly) => quicly.request(path),
+            Self::Tack(tack) => Some(tack.request(path)),
+            Self::AckCongestion(state) => Some(state.request(now, path)),
+        }
+    }
+}
+
+/// Asks the peer, and remembers what it may be doing.
+#[derive(Debug)]
+pub(super) struct Asker {
+    rule: Rule,
+    /// The peer's `min_ack_delay`, if it has the extension.
+    least_delay: Option<Duration>,
+    /// What the peer does, as far as is known.
+    current: Request,
+    /// What it should do.
+    target: Request,
+    /// A frame that is under way: its sequence number and what it asks for.
+    under_way: Option<(u64, Request)>,
+    next_sequence: u64,
+    /// Frames sent.
+    pub(super) sent: u64,
+}
+
+impl Asker {
+    /// `max_ack_delay` is the peer's, and what it does without a request is not known.
+    pub(super) const fn new(config: &Config) -> Self {
+        let rule = match *config {
+            Config::None => Rule::None,
+            Config::Fixed(fixed) => Rule::Fixed(fixed),
+            Config::Neqo(neqo) => Rule::Neqo(neqo),
+            Config::Picoquic(picoquic) => Rule::Picoquic(picoquic),
+            Config::Quicly(quicly) => Rule::Quicly(quicly),
+            Config::Tack(tack) => Rule::Tack(tack),
+            Config::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
+        };
+        let unknown = Request { threshold: 1, max_ack_delay: Duration::ZERO, reordering: 1 };
+        Self { rule, least_delay: None, current: unknown, target: unknown, under_way: None, next_sequence: 0, sent: 0 }
+    }
+
+    /// The peer's transport parameters.
+    pub(super) const fn on_parameters(&mut self, max_ack_delay: Duration, min_ack_delay: Option<Duration>) {
+        (self.current.max_ack_delay, self.target.max_ack_delay) = (max_ack_delay, max_ack_delay);
+        self.least_delay = min_ack_delay;
+    }
+
+    /// An ACK has come.
+    pub(super) fn update(&mut self, now: Instant, path: &Path) {
+        let Some(least) = self.least_delay else { return };
+        if let Some(request) = self.rule.request(now, path) {
+            let max_ack_delay = request.max_ack_delay.max(least).min(LONGEST_DELAY);
+            self.target = Request { max_ack_delay, ..request };
+        }
+    }
+
+    /// Does a rule ask the peer for anything?
+    pub(super) const fn is_active(&self) -> bool {
+        self.least_delay.is_some() && !matches!(self.rule, Rule::None)
+    }
+
+    /// Is a frame to leave?
+    pub(super) fn is_due(&self) -> bool {
+        self.is_active() && self.under_way.is_none() && self.target.differs(&self.current)
+    }
+
+    /// The frame that leaves now.
+    pub(super) fn take(&mut self) -> Option<AckFrequency> {
+        if !self.is_due() {
+            return None;
+        }
+        let (sequence, Request { threshold, max_ack_delay, reordering }) = (self.next_sequence, self.target);
+        self.next_sequence += 1;
+        self.sent += 1;
+        self.under_way = Some((sequence, self.target));
+        Some(AckFrequency { sequence, threshold, max_ack_delay: max_ack_delay.as_nanos() / 1000, reordering })
+    }
+
+    pub(super) fn on_acked(&mut self, _now: Instant, sequence: u64) {
+        if let Some((_, request)) = self.under_way.take_if(|(under_way, _)| *under_way == sequence) {
+            self.current = request;
+        }
+    }
+
+    pub(super) fn on_lost(&mut self, sequence: u64) {
+        let _ = self.under_way.take_if(|(under_way, _)| *under_way == sequence);
+    }
+
+    /// The longest that the peer may wait with an ACK (§6.3 there: of what is in force and what is under way).
+    pub(super) fn max_ack_delay(&self) -> Duration {
+        let under_way = self.under_way.map_or(Duration::ZERO, |(_, request)| request.max_ack_delay);
+        self.current.max_ack_delay.max(under_way)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    pub(super) fn path(cwnd_packets: u64, rtt_ms: u64) -> Path {
+        Path {
+            mss: 1000,
+            cwnd: cwnd_packets * 1000,
+            in_slow_start: false,
+            srtt: MS * rtt_ms,
+            min_rtt: MS * rtt_ms,
+            rate: Some(cwnd_packets * 1_000_000 / rtt_ms),
+            recoveries: 0,
+            lost_acks: 0,
+        }
+    }
+
+    fn asker(config: Config, least: Option<u64>) -> Asker {
+        let mut asker = Asker::new(&config);
+        asker.on_parameters(MS * 25, least.map(|ms| MS * ms));
+        asker
+    }
+
+    #[test]
+    fn one_frame_is_under_way_at_a_time_and_a_lost_one_is_replaced() {
+        let mut asker = asker(Config::Neqo(neqo::Neqo::default()), Some(1));
+        asker.update(Instant::ZERO, &path(40, 100));
+        let first = asker.take().unwrap();
+        assert_eq!((first.sequence, first.threshold, first.max_ack_delay), (0, 9, 25_000));
+        asker.update(Instant::ZERO, &path(80, 200));
+        assert!(asker.take().is_none());
+        assert_eq!(asker.max_ack_delay(), MS * 25);
+        asker.on_lost(0);
+        let second = asker.take().unwrap();
+        assert_eq!((second.sequence, second.threshold, second.max_ack_delay), (1, 19, 50_000));
+        assert_eq!(asker.max_ack_delay(), MS * 50, "it may be in force already");
+        asker.on_acked(Instant::ZERO, 1);
+        assert!(asker.take().is_none());
+        asker.update(Instant::ZERO, &path(80, 190));
+        assert!(!asker.is_due(), "a delay that differs little");
+    }
+
+    #[test]
+    fn nothing_is_asked_of_a_peer_without_the_extension() {
+        let mut asker = asker(Config::Fixed(fixed::Fixed::default()), None);
+        asker.update(Instant::ZERO, &path(40, 100));
+        assert!(asker.take().is_none());
+    }
+
+    #[test]
+    fn the_least_delay_of_the_peer_bounds_what_is_asked() {
+        let mut asker = asker(Config::Picoquic(picoquic::Picoquic::default()), Some(5));
+        asker.update(Instant::ZERO, &path(40, 8));
+        assert_eq!(asker.take().unwrap().max_ack_delay, 5000);
+    }
+}

@@ -1,0 +1,35 @@
+//! The same request for the whole connection.
+
+use super::Request;
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The fields of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fixed {
+    /// Acknowledge with more than this many packets unacknowledged.
+    pub ack_eliciting_threshold: u32,
+    /// Acknowledge at the latest after this time.
+    pub max_ack_delay: Duration,
+    /// Report a gap at once if it lies back by so many packets; 0 for never.
+    pub reordering_threshold: u32,
+}
+
+impl Default for Fixed {
+    /// Every tenth packet within 25 ms: the experiment of Custura, Jones and Fairhurst (IETF 106, PANRG).
+    fn default() -> Self {
+        Self { ack_eliciting_threshold: 9, max_ack_delay: Duration::from_millis(25), reordering_threshold: 1 }
+    }
+}
+
+impl Fixed {
+    pub(super) const fn request(self) -> Request {
+        Request {
+            threshold: self.ack_eliciting_threshold as u64,
+            max_ack_delay: self.max_ack_delay,
+            reordering: self.reordering_threshold as u64,
+        }
+    }
+}

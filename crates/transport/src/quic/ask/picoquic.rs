@@ -1,0 +1,56 @@
+//! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`, `picoquic_compute_ack_gap` and
+//! `picoquic_compute_ack_delay_max`).
+//!
+//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which
+//! a receiver without data of its own to acknowledge does not show.
+
+use super::{Path, Request};
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// ACKs in a round trip.
+const ACKS: u64 = 4;
+/// `PICOQUIC_ACK_DELAY_MAX`.
+const MOST_DELAY: Duration = Duration::from_millis(10);
+/// `PICOQUIC_BANDWIDTH_MEDIUM`, in octets a second: 16 Mbps.
+const MEDIUM_RATE: u64 = 2_000_000;
+/// `PICOQUIC_TARGET_RENO_RTT`.
+const RENO_RTT: Duration = Duration::from_millis(70);
+/// The most packets an ACK, for Reno.
+const MOST_PACKETS: u64 = 32;
+
+/// The settings: there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Picoquic {}
+
+impl Picoquic {
+    #[expect(clippy::unused_self, reason = "the rules are called alike")]
+    pub(super) fn request(self, path: &Path) -> Request {
+        // A window in slow start is half as large as it will be.
+        let packets = if path.in_slow_start { path.packets() / 2 } else { path.packets() };
+        let least = match path.rate {
+            Some(rate) if rate > MEDIUM_RATE && path.min_rtt > RENO_RTT => 10,
+            Some(rate) if rate > MEDIUM_RATE => 4,
+            _ => 2,
+        };
+        let gap = packets.div_ceil(ACKS).clamp(least, MOST_PACKETS);
+        Request::after(gap, (path.min_rtt / ACKS).min(MOST_DELAY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::path;
+    use super::*;
+
+    #[test]
+    fn the_least_number_of_packets_depends_on_rate_and_round_trip() {
+        let gap = |cwnd, rtt| Picoquic::default().request(&path(cwnd, rtt)).threshold + 1;
+        // 10 packets of 1000 octets in 100 ms are 0.8 Mbps; 12 in 5 ms 19 Mbps.
+        assert_eq!([gap(4, 100), gap(12, 5), gap(30, 5), gap(4000, 600)], [2, 4, 8, 32]);
+        assert_eq!(gap(30, 14), 8);
+        assert_eq!(Picoquic::default().request(&path(10, 600)).max_ack_delay, MOST_DELAY);
+    }
+}

@@ -1,0 +1,60 @@
+//! quicly: an ACK for a share of the window, once the connection has lost packets a few times (`quicly.c`, `do_send` and
+//! `QUICLY_MAX_PACKET_TOLERANCE`).
+//!
+//! As long as there were fewer than four recoveries, or the share is less than three packets, nothing is asked.
+
+use super::{Path, Request};
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Recoveries before anything is asked.
+const RECOVERIES: u64 = 4;
+/// The least share, in packets.
+const LEAST_PACKETS: u64 = 3;
+/// The share is one of so many.
+const SHARES: u64 = 1024;
+
+/// The settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quicly {
+    /// The share of the window, in 1024ths.
+    #[schemars(range(min = 1, max = 1024))]
+    pub fraction: u32,
+    /// The most packets an ACK: `QUICLY_MAX_PACKET_TOLERANCE`.
+    #[schemars(range(min = 2))]
+    pub most_packets: u32,
+    /// The delay that is asked for: quicly's own.
+    pub max_ack_delay: Duration,
+}
+
+impl Default for Quicly {
+    /// An eighth of the window: `QUICLY_ACK_FREQUENCY_CWND_FRACTION`.
+    fn default() -> Self {
+        Self { fraction: 128, most_packets: 10, max_ack_delay: Duration::from_millis(25) }
+    }
+}
+
+impl Quicly {
+    pub(super) fn request(self, path: &Path) -> Option<Request> {
+        let packets = path.packets() * u64::from(self.fraction) / SHARES;
+        let is_asked = path.recoveries >= RECOVERIES && packets >= LEAST_PACKETS;
+        is_asked.then(|| Request::after(packets.min(self.most_packets.into()), self.max_ack_delay))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::path;
+    use super::*;
+
+    #[test]
+    fn nothing_is_asked_before_the_fourth_recovery_or_of_a_small_window() {
+        let asked = |cwnd, recoveries| {
+            let path = Path { recoveries, ..path(cwnd, 50) };
+            Quicly::default().request(&path).map(|request| request.threshold + 1)
+        };
+        assert_eq!([asked(40, 3), asked(23, 4), asked(24, 4), asked(400, 9)], [None, None, Some(3), Some(10)]);
+    }
+}

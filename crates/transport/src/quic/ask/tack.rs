@@ -1,0 +1,55 @@
+//! The law of TACK, asked by the sender of data: f = min{bw/(L·MSS), β/RTTmin} (Li et al., SIGCOMM 2020, §4.1, eq. 3).
+//!
+//! A frame names a number of packets and a time, of which the earlier one counts, where the law wants the later one. So while the path
+//! holds less than β·L packets, L packets are asked for, and a delay of a smoothed round trip, which a lone packet waits at the most (the
+//! draft wants an ACK in each). Beyond, the delay is RTTmin/β, and the number of packets the whole window, which no ACK waits for.
+
+use super::{Path, Request};
+use crate::ack::tack::Law;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tack {
+    /// L: full-sized packets an ACK, where byte counting governs.
+    #[schemars(range(min = 1))]
+    pub packets: u32,
+    /// β: ACKs in the shortest round trip, where time governs.
+    #[schemars(range(min = 2))]
+    pub beta: u32,
+}
+
+impl Default for Tack {
+    fn default() -> Self {
+        let Law { packets, beta } = Law::default();
+        Self { packets, beta }
+    }
+}
+
+impl Tack {
+    pub(super) fn request(self, path: &Path) -> Request {
+        let law = Law { packets: self.packets, beta: self.beta };
+        let held = path.rate.map_or(0, |rate| rate as u128 * u128::from(path.min_rtt.as_nanos()) / 1_000_000_000);
+        if held < u128::from(u64::from(law.beta) * law.octets(path.mss)) {
+            return Request::after(law.packets.into(), path.srtt);
+        }
+        Request::after(path.packets(), law.period(Some(path.min_rtt)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::path;
+    use super::*;
+    use acklab_base::Duration;
+
+    #[test]
+    fn packets_are_counted_below_eight_in_a_round_trip_and_time_beyond() {
+        let ms = Duration::from_millis;
+        let asked = |cwnd| Tack::default().request(&path(cwnd, 40));
+        assert_eq!((asked(7).threshold + 1, asked(7).max_ack_delay), (2, ms(40)));
+        assert_eq!((asked(100).threshold + 1, asked(100).max_ack_delay), (100, ms(10)));
+    }
+}

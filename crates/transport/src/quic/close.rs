@@ -1,0 +1,159 @@
+//! The end of a connection (RFC 9000, §10).
+//!
+//! Once both ends have closed every stream, sent all of it and received all of it, the client says that the connection is over. Either end
+//! may say so before, with a code of the application, and must if its peer violates the protocol. An end that has said so answers what
+//! comes with the same for three probe timeouts (closing); its peer says nothing more (draining).
+
+use super::connection::{Connection, Phase, Side};
+use super::space;
+use crate::recovery::alarm::Alarm;
+use acklab_base::{Event, Instant};
+use acklab_wire::quic::{self, Datagram, Frame, TransportError};
+use acklab_wire::sequence::Sequence;
+
+/// The code of an application that closes before the handshake is complete, which must not be told (RFC 9000, §10.2.3):
+/// `APPLICATION_ERROR`.
+const APPLICATION_ERROR: u64 = 0x0c;
+/// The states of closing and draining last so many probe timeouts (§10.2).
+const PERIODS: u64 = 3;
+
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// An application has closed it, with this code; zero if both ends have said all.
+    Application(u64),
+    /// The protocol was violated: the code of a transport error.
+    Transport(u64),
+    /// Nothing has come for too long.
+    IdleTimeout,
+}
+
+impl Ended {
+    /// Its code, or zero.
+    const fn code(self) -> u64 {
+        match self {
+            Self::Application(code) | Self::Transport(code) => code,
+            Self::IdleTimeout => 0,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Application(_) => "closed",
+            Self::Transport(_) => "failed",
+            Self::IdleTimeout => "idle-timeout",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Close {
+    /// A `CONNECTION_CLOSE` is to leave.
+    is_due: bool,
+    /// This end answers what comes until then. Otherwise it is draining, or done.
+    closing_until: Alarm,
+    /// Datagrams that have come since it closed: the first, second, fourth and so on is answered.
+    came: u64,
+}
+
+impl Close {
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.closing_until.at()
+    }
+
+    pub(super) fn wake(&mut self, now: Instant) {
+        self.closing_until.expire(now);
+    }
+}
+
+impl Connection {
+    /// Ends the connection at once, with a code of the application; zero means that both ends have said all.
+    pub fn abort(&mut self, now: Instant, code: u64) {
+        self.end_and_tell(now, Ended::Application(code));
+    }
+
+    /// The peer has violated the protocol.
+    pub(super) fn fail(&mut self, now: Instant, error: TransportError) {
+        self.end_and_tell(now, Ended::Transport(error.code()));
+    }
+
+    fn end_and_tell(&mut self, now: Instant, ended: Ended) {
+        if matches!(self.phase, Phase::Closed(_)) {
+            return;
+        }
+        let has_peer = matches!(self.phase, Phase::Handshaking | Phase::Established);
+        if has_peer {
+            let period = self.probe_timeout(space::Id::Application).saturating_mul(PERIODS);
+            self.close.closing_until.set(Some(now + period));
+            self.close.is_due = true;
+        }
+        self.end(ended);
+    }
+
+    pub(super) fn end(&mut self, ended: Ended) {
+        self.phase = Phase::Closed(ended);
+        for id in space::Id::ALL {
+            self.spaces[id].board.abandon().for_each(drop);
+        }
+        self.events.push_back(Event::Other { name: ended.name(), value: ended.code() });
+        self.output.stir();
+    }
+
+    /// The client says that all is done.
+    #[inline]
+    pub(super) fn close_if_done(&mut self, now: Instant) {
+        if self.is_finished && self.side == Side::Client && self.phase == Phase::Established && self.is_done() {
+            self.abort(now, 0);
+        }
+    }
+
+    /// The peer says that the connection is over.
+    pub(super) fn on_close(&mut self, close: &quic::Close) {
+        let ended = match close.frame_type {
+            Some(_) => Ended::Transport(close.code),
+            None => Ended::Application(close.code),
+        };
+        // A client that closes without error has received everything, whether or not its last ACK arrived.
+        if ended == Ended::Application(0) && !self.is_finished && self.streams.main().outgoing.is_closed() {
+            self.is_finished = true;
+            self.events.push_back(Event::Finished);
+        }
+        self.end(ended);
+    }
+
+    /// A datagram has come to a connection that is over.
+    pub(super) fn take_after_end(&mut self, datagram: &Datagram) {
+        if datagram.frames().any(|frame| matches!(frame, Frame::Close(_))) {
+            self.close.closing_until.set(None);
+        }
+        if self.close.closing_until.is_set() {
+            self.close.came += 1;
+            self.close.is_due |= self.close.came.is_power_of_two();
+        }
+    }
+
+    /// The last word of this end, in packets of all types that the peer may be able to read (§10.2.3).
+    pub(super) fn close_datagram(&mut self, now: Instant) -> Option<Datagram> {
+        let Phase::Closed(ended) = self.phase else { return None };
+        if !std::mem::take(&mut self.close.is_due) || self.unvalidated_room() < quic::LEAST_INITIAL {
+            return None;
+        }
+        let mut packets = Sequence::default();
+        for id in space::Id::ALL {
+            if !self.spaces[id].is_usable() {
+                continue;
+            }
+            let (code, frame_type) = match ended {
+                Ended::Application(code) if id == space::Id::Application => (code, None),
+                Ended::Application(_) => (APPLICATION_ERROR, Some(0)),
+                ended => (ended.code(), Some(0)),
+            };
+            let frame = Frame::Close(quic::Close { code, frame_type, reason: 0 });
+            let number = self.spaces[id].board.pass();
+            packets.push(self.packet(id, number, frame.into()));
+        }
+        self.pad_initial(&mut packets, true);
+        Some(self.datagram(now, packets))
+    }
+}

@@ -1,0 +1,264 @@
+//! One end of a connection.
+
+use super::acks::Acks;
+use super::ask::Asker;
+use super::close::{Close, Ended};
+use super::control::Due;
+use super::flow::{Credit, Offer};
+use super::handshake::{Handshake, Parameters};
+use super::output::Output;
+use super::sent::{Content, Counters};
+use super::settings::{Config, Settings};
+use super::space::Spaces;
+use super::streams::Streams;
+use crate::ack::{Delivery, Policy};
+use crate::cc::{self, Controller};
+use crate::congestion::{Congestion, Setup};
+use crate::pacing::Spread;
+use crate::recovery::packets::{Lost, Packet};
+use crate::recovery::rtt::Estimator;
+use crate::recovery::transmission::Transmission;
+use crate::tcp::receiver::Reading;
+use acklab_base::random::Seed;
+use acklab_base::{Duration, Event, Instant, Machine};
+use acklab_wire::quic::{ConnectionId, Datagram};
+use std::collections::VecDeque;
+
+/// Which end of the connection this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It opens the connection.
+    Client,
+    /// It is opened.
+    Server,
+}
+
+impl Side {
+    /// The lowest id of the bidirectional streams that this side opens (RFC 9000, §2.1).
+    pub(super) const fn first_id(self) -> u32 {
+        match self {
+            Self::Client => 0,
+            Self::Server => 1,
+        }
+    }
+
+    pub(super) const fn opens(self, stream: u64) -> bool {
+        stream % 2 == self.first_id() as u64
+    }
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its application has not opened it yet.
+    Idle,
+    /// It waits for a client.
+    Listening,
+    /// The handshake is under way.
+    Handshaking,
+    /// The handshake is complete: data may be sent.
+    Established,
+    /// It is over.
+    Closed(Ended),
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) side: Side,
+    pub(super) config: Config,
+    /// The transport parameters of the peer.
+    pub(super) peer: Parameters,
+    pub(super) phase: Phase,
+    /// What the peer addresses packets to.
+    pub(super) local: ConnectionId,
+    /// What packets to the peer are addressed to.
+    pub(super) remote: ConnectionId,
+    /// Server: what the client addressed its first packet to.
+    pub(super) original: ConnectionId,
+    pub(super) has_remote: bool,
+    pub(super) handshake: Handshake,
+    pub(super) spaces: Spaces,
+    /// A space whose keys have become available has packets that wait.
+    pub(super) has_waiting: bool,
+    pub(super) acks: Acks,
+    pub(super) asker: Asker,
+    pub(super) streams: Streams,
+    /// How much the peer lets this end send, and the other way round.
+    pub(super) credit: Credit,
+    pub(super) offer: Offer,
+    pub(super) due: Due,
+    pub(super) estimator: Estimator,
+    /// When the round-trip time was first measured.
+    pub(super) measured_at: Option<Instant>,
+    /// Probe timeouts in a row (`pto_count` of RFC 9002).
+    pub(super) expiries: u32,
+    /// When a datagram last left or arrived that moved the timer of a client without anything in flight.
+    pub(super) active_at: Instant,
+    pub(super) congestion: Congestion,
+    /// The rate of delivery, for what is asked of the peer's ACKs.
+    pub(super) delivery: Delivery,
+    /// CE marks that the peer has reported.
+    pub(super) reported_marks: u64,
+    /// Packets with ECT(0) sent, until validation fails (RFC 9000, §13.4.2).
+    pub(super) sends_ect: bool,
+    pub(super) counters: Counters,
+    pub(super) output: Output,
+    pub(super) close: Close,
+    /// When the idle timeout was last restarted, and whether something that must be acknowledged has left since then.
+    pub(super) idle_from: Instant,
+    pub(super) has_sent_since: bool,
+    pub(super) refused: super::input::Refused,
+    pub(super) events: VecDeque<Event>,
+    pub(super) is_finished: bool,
+    /// Memory that each ACK uses again.
+    pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
+    pub(super) lost: Vec<Lost<Content>>,
+    pub(super) told_lost: Vec<cc::Lost>,
+    pub(super) outcomes: Vec<Transmission>,
+}
+
+impl Connection {
+    /// The end that opens the connection. `name` names its random streams.
+    #[must_use]
+    pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Client, &settings.config(), controller, policy, seed, name)
+    }
+
+    /// The end that is opened. `name` names its random streams.
+    #[must_use]
+    pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Server, &settings.config(), controller, policy, seed, name)
+    }
+
+    fn new(side: Side, config: &Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        let (end, phase) = match side {
+            Side::Client => ("client", Phase::Idle),
+            Side::Server => ("server", Phase::Listening),
+        };
+        let mut random = seed.stream(&format!("flow/{name}/{end}"));
+        let mut id = || ConnectionId::of_word(random.below(u64::MAX));
+        let (local, remote) = (id(), id());
+        let setup = Setup {
+            mss: config.datagram,
+            initial_window: config.initial_window,
+            // RFC 9002, §7.3.2.
+            reduces: cc::FlightMeasure::Window,
+            pacing: config.pacing,
+            spread: Spread::QUIC,
+        };
+        let congestion = Congestion::new(setup, controller);
+        let (_, window) = config.flow_control.initial();
+        let (_, largest) = config.flow_control.largest();
+        Self {
+            side,
+            config: *config,
+            peer: Parameters::of(config),
+            phase,
+            local,
+            // A client's first packets are addressed to an id of its own invention (RFC 9000, §7.2).
+            remote,
+            original: local,
+            has_remote: false,
+            handshake: Handshake::default(),
+            spaces: Spaces::new(congestion.wants_stamps()),
+            has_waiting: false,
+            acks: Acks::new(policy, config.min_ack_delay.unwrap_or(Duration::ZERO)),
+            asker: Asker::new(&config.ask),
+            streams: Streams::new(side, config),
+            credit: Credit::default(),
+            offer: Offer::new(window, largest),
+            due: Due::default(),
+            estimator: Estimator::default(),
+            measured_at: None,
+            expiries: 0,
+            active_at: Instant::ZERO,
+            congestion,
+            delivery: Delivery::new(1, 10),
+            reported_marks: 0,
+            sends_ect: config.ecn,
+            counters: Counters::default(),
+            output: Output::new(config.datagram),
+            close: Close::default(),
+            idle_from: Instant::ZERO,
+            has_sent_since: false,
+            refused: super::input::Refused::default(),
+            events: VecDeque::new(),
+            is_finished: false,
+            acknowledged: Vec::new(),
+            lost: Vec::new(),
+            told_lost: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// This end, whose application reads so. To be said before the connection opens.
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.streams.set_reading(reading);
+        self
+    }
+
+    /// This end, whose peer has these settings. To be said before the connection opens.
+    #[must_use]
+    pub fn with_peer(mut self, settings: &Settings) -> Self {
+        self.peer = Parameters::of(&settings.config());
+        self
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Is the handshake confirmed (RFC 9001, §4.1.2)?
+    #[must_use]
+    pub const fn is_confirmed(&self) -> bool {
+        self.handshake.is_confirmed
+    }
+
+    /// Octets in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.spaces.in_flight()
+    }
+
+    /// Is everything that this end will ever send acknowledged, and everything read that will ever come?
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.is_finished && self.streams.all_received()
+    }
+
+    /// Notes whether all octets and ends of streams of this end are acknowledged.
+    pub(super) fn note_finished(&mut self, now: Instant) {
+        if !self.is_finished && self.streams.main().outgoing.is_closed() && self.streams.all_sent() {
+            self.is_finished = true;
+            self.events.push_back(Event::Finished);
+        }
+        self.close_if_done(now);
+    }
+}
+
+impl Machine for Connection {
+    type Datagram = Datagram;
+
+    #[inline]
+    fn accept(&mut self, now: Instant, datagram: Datagram) {
+        self.input(now, &datagram);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.wake_timers(now);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        self.next_deadline()
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant) -> Option<Datagram> {
+        self.next_datagram(now)
+    }
+}

@@ -1,0 +1,251 @@
+//! Flow control (RFC 9000, §4): how far the peer lets this end send, and how far this end lets the peer.
+//!
+//! A window is told again once half of it has been read. With auto-tuning it doubles, up to a limit, if that took less than two round
+//! trips, for then it may be the window that holds the peer back (Google's quiche, `QuicFlowController::MaybeIncreaseMaxWindowSize`).
+
+use crate::fault::Fault;
+use acklab_base::{Bytes, Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A window is told again once this share of it has been read (`QuicFlowController::WindowUpdateThreshold`).
+const SHARE: u64 = 2;
+/// A window that is used up within so many round trips doubles.
+const ROUND_TRIPS: u64 = 2;
+/// The largest window, as for TCP (RFC 7323, §2.2).
+const LARGEST: u64 = 1 << 30;
+
+/// The windows that an end offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FlowControl {
+    /// Windows of these sizes.
+    Fixed {
+        /// Of a stream.
+        #[schemars(example = "4MiB")]
+        stream: Bytes,
+        /// Of the connection.
+        #[schemars(example = "6MiB")]
+        connection: Bytes,
+    },
+    /// Windows that double while they hold the peer back.
+    Auto {
+        /// Of a stream, at first.
+        #[schemars(example = "64KiB")]
+        stream: Bytes,
+        /// Of the connection, at first.
+        #[schemars(example = "96KiB")]
+        connection: Bytes,
+        /// Of a stream, at most.
+        #[schemars(example = "6MiB")]
+        largest_stream: Bytes,
+        /// Of the connection, at most.
+        #[schemars(example = "15MiB")]
+        largest_connection: Bytes,
+    },
+}
+
+impl FlowControl {
+    /// The initial windows of a stream and of the connection.
+    pub(super) const fn initial(self) -> (u64, u64) {
+        let (Self::Fixed { stream, connection } | Self::Auto { stream, connection, .. }) = self;
+        (stream.get(), connection.get())
+    }
+
+    /// The largest windows of a stream and of the connection.
+    pub(super) const fn largest(self) -> (u64, u64) {
+        match self {
+            Self::Fixed { .. } => self.initial(),
+            Self::Auto { largest_stream, largest_connection, .. } => (largest_stream.get(), largest_connection.get()),
+        }
+    }
+
+    /// Checks that windows hold a packet with `mss` octets of a stream, and that none is too large.
+    pub(super) fn check(self, mss: u64) -> Result<(), Fault> {
+        let ((stream, connection), (most_stream, most_connection)) = (self.initial(), self.largest());
+        for (key, window) in [("stream", stream), ("connection", connection)] {
+            if !(mss..=LARGEST).contains(&window) {
+                return Err(Fault::expected(key, format!("{mss}B, which a packet carries, to 1GiB")));
+            }
+        }
+        for (key, least, window) in
+            [("largest_stream", stream, most_stream), ("largest_connection", connection, most_connection)]
+        {
+            if !(least..=LARGEST).contains(&window) {
+                return Err(Fault::expected(key, format!("{least}B, with which it begins, to 1GiB")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Decides when a window grows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    largest: u64,
+    told_at: Option<Instant>,
+}
+
+impl Tuning {
+    pub(super) const fn new(largest: u64) -> Self {
+        Self { largest, told_at: None }
+    }
+
+    /// A window of `size` is told again now. Returns its new size.
+    pub(super) fn resized(&mut self, now: Instant, srtt: Option<Duration>, size: u64) -> u64 {
+        let before = self.told_at.replace(now);
+        match (before, srtt) {
+            (Some(before), Some(srtt)) if now.since(before) < srtt.saturating_mul(ROUND_TRIPS) => {
+                (2 * size).min(self.largest).max(size)
+            }
+            _ => size,
+        }
+    }
+}
+
+/// Has so much of a window been released that the peer is told?
+pub(super) const fn is_worth_telling(released: u64, size: u64) -> bool {
+    released > 0 && released * SHARE >= size
+}
+
+/// The window of the connection that this end offers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    size: u64,
+    tuning: Tuning,
+    /// Octets up to which the peer may send, over all streams.
+    offered: u64,
+    /// The sum of the highest offsets that have arrived.
+    used: u64,
+    /// Octets that applications have read.
+    read: u64,
+    is_due: bool,
+}
+
+impl Offer {
+    pub(super) const fn new(size: u64, largest: u64) -> Self {
+        Self { size, tuning: Tuning::new(largest), offered: size, used: 0, read: 0, is_due: false }
+    }
+
+    /// May the highest offsets grow by so many octets in all?
+    pub(super) const fn admits(&self, octets: u64) -> bool {
+        self.used + octets <= self.offered
+    }
+
+    pub(super) const fn on_used(&mut self, octets: u64) {
+        self.used += octets;
+    }
+
+    pub(super) const fn on_read(&mut self, octets: u64) {
+        self.read += octets;
+        self.is_due |= is_worth_telling(self.read + self.size - self.offered, self.size);
+    }
+
+    /// The limit, if the peer is to be told.
+    pub(super) fn take(&mut self, now: Instant, srtt: Option<Duration>) -> Option<u64> {
+        if !std::mem::take(&mut self.is_due) {
+            return None;
+        }
+        self.size = self.tuning.resized(now, srtt, self.size);
+        self.offered = self.read + self.size;
+        Some(self.offered)
+    }
+
+    pub(super) const fn is_due(&self) -> bool {
+        self.is_due
+    }
+
+    /// What was told was lost. The peer is told the present limit.
+    pub(super) const fn on_lost(&mut self) {
+        self.is_due = true;
+    }
+}
+
+/// How much the peer lets this end send on all streams.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Credit {
+    limit: u64,
+    used: u64,
+    /// The limit of which the peer was last told that it holds back sending.
+    complained: Option<u64>,
+}
+
+impl Credit {
+    /// Octets that may be sent for the first time.
+    #[inline]
+    pub(super) const fn left(&self) -> u64 {
+        self.limit - self.used
+    }
+
+    pub(super) const fn on_used(&mut self, octets: u64) {
+        self.used += octets;
+    }
+
+    /// The limit never falls (§4.1).
+    pub(super) fn on_limit(&mut self, limit: u64) {
+        self.limit = self.limit.max(limit);
+    }
+
+    /// The limit, if it holds back sending and the peer was not told.
+    pub(super) fn complaint(&self) -> Option<u64> {
+        (self.left() == 0 && self.complained != Some(self.limit)).then_some(self.limit)
+    }
+
+    pub(super) const fn on_complained(&mut self) {
+        self.complained = Some(self.limit);
+    }
+
+    /// What said so was lost.
+    pub(super) const fn on_lost(&mut self) {
+        self.complained = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS * ms
+    }
+
+    #[test]
+    fn the_window_is_told_once_half_of_it_is_read() {
+        let mut offer = Offer::new(1000, 1000);
+        assert!(offer.admits(1000) && !offer.admits(1001));
+        offer.on_used(1000);
+        offer.on_read(499);
+        assert_eq!((offer.take(at(0), None), offer.admits(1)), (None, false));
+        offer.on_read(1);
+        assert_eq!(offer.take(at(0), None), Some(1500));
+        assert!(offer.admits(500) && !offer.admits(501) && offer.take(at(0), None).is_none());
+        offer.on_lost();
+        assert_eq!(offer.take(at(0), None), Some(1500));
+    }
+
+    #[test]
+    fn a_window_doubles_if_it_is_used_up_within_two_round_trips() {
+        let (mut tuning, srtt) = (Tuning::new(3000), Some(MS * 50));
+        assert_eq!(tuning.resized(at(0), srtt, 1000), 1000, "nothing to compare with");
+        assert_eq!(tuning.resized(at(100), srtt, 1000), 1000);
+        assert_eq!(tuning.resized(at(199), srtt, 1000), 2000);
+        assert_eq!(tuning.resized(at(250), srtt, 2000), 3000, "the most");
+    }
+
+    #[test]
+    fn the_peer_is_told_once_that_its_limit_holds_back_sending() {
+        let mut credit = Credit::default();
+        credit.on_limit(100);
+        assert_eq!(credit.complaint(), None);
+        credit.on_used(100);
+        assert_eq!(credit.complaint(), Some(100));
+        credit.on_complained();
+        assert_eq!(credit.complaint(), None);
+        credit.on_lost();
+        assert_eq!(credit.complaint(), Some(100));
+        credit.on_limit(50);
+        assert_eq!(credit.left(), 0, "a limit does not fall");
+    }
+}

@@ -1,0 +1,226 @@
+//! The cryptographic handshake, as TLS 1.3 shapes it (RFC 9001, §4).
+//!
+//! Messages of TLS are octets without content: an end has what it waits for once as many octets have arrived in order as the message takes.
+//! Transport parameters, which the messages would carry, are those of the settings, and are used from the moment their message arrives.
+//!
+//! ```text
+//! client                                         server
+//! Initial: ClientHello                    ->
+//!                                         <-     Initial: ServerHello
+//!                                                Handshake: EncryptedExtensions … Finished
+//! Handshake: Finished; 1-RTT: data        ->     the handshake is complete and confirmed
+//!                                         <-     1-RTT: HANDSHAKE_DONE
+//! ```
+//!
+//! A client sends data one round trip after it began. A server sends at most three times what it has received until a Handshake packet
+//! shows that the client's address is its own (RFC 9000, §8.1). It sends no data before the handshake is complete.
+
+use super::connection::{Connection, Phase, Side};
+use super::settings::Config;
+use super::space::{self, Keys};
+use crate::fault::Fault;
+use acklab_base::{Bytes, Duration, Event, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Octets that a server may send for each that it has received (RFC 9000, §8.1).
+const AMPLIFICATION: u64 = 3;
+
+/// Octets of the messages of TLS 1.3, each with its header of four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// `ClientHello`. Default: that of RFC 9001, appendix A.2.
+    pub client_hello: Bytes,
+    /// `ServerHello`. Default: that of RFC 9001, appendix A.3.
+    pub server_hello: Bytes,
+    /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC 8448, §3, with 40, 445, 136 and 36
+    /// octets. Certificates of the Web are larger: 35 % exceed what a server may send before it knows its client's address (Nawrocki et al.,
+    /// CoNEXT 2022).
+    #[schemars(example = "3000B")]
+    pub server_flight: Bytes,
+    /// Finished of the client. Default: that of a cipher suite with SHA-256 (RFC 8446, §4.4.4).
+    pub client_finished: Bytes,
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        Self {
+            client_hello: Bytes(241),
+            server_hello: Bytes(90),
+            server_flight: Bytes(40 + 445 + 136 + 36),
+            client_finished: Bytes(4 + 32),
+        }
+    }
+}
+
+impl Tls {
+    /// Checks that each message has octets, and not too many.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let messages = [
+            ("client_hello", self.client_hello),
+            ("server_hello", self.server_hello),
+            ("server_flight", self.server_flight),
+            ("client_finished", self.client_finished),
+        ];
+        for (key, octets) in messages {
+            if !(1..=space::MOST_HANDSHAKE).contains(&octets.get()) {
+                return Err(Fault::expected(key, format!("1B to {}B", space::MOST_HANDSHAKE)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The transport parameters of an end (RFC 9000, §18.2), as far as anything follows from them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameters {
+    pub(super) max_ack_delay: Duration,
+    pub(super) min_ack_delay: Option<Duration>,
+    pub(super) stream_window: u64,
+    pub(super) connection_window: u64,
+    pub(super) streams: u64,
+    pub(super) datagram: u64,
+    pub(super) idle_timeout: Option<Duration>,
+}
+
+impl Parameters {
+    pub(super) const fn of(config: &Config) -> Self {
+        let (stream_window, connection_window) = config.flow_control.initial();
+        Self {
+            max_ack_delay: config.max_ack_delay,
+            min_ack_delay: config.min_ack_delay,
+            stream_window,
+            connection_window,
+            streams: config.streams as u64,
+            datagram: config.datagram,
+            idle_timeout: config.idle_timeout,
+        }
+    }
+}
+
+/// How far the handshake is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Handshake {
+    has_answered: bool,
+    /// This end has sent its Finished and has verified that of its peer (RFC 9001, §4.1.1).
+    pub(super) is_complete: bool,
+    /// Both ends know that it is complete (§4.1.2).
+    pub(super) is_confirmed: bool,
+    /// The peer has acknowledged a Handshake packet, so it knows this end's address.
+    pub(super) is_acknowledged: bool,
+    /// Server: the client's address is validated.
+    pub(super) is_validated: bool,
+    /// Server: octets received and sent before that.
+    received: u64,
+    sent: u64,
+}
+
+impl Connection {
+    /// The application opens the connection.
+    pub(super) fn open_connection(&mut self, now: Instant) {
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Handshaking;
+            let hello = self.config.tls.client_hello.get();
+            self.spaces[space::Id::Initial].crypto.write(hello);
+            self.idle_from = now;
+            self.output.stir();
+        }
+    }
+
+    /// Octets that may be sent before the client's address is validated.
+    #[inline]
+    pub(super) fn unvalidated_room(&self) -> u64 {
+        if self.side == Side::Client || self.handshake.is_validated {
+            return u64::MAX;
+        }
+        (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
+    }
+
+    pub(super) const fn count_unvalidated(&mut self, received: u64, sent: u64) {
+        if !self.handshake.is_validated {
+            self.handshake.received += received;
+            self.handshake.sent += sent;
+        }
+    }
+
+    /// Does the peer know that this end receives what it sends? A client that cannot tell must go on probing, for the server may have used
+    /// up what it may send (RFC 9002, §6.2.2.1).
+    pub(super) const fn peer_has_validated(&self) -> bool {
+        matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
+    }
+
+    /// Octets of the handshake have arrived.
+    pub(super) fn advance_handshake(&mut self, now: Instant) {
+        let tls = self.config.tls;
+        let has = |connection: &Self, id: space::Id, octets: Bytes| {
+            connection.spaces[id].crypto_arrived.next() >= octets.get()
+        };
+        match self.side {
+            Side::Client => {
+                if has(self, space::Id::Initial, tls.server_hello) {
+                    self.install(space::Id::Handshake);
+                }
+                if !self.handshake.is_complete && has(self, space::Id::Handshake, tls.server_flight) {
+                    self.spaces[space::Id::Handshake].crypto.write(tls.client_finished.get());
+                    self.complete(now);
+                }
+            }
+            Side::Server => {
+                if !self.handshake.has_answered && has(self, space::Id::Initial, tls.client_hello) {
+                    self.handshake.has_answered = true;
+                    self.spaces[space::Id::Initial].crypto.write(tls.server_hello.get());
+                    self.spaces[space::Id::Handshake].crypto.write(tls.server_flight.get());
+                    self.install(space::Id::Handshake);
+                }
+                if !self.handshake.is_complete && has(self, space::Id::Handshake, tls.client_finished) {
+                    self.complete(now);
+                    self.due.handshake_done = true;
+                    self.confirm(now);
+                }
+            }
+        }
+    }
+
+    fn install(&mut self, id: space::Id) {
+        let space = &mut self.spaces[id];
+        if space.keys == Keys::NotYet {
+            space.keys = Keys::Available;
+            self.has_waiting |= !space.waiting.is_empty();
+        }
+    }
+
+    fn complete(&mut self, now: Instant) {
+        self.handshake.is_complete = true;
+        self.phase = Phase::Established;
+        let peer = self.peer;
+        self.streams.on_parameters(peer.stream_window, peer.streams);
+        self.credit.on_limit(peer.connection_window);
+        self.asker.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
+        self.output.limit_datagrams(peer.datagram);
+        self.install(space::Id::Application);
+        self.congestion.on_established(now, self.estimator.min());
+        if let (Some(round_trip), Some(sample)) = (self.acks.acknowledger.round_trip(), self.estimator.min()) {
+            round_trip.on_handshake(now, sample);
+        }
+        self.events.push_back(Event::Established);
+        self.update_asker(now);
+    }
+
+    /// The handshake is confirmed: the keys of its packets are discarded (RFC 9001, §4.9.2).
+    pub(super) fn confirm(&mut self, now: Instant) {
+        if !self.handshake.is_confirmed {
+            self.handshake.is_confirmed = true;
+            self.discard(now, space::Id::Handshake);
+        }
+    }
+
+    /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).
+    pub(super) fn discard(&mut self, now: Instant, id: space::Id) {
+        if self.spaces[id].keys != Keys::Discarded {
+            self.spaces[id].discard();
+            self.expiries = 0;
+            self.active_at = now;
+        }
+    }
+}

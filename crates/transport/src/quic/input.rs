@@ -1,0 +1,194 @@
+//! A datagram arrives.
+
+use super::connection::{Connection, Phase, Side};
+use super::space::{self, Keys};
+use crate::ack::Reason;
+use acklab_base::{Ecn, Instant};
+use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
+
+/// Packets that had no effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// They belong to no connection of this end, or a client's first datagram was too small.
+    pub(super) strangers: u64,
+    /// Their keys are not known yet or were discarded.
+    pub(super) unreadable: u64,
+}
+
+impl Connection {
+    pub(super) fn input(&mut self, now: Instant, datagram: &Datagram) {
+        self.output.stir();
+        if let Phase::Closed(_) = self.phase {
+            return self.take_after_end(datagram);
+        }
+        if self.phase == Phase::Idle || (self.phase == Phase::Listening && !self.accepts(datagram)) {
+            self.refused.strangers += 1;
+            return;
+        }
+        self.count_unvalidated(datagram.udp_payload(), 0);
+        self.counters.acks += u64::from(datagram.acknowledges());
+        for packet in datagram.packets.iter() {
+            self.take_packet(now, datagram.ecn, packet);
+        }
+        while std::mem::take(&mut self.has_waiting) {
+            for id in space::Id::ALL {
+                if self.spaces[id].is_usable() {
+                    for packet in std::mem::take(&mut self.spaces[id].waiting) {
+                        self.take_packet(now, datagram.ecn, &packet);
+                    }
+                }
+            }
+        }
+        self.note_finished(now);
+    }
+
+    /// Does the datagram open a connection (RFC 9000, §14.1)?
+    fn accepts(&mut self, datagram: &Datagram) -> bool {
+        let initial = datagram.packets.iter().find(|packet| packet.header.packet_type() == PacketType::Initial);
+        let Some(Packet { header, .. }) = initial.filter(|_| datagram.udp_payload() >= LEAST_INITIAL) else {
+            return false;
+        };
+        self.original = *header.destination();
+        self.phase = Phase::Handshaking;
+        true
+    }
+
+    fn take_packet(&mut self, now: Instant, ecn: Ecn, packet: &Packet) {
+        if let Phase::Closed(_) = self.phase {
+            return;
+        }
+        let destination = packet.header.destination();
+        if *destination != self.local && *destination != self.original {
+            self.refused.strangers += 1;
+            return;
+        }
+        let id = space::Id::of(packet.header.packet_type());
+        let space = &mut self.spaces[id];
+        if space.keys != Keys::Available {
+            let waits = space.keys == Keys::NotYet && space.wait(packet);
+            self.refused.unreadable += u64::from(!waits);
+            return;
+        }
+        let number = packet.number.expand(space.arrived.largest());
+        if !space.arrived.is_new(number) {
+            space.arrived.duplicates += 1;
+            return;
+        }
+        self.note_header(now, &packet.header);
+        if let Err(error) = self.take_frames(now, id, ecn, number, packet) {
+            self.fail(now, error);
+        }
+    }
+
+    /// What follows from a packet that could be read, whatever it carries.
+    fn note_header(&mut self, now: Instant, header: &Header) {
+        (self.idle_from, self.has_sent_since) = (now, false);
+        if let Header::Long(long) = header {
+            if !self.has_remote {
+                (self.remote, self.has_remote) = (long.source, true);
+            }
+            if self.side == Side::Server && header.packet_type() == PacketType::Handshake {
+                // RFC 9000, §8.1, and RFC 9001, §4.9.1.
+                self.handshake.is_validated = true;
+                self.discard(now, space::Id::Initial);
+            }
+        }
+    }
+
+    fn take_frames(
+        &mut self,
+        now: Instant,
+        id: space::Id,
+        ecn: Ecn,
+        number: u64,
+        packet: &Packet,
+    ) -> Result<(), TransportError> {
+        let kind = packet.header.packet_type();
+        if !packet.frames.iter().all(|frame| frame.is_permitted_in(kind)) {
+            return Err(TransportError::ProtocolViolation);
+        }
+        let space = &mut self.spaces[id];
+        let arrival = space.arrived.insert(now, number, ecn);
+        if packet.frames.is_ack_eliciting() {
+            if id == space::Id::Application {
+                let octets = u64::from(packet.frames.payload());
+                self.acks.on_packet(now, number, octets, arrival, space.arrived.numbers(), ecn);
+            } else {
+                space.owes_ack = true;
+            }
+        }
+        for frame in packet.frames.iter() {
+            self.take_frame(now, id, frame)?;
+            if let Phase::Closed(_) = self.phase {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn take_frame(&mut self, now: Instant, id: space::Id, frame: &Frame) -> Result<(), TransportError> {
+        match frame {
+            Frame::Padding(_) | Frame::Ping => {}
+            Frame::Stream(stream) => {
+                let was_over = self.streams.of_peer(stream.id)?.incoming.is_finished();
+                let offer = &self.offer;
+                let (used, read) =
+                    self.streams
+                        .insert(stream.id, stream.offset, stream.end(), stream.is_end, |octets| offer.admits(octets))?;
+                self.offer.on_used(used);
+                self.offer.on_read(read);
+                if stream.is_end && !was_over {
+                    self.note_stream_end();
+                }
+            }
+            Frame::Ack(ack) => self.on_ack(now, id, ack)?,
+            Frame::Crypto(crypto) => {
+                let end = crypto.offset + u64::from(crypto.length);
+                let space = &mut self.spaces[id];
+                if !space.buffers(end) {
+                    return Err(TransportError::ProtocolViolation);
+                }
+                let _ = space.crypto_arrived.insert(crypto.offset..end);
+                self.advance_handshake(now);
+            }
+            Frame::ResetStream { stream, code, size } => {
+                let offer = &self.offer;
+                let (used, read) = self.streams.on_reset(*stream, *size, *code, |octets| offer.admits(octets))?;
+                self.offer.on_used(used);
+                self.offer.on_read(read);
+                self.note_stream_end();
+            }
+            Frame::StopSending { stream, code } => {
+                // RFC 9000, §3.5: the stream is reset with the code that the peer names.
+                let code = u32::try_from(*code).unwrap_or(u32::MAX);
+                self.streams.of_peer(*stream)?.outgoing.reset(crate::streams::ResetCode::of(code));
+            }
+            Frame::MaxData(limit) => self.credit.on_limit(*limit),
+            Frame::MaxStreamData { stream, limit } => self.streams.of_peer(*stream)?.outgoing.on_window(*limit),
+            Frame::MaxStreams { direction, limit } => {
+                if *direction == Direction::Bidirectional {
+                    self.streams.on_max_streams(*limit);
+                }
+            }
+            Frame::StreamDataBlocked { stream, .. } => _ = self.streams.of_peer(*stream)?,
+            Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
+            Frame::HandshakeDone if self.side == Side::Client => self.confirm(now),
+            // Only a server says so, and only a server hands out tokens (RFC 9000, §19.7 and §19.20).
+            Frame::HandshakeDone => return Err(TransportError::ProtocolViolation),
+            Frame::NewToken(_) if self.side == Side::Server => return Err(TransportError::ProtocolViolation),
+            // There is no migration: a connection keeps its ids.
+            Frame::NewToken(_) | Frame::NewConnectionId(_) => {}
+            Frame::RetireConnectionId(_) => return Err(TransportError::ProtocolViolation),
+            Frame::PathChallenge(data) => self.due.path_responses.push(*data),
+            Frame::PathResponse(_) => return Err(TransportError::ProtocolViolation),
+            Frame::Close(close) => self.on_close(close),
+            Frame::AckFrequency(request) => self.acks.on_request(request)?,
+            Frame::ImmediateAck => self.acks.acknowledger.demand(now, Reason::Asked),
+        }
+        Ok(())
+    }
+
+    fn note_stream_end(&mut self) {
+        self.due.max_streams |= self.streams.may_offer_more();
+    }
+}

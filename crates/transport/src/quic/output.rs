@@ -1,0 +1,403 @@
+//! A datagram leaves.
+//!
+//! A datagram holds a packet of each space that has something to say (RFC 9000, §12.2), in the order of the spaces. Of a packet, ACK frames
+//! come first, then what must be said of the connection, then octets of streams. An ACK that is due waits neither for the window nor for
+//! pacing; one that is not due yet leaves with whatever else does.
+
+use super::connection::{Connection, Phase, Side};
+use super::feedback::ACK_DELAY_EXPONENT;
+use super::sent::Content;
+use super::space;
+use crate::ack::Reason;
+use crate::cc::{self, Position};
+use crate::recovery::delivery_rate::Stamp;
+use crate::recovery::packets;
+use acklab_base::{Ecn, Instant};
+use acklab_wire::quic::{
+    Crypto, Datagram, Frame, Frames, Header, LEAST_INITIAL, LEAST_SAMPLED, Long, LongKind, Packet, PacketNumber, Short,
+    Stream, TAG,
+};
+use acklab_wire::sequence::Sequence;
+
+/// A packet is begun only if its frames have so much room.
+const LEAST_ROOM: u64 = 64;
+/// Another stream frame is begun only if it has so much room.
+const LEAST_PIECE: u64 = 16;
+
+/// What output keeps from one datagram to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    /// Nothing leaves until something happens.
+    is_idle: bool,
+    /// The largest datagram that the peer takes.
+    most: u64,
+    /// When the last datagram was asked for.
+    pub(super) polled_at: Instant,
+    /// When what the last datagram tells came into being.
+    pub(super) told: Instant,
+    /// Datagrams sent that acknowledge and carry no data.
+    pub(super) acks: u64,
+    /// Datagrams sent.
+    pub(super) datagrams: u64,
+}
+
+impl Output {
+    pub(super) const fn new(datagram: u64) -> Self {
+        Self { is_idle: false, most: datagram, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
+    }
+
+    /// Something has happened.
+    #[inline]
+    pub(super) const fn stir(&mut self) {
+        self.is_idle = false;
+    }
+
+    #[inline]
+    pub(super) const fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2).
+    pub(super) fn limit_datagrams(&mut self, most: u64) {
+        self.most = self.most.min(most.max(LEAST_INITIAL));
+    }
+}
+
+/// A packet that is being made.
+struct Draft {
+    id: space::Id,
+    number: u64,
+    packet: Packet,
+    content: Content,
+    /// Why it acknowledges, if it does.
+    reason: Option<Reason>,
+    octets_of_streams: u64,
+    repeats: bool,
+}
+
+impl Connection {
+    pub(super) fn next_datagram(&mut self, now: Instant) -> Option<Datagram> {
+        self.output.polled_at = now;
+        if self.output.is_idle {
+            return None;
+        }
+        let datagram = match self.phase {
+            Phase::Idle | Phase::Listening => None,
+            Phase::Handshaking | Phase::Established => self.build(now),
+            Phase::Closed(_) => self.close_datagram(now),
+        };
+        self.output.is_idle = datagram.is_none();
+        datagram
+    }
+
+    fn build(&mut self, now: Instant) -> Option<Datagram> {
+        let unvalidated = self.unvalidated_room();
+        let mut room = self.output.most.min(unvalidated);
+        let mut drafts: Sequence<Draft> = Sequence::default();
+        for id in space::Id::ALL {
+            // An Initial packet of a server may need a datagram of full size.
+            let is_held = id == space::Id::Initial && unvalidated < LEAST_INITIAL;
+            if is_held || !self.spaces[id].is_usable() {
+                continue;
+            }
+            if let Some(draft) = self.draft(now, id, room) {
+                room -= draft.packet.wire_len();
+                drafts.push(draft);
+            }
+        }
+        if drafts.is_empty() {
+            return None;
+        }
+        let total: u64 = drafts.iter().map(|draft| draft.packet.wire_len()).sum();
+        self.pad(&mut drafts, total);
+        let sends_handshake = drafts.iter().any(|draft| draft.id == space::Id::Handshake);
+        let mut packets = Sequence::default();
+        for draft in drafts {
+            packets.push(self.commit(now, draft));
+        }
+        if sends_handshake && self.side == Side::Client {
+            // RFC 9001, §4.9.1.
+            self.discard(now, space::Id::Initial);
+        }
+        Some(self.datagram(now, packets))
+    }
+
+    /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it elicits an acknowledgment (RFC 9000,
+    /// §14.1).
+    fn pad(&self, drafts: &mut Sequence<Draft>, total: u64) {
+        let needs = |draft: &Draft| {
+            draft.id == space::Id::Initial && (self.side == Side::Client || draft.packet.frames.is_ack_eliciting())
+        };
+        if total < LEAST_INITIAL
+            && drafts.iter().any(needs)
+            && let Some(last) = drafts.last_mut()
+        {
+            pad_by(&mut last.packet, LEAST_INITIAL - total);
+        }
+    }
+
+    /// The same for packets that nothing is remembered of.
+    pub(super) fn pad_initial(&self, packets: &mut Sequence<Packet>, elicits: bool) {
+        let total: u64 = packets.iter().map(Packet::wire_len).sum();
+        let is_initial = |packet: &Packet| space::Id::of(packet.header.packet_type()) == space::Id::Initial;
+        if total < LEAST_INITIAL
+            && (elicits || self.side == Side::Client)
+            && packets.iter().any(is_initial)
+            && let Some(last) = packets.last_mut()
+        {
+            pad_by(last, LEAST_INITIAL - total);
+        }
+    }
+
+    /// The datagram of these packets, which leaves now.
+    pub(super) fn datagram(&mut self, now: Instant, packets: Sequence<Packet>) -> Datagram {
+        let ecn = if self.sends_ect { Ecn::Ect0 } else { Ecn::NotEct };
+        let datagram = Datagram { ecn, packets };
+        self.count_unvalidated(0, datagram.udp_payload());
+        self.output.datagrams += 1;
+        let payload: u32 = datagram.packets.iter().map(|packet| packet.frames.payload()).sum();
+        let acknowledges = datagram.acknowledges();
+        self.output.acks += u64::from(acknowledges && payload == 0);
+        let is_ack = acknowledges && payload == 0;
+        self.output.told = if is_ack { self.acks.acknowledger.newest_reported() } else { now };
+        datagram
+    }
+
+    /// A packet of a space, without padding.
+    pub(super) fn packet(&self, id: space::Id, number: u64, frames: Frames) -> Packet {
+        let (destination, source) = (self.remote, self.local);
+        let long = |kind| Header::Long(Box::new(Long { kind, destination, source }));
+        let header = match id {
+            space::Id::Initial => long(LongKind::Initial { token: Vec::new() }),
+            space::Id::Handshake => long(LongKind::Handshake),
+            space::Id::Application => Header::Short(Short { destination, ..Short::default() }),
+        };
+        let number = PacketNumber::truncate(number, self.spaces[id].board.largest_acknowledged());
+        Packet { header, number, frames }
+    }
+
+    /// What a space has to say in `room` octets.
+    fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
+        let number = self.spaces[id].board.next_number();
+        let mut packet = self.packet(id, number, Frames::default());
+        let mut room = room.saturating_sub(packet.header.wire_len() + u64::from(packet.number.length()) + TAG);
+        if room < LEAST_ROOM {
+            return None;
+        }
+        let is_probe = self.spaces[id].probes > 0;
+        let may_send = is_probe || self.window_is_open(now);
+        if is_probe && !self.has_due(id) {
+            self.repeat_oldest(id);
+        }
+        let sends = may_send && self.has_due(id);
+        let mut content = Content::default();
+        let reason = self.ack(now, id, sends || is_probe, &mut room, &mut packet.frames, &mut content);
+        let (mut octets_of_streams, mut repeats) = (0, false);
+        if sends {
+            self.crypto(id, &mut room, &mut packet.frames, &mut content);
+            if id == space::Id::Application {
+                self.controls(now, &mut room, &mut packet.frames, &mut content);
+                (octets_of_streams, repeats) = self.pieces(room, &mut packet.frames, &mut content);
+            }
+        } else if may_send && id == space::Id::Application && !is_probe {
+            let in_flight = self.in_flight();
+            self.congestion.on_app_limited(in_flight);
+        }
+        if is_probe && !packet.frames.is_ack_eliciting() {
+            packet.frames.push(Frame::Ping);
+        }
+        if packet.frames.is_empty() {
+            return None;
+        }
+        let sampled = u64::from(packet.number.length()) + packet.frames.wire_len();
+        if sampled < LEAST_SAMPLED {
+            packet.frames.push(Frame::Padding((LEAST_SAMPLED - sampled) as u16));
+        }
+        Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats })
+    }
+
+    /// Do window and pacing let a packet leave?
+    #[inline]
+    fn window_is_open(&self, now: Instant) -> bool {
+        self.congestion.holds_until(now).is_none() && self.has_room()
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.congestion.has_room(self.in_flight(), self.config.datagram)
+    }
+
+    /// Has a space anything to send that must be acknowledged?
+    #[inline]
+    pub(super) fn has_due(&self, id: space::Id) -> bool {
+        let has_crypto = self.spaces[id].crypto.has_due();
+        match id {
+            space::Id::Application => self.streams.have_due(self.credit.left()) || self.has_control(),
+            space::Id::Initial | space::Id::Handshake => has_crypto,
+        }
+    }
+
+    /// Lets the oldest that is outstanding leave again (RFC 9002, §6.2.4).
+    fn repeat_oldest(&mut self, id: space::Id) {
+        let space = &mut self.spaces[id];
+        let Some((_, packet)) = space.board.outstanding().find(|(_, packet)| packet.is_ack_eliciting) else { return };
+        let (crypto, controls) = (packet.content.crypto, packet.content.controls.clone());
+        let pieces: Vec<_> = packet.content.pieces().copied().collect();
+        if let Some(piece) = crypto {
+            space.crypto.repeat(&piece);
+        }
+        for piece in pieces {
+            if let Some(stream) = self.streams.get_mut(piece.id) {
+                stream.outgoing.repeat(&piece);
+            }
+        }
+        controls.into_iter().for_each(|control| self.on_control_lost(control));
+    }
+
+    /// The ACK frame, if one is due or something else leaves anyway. Returns why it leaves.
+    fn ack(
+        &self,
+        now: Instant,
+        id: space::Id,
+        sends: bool,
+        room: &mut u64,
+        frames: &mut Frames,
+        content: &mut Content,
+    ) -> Option<Reason> {
+        let reason = if id == space::Id::Application {
+            let acknowledger = &self.acks.acknowledger;
+            acknowledger.due().or_else(|| (sends && acknowledger.has_unreported()).then_some(Reason::Piggyback))
+        } else {
+            self.spaces[id].owes_ack.then_some(Reason::Handshake)
+        }?;
+        let mut most = self.config.ack_ranges;
+        let ack = loop {
+            let ack = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most)?;
+            // The room of a packet holds a few ranges at least.
+            if most <= 2 || ack.wire_len() + LEAST_PIECE <= *room {
+                break ack;
+            }
+            most /= 2;
+        };
+        content.reports = ack.largest();
+        let frame = Frame::Ack(Box::new(ack));
+        *room = room.saturating_sub(frame.wire_len());
+        frames.push(frame);
+        Some(reason)
+    }
+
+    fn crypto(&mut self, id: space::Id, room: &mut u64, frames: &mut Frames, content: &mut Content) {
+        let crypto = &mut self.spaces[id].crypto;
+        let header = Frame::crypto_header(crypto.sent(), u16::MAX);
+        let Some(piece) = crypto.take(room.saturating_sub(header)) else { return };
+        let frame = Frame::Crypto(Crypto { offset: piece.start, length: piece.length });
+        *room -= frame.wire_len();
+        frames.push(frame);
+        content.crypto = Some(piece);
+    }
+
+    fn controls(&mut self, now: Instant, room: &mut u64, frames: &mut Frames, content: &mut Content) {
+        while self.has_control()
+            && let Some((frame, control)) = self.next_control(now, *room)
+        {
+            *room = room.saturating_sub(frame.wire_len());
+            frames.push(frame);
+            content.controls.extend(control);
+        }
+    }
+
+    /// Octets of streams. Returns how many there are, and whether any leave again.
+    #[inline]
+    fn pieces(&mut self, mut room: u64, frames: &mut Frames, content: &mut Content) -> (u64, bool) {
+        let (mut octets, mut repeats) = (0, false);
+        loop {
+            let fresh = self.credit.left();
+            let Some(stream) = self.streams.next_due(fresh) else { break };
+            let header = Frame::stream_header(stream.id().into(), stream.outgoing.next_offset());
+            let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else { break };
+            if !piece.is_again {
+                self.credit.on_used(piece.length.into());
+            }
+            (octets, repeats) = (octets + u64::from(piece.length), repeats || piece.is_again);
+            let stream =
+                Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
+            frames.push(Frame::Stream(stream));
+            content.push(piece);
+            // Before another frame, this one needs its length.
+            room = room.saturating_sub(Frame::Stream(stream).wire_len());
+            if room < LEAST_PIECE {
+                break;
+            }
+        }
+        (octets, repeats)
+    }
+
+    /// Enters what leaves into the board, and tells congestion control.
+    fn commit(&mut self, now: Instant, draft: Draft) -> Packet {
+        let Draft { id, number, packet, content, reason, octets_of_streams, repeats } = draft;
+        let is_ack_eliciting = packet.frames.is_ack_eliciting();
+        // Padding counts as in flight (RFC 9002, §2).
+        let is_in_flight = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
+        let octets = packet.wire_len();
+        if let Some(reason) = reason {
+            if id == space::Id::Application {
+                self.acks.acknowledger.sent(now, reason);
+            } else {
+                self.acks.acknowledger.count(reason);
+                self.spaces[id].owes_ack = false;
+            }
+        }
+        let in_flight = self.in_flight() + octets;
+        let board = &mut self.spaces[id].board;
+        // What need not be acknowledged is remembered only while an ACK is to be expected.
+        if !is_in_flight && !board.has_ack_eliciting() {
+            let passed = board.pass();
+            debug_assert_eq!(passed, number);
+            return packet;
+        }
+        let stamp = if is_in_flight { self.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
+        let sent = packets::Packet { at: now, octets, is_ack_eliciting, is_in_flight, content };
+        let entered = board.send(sent, stamp);
+        debug_assert_eq!(entered, number);
+        if is_ack_eliciting {
+            self.spaces[id].probes = self.spaces[id].probes.saturating_sub(1);
+            self.active_at = now;
+            if !std::mem::replace(&mut self.has_sent_since, true) {
+                // RFC 9000, §10.1.
+                self.idle_from = now;
+            }
+        }
+        if octets_of_streams > 0 {
+            self.counters.packets += 1;
+            self.counters.bytes += octets_of_streams;
+            self.counters.retransmissions += u64::from(repeats);
+        }
+        if is_in_flight && id == space::Id::Application {
+            let sent = cc::Sent {
+                now,
+                bytes: octets,
+                in_flight,
+                end: Position(number + 1),
+                is_retransmission: repeats,
+                is_app_limited: false,
+            };
+            let srtt = self.estimator.srtt();
+            self.congestion.on_sent(sent, srtt);
+            self.congestion.held_back |= !self.has_room();
+        }
+        packet
+    }
+}
+
+/// Makes a packet `octets` longer.
+fn pad_by(packet: &mut Packet, octets: u64) {
+    let length = packet.frames.wire_len() + octets;
+    if !matches!(packet.frames.last(), Some(Frame::Padding(_))) {
+        packet.frames.push(Frame::Padding(1));
+    }
+    // A stream frame that is no longer the last one has a length.
+    let more = length.saturating_sub(packet.frames.wire_len());
+    if let Some(Frame::Padding(count)) = packet.frames.last_mut() {
+        *count += more as u16;
+    }
+}

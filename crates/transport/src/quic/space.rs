@@ -1,0 +1,140 @@
+//! Packet number spaces (RFC 9000, §12.3): Initial, Handshake and application data.
+
+use super::arrived::Arrived;
+use super::sent::Content;
+use crate::ack::Ranges;
+use crate::recovery::packets::Packets;
+use crate::streams::Outgoing;
+use acklab_wire::quic::{Packet, PacketType};
+use std::ops::{Index, IndexMut};
+
+/// Octets of the handshake that may arrive out of order, at least (§7.5).
+const MOST_AHEAD: u64 = 4096;
+/// Packets that wait until they can be read (RFC 9001, §5.7): as many as an initial window has.
+const MOST_WAITING: usize = 10;
+
+/// A packet number space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Id {
+    Initial,
+    Handshake,
+    Application,
+}
+
+impl Id {
+    pub(super) const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Application];
+
+    pub(super) const fn of(packet: PacketType) -> Self {
+        match packet {
+            PacketType::Initial => Self::Initial,
+            PacketType::Handshake => Self::Handshake,
+            PacketType::OneRtt => Self::Application,
+        }
+    }
+}
+
+/// Whether packets of a space can be protected and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    NotYet,
+    Available,
+    Discarded,
+}
+
+/// One end's view of a space.
+#[derive(Debug)]
+pub(super) struct Space {
+    pub(super) keys: Keys,
+    pub(super) board: Packets<Content>,
+    pub(super) arrived: Arrived,
+    /// Octets of the handshake that this end sends, and that have arrived.
+    pub(super) crypto: Outgoing,
+    pub(super) crypto_arrived: Ranges,
+    /// In the spaces of the handshake, something is to be acknowledged at once (§13.2.1).
+    pub(super) owes_ack: bool,
+    /// Ack-eliciting packets that are to leave whatever the window says (RFC 9002, §6.2.4).
+    pub(super) probes: u32,
+    /// Packets that cannot be read yet.
+    pub(super) waiting: Vec<Packet>,
+}
+
+impl Space {
+    fn new(keys: Keys, keeps_stamps: bool) -> Self {
+        Self {
+            keys,
+            board: Packets::default().keeping_stamps(keeps_stamps),
+            arrived: Arrived::default(),
+            crypto: Outgoing::new(0, u64::MAX, u64::MAX),
+            crypto_arrived: Ranges::default(),
+            owes_ack: false,
+            probes: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_usable(&self) -> bool {
+        self.keys == Keys::Available
+    }
+
+    /// Is there room for octets of the handshake that end there?
+    pub(super) fn buffers(&self, end: u64) -> bool {
+        end <= self.crypto_arrived.next() + MOST_AHEAD.max(MOST_HANDSHAKE)
+    }
+
+    /// A packet has come too early.
+    pub(super) fn wait(&mut self, packet: &Packet) -> bool {
+        let has_room = self.waiting.len() < MOST_WAITING;
+        if has_room {
+            self.waiting.push(packet.clone());
+        }
+        has_room
+    }
+
+    /// The keys are discarded (RFC 9001, §4.9), and nothing of the space counts any more (RFC 9002, §6.4).
+    pub(super) fn discard(&mut self) {
+        self.keys = Keys::Discarded;
+        self.board.abandon().for_each(drop);
+        (self.owes_ack, self.probes) = (false, 0);
+        self.waiting.clear();
+    }
+}
+
+/// Octets of a flight of TLS, at most.
+pub(super) const MOST_HANDSHAKE: u64 = 1 << 16;
+
+/// The three spaces.
+#[derive(Debug)]
+pub(super) struct Spaces([Space; 3]);
+
+impl Spaces {
+    pub(super) fn new(keeps_stamps: bool) -> Self {
+        let new = |keys| Space::new(keys, keeps_stamps);
+        Self([new(Keys::Available), new(Keys::NotYet), new(Keys::NotYet)])
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Space> {
+        self.0.iter()
+    }
+
+    /// Octets in flight (RFC 9002, appendix B.2).
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        self.0.iter().map(|space| space.board.in_flight()).sum()
+    }
+}
+
+impl Index<Id> for Spaces {
+    type Output = Space;
+
+    #[inline]
+    fn index(&self, id: Id) -> &Space {
+        &self.0[id as usize]
+    }
+}
+
+impl IndexMut<Id> for Spaces {
+    #[inline]
+    fn index_mut(&mut self, id: Id) -> &mut Space {
+        &mut self.0[id as usize]
+    }
+}

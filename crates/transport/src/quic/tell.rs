@@ -1,0 +1,121 @@
+//! What a connection tells of itself.
+
+use super::connection::Connection;
+use super::space;
+use crate::ack::Reason;
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_wire::Pdu as _;
+use acklab_wire::quic::{Datagram, Frame};
+
+impl Endpoint for Connection {
+    #[inline]
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) {
+        self.input(now, datagram);
+    }
+
+    #[inline]
+    fn vitals(&self) -> Vitals {
+        let (estimator, window) = (&self.estimator, &self.congestion.window);
+        let main = self.streams.main();
+        Vitals {
+            window: Some(window.cwnd),
+            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            in_flight: Some(self.in_flight()),
+            rtt_samples: estimator.samples(),
+            latest_rtt: estimator.latest(),
+            smoothed_rtt: estimator.srtt(),
+            written: main.outgoing.written(),
+            acknowledged: main.outgoing.una(),
+            received: self.streams.received(),
+            read: Some(main.incoming.delivered()),
+        }
+    }
+
+    #[inline]
+    fn content(&self, datagram: &Datagram) -> Content {
+        Content { payload: datagram.payload(), acknowledges: datagram.acknowledges() }
+    }
+
+    #[inline]
+    fn offset(&self, datagram: &Datagram) -> u64 {
+        let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
+        datagram.frames().find_map(offset).unwrap_or_else(|| self.streams.main().outgoing.una())
+    }
+
+    #[inline]
+    fn content_origin(&self, _now: Instant) -> Instant {
+        self.output.told
+    }
+
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        !self.output.is_idle()
+    }
+
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        let (sent, congestion, arrived) = (&self.counters, &self.congestion.counters, &self.acks.counters);
+        let duplicates = self.spaces.iter().map(|space| space.arrived.duplicates).sum();
+        for (name, unit, count) in [
+            (counter::DATA_PACKETS, "packets", sent.packets),
+            (counter::DATA_BYTES, "B", sent.bytes),
+            (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
+            (counter::TIMEOUTS, "", sent.timeouts),
+            (counter::TAIL_LOSS_PROBES, "", sent.probes),
+            (counter::UNDONE_REDUCTIONS, "", congestion.undone),
+            (counter::MARK_REDUCTIONS, "", congestion.marks),
+            (counter::MARKED_BYTES, "B", sent.marked * self.config.datagram),
+            (counter::ACKS_RECEIVED, "packets", sent.acks),
+            (counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged),
+            (counter::RECOVERIES, "", congestion.recoveries),
+            (counter::RECOVERY_TIME, "ns", congestion.recovery_time.as_nanos()),
+            (counter::ARRIVED_PACKETS, "packets", arrived.packets),
+            (counter::REORDERED_PACKETS, "packets", arrived.reordered),
+            (counter::DUPLICATE_PACKETS, "packets", duplicates),
+            (counter::MARKED_PACKETS, "packets", arrived.marked),
+            (counter::ACKS_SENT, "packets", self.output.acks),
+            (counter::DELIVERED_BYTES, "B", self.streams.main().incoming.delivered()),
+            ("datagrams", "packets", self.output.datagrams),
+            ("packets_declared_lost", "packets", sent.lost),
+            ("packets_lost_needlessly", "packets", sent.spurious),
+            ("persistent_congestion", "", sent.persistent),
+            ("ack_frequency_sent", "", self.asker.sent),
+            ("ack_frequency_received", "", arrived.requests),
+            ("refused_connection", "packets", self.refused.strangers),
+            ("refused_unreadable", "packets", self.refused.unreadable),
+        ] {
+            to(name, unit, CounterValue::Count(count));
+        }
+        let rtt_min = self.estimator.min().map(|rtt| rtt.as_nanos() as f64);
+        to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
+    }
+
+    fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
+        let acknowledger = &self.acks.acknowledger;
+        for (index, count) in acknowledger.counts().iter().enumerate() {
+            to(acknowledger.reason_name(Reason::of_index(index)), *count);
+        }
+    }
+
+    #[inline]
+    fn take_event(&mut self) -> Option<Event> {
+        let decided = self.acks.acknowledger.take_decision().map(|decided| decided.event());
+        decided.or_else(|| self.events.pop_front())
+    }
+
+    fn record_decisions(&mut self) {
+        self.acks.acknowledger.keep_decisions(true);
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Stream(self)
+    }
+}
+
+impl Connection {
+    /// Packets of application data that this end has sent, by their numbers.
+    #[must_use]
+    pub fn packets_sent(&self) -> u64 {
+        self.spaces[space::Id::Application].board.next_number()
+    }
+}

@@ -1,0 +1,143 @@
+//! Time passes: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8), the idle timeout.
+
+use super::connection::{Connection, Phase, Side};
+use super::space;
+use crate::recovery::packets::timeout::probe_timeout;
+use acklab_base::{Duration, Event, Instant};
+use acklab_wire::quic::LEAST_INITIAL;
+
+/// Timeouts are doubled so often at most, as TACK's and as good as TCP's (RFC 6298, §2.5).
+const MOST_DOUBLINGS: u32 = 6;
+/// Packets that a probe timeout makes leave, at most (RFC 9002, §6.2.4).
+const PROBES: u32 = 2;
+/// The idle timeout is at least so many probe timeouts (RFC 9000, §10.1).
+const IDLE_PROBES: u64 = 3;
+
+impl Connection {
+    /// The probe timeout of a space (RFC 9002, §6.2.1).
+    pub(super) fn probe_timeout(&self, id: space::Id) -> Duration {
+        let delay = match id {
+            space::Id::Application => self.asker.max_ack_delay(),
+            space::Id::Initial | space::Id::Handshake => Duration::ZERO,
+        };
+        probe_timeout(&self.estimator, delay, self.expiries.min(MOST_DOUBLINGS))
+    }
+
+    /// The space whose packets count as lost next, and when (`GetLossTimeAndSpace`).
+    #[inline]
+    fn loss_at(&self) -> Option<(Instant, space::Id)> {
+        let of_space = |id: space::Id| Some((self.spaces[id].board.loss_at()?, id));
+        space::Id::ALL.into_iter().filter_map(of_space).min()
+    }
+
+    /// When to probe, and in which space (`GetPtoTimeAndSpace`).
+    fn probe_at(&self) -> Option<(Instant, space::Id)> {
+        // A server that may not send a probe waits for its client.
+        if self.unvalidated_room() < LEAST_INITIAL {
+            return None;
+        }
+        if self.spaces.iter().all(|space| !space.board.has_ack_eliciting()) {
+            if self.peer_has_validated() || self.phase == Phase::Idle {
+                return None;
+            }
+            let has_handshake = self.spaces[space::Id::Handshake].is_usable();
+            let id = if has_handshake { space::Id::Handshake } else { space::Id::Initial };
+            return Some((self.active_at + self.probe_timeout(id), id));
+        }
+        let of_space = |id: space::Id| {
+            // Where probes are about to leave, nothing is waited for.
+            let is_skipped =
+                (id == space::Id::Application && !self.handshake.is_confirmed) || self.spaces[id].probes > 0;
+            let timeout = if is_skipped { None } else { Some(self.probe_timeout(id)) }?;
+            Some((self.spaces[id].board.probe_at(timeout)?, id))
+        };
+        space::Id::ALL.into_iter().filter_map(of_space).min()
+    }
+
+    #[inline]
+    fn recovery_at(&self) -> Option<Instant> {
+        self.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
+    }
+
+    /// When the connection ends because nothing comes (RFC 9000, §10.1).
+    fn idles_until(&self) -> Option<Instant> {
+        let mine = self.config.idle_timeout;
+        let timeout = match (mine, self.peer.idle_timeout) {
+            (Some(mine), Some(peer)) => mine.min(peer),
+            (mine, peer) => mine.or(peer)?,
+        };
+        let least = self.probe_timeout(space::Id::Application).saturating_mul(IDLE_PROBES);
+        Some(self.idle_from + timeout.max(least))
+    }
+
+    pub(super) fn wake_timers(&mut self, now: Instant) {
+        match self.phase {
+            Phase::Idle | Phase::Listening => return,
+            Phase::Closed(_) => return self.close.wake(now),
+            Phase::Handshaking | Phase::Established => {}
+        }
+        self.output.stir();
+        if self.idles_until().is_some_and(|at| at <= now) {
+            return self.end(super::close::Ended::IdleTimeout);
+        }
+        self.acks.acknowledger.wake(now);
+        while let Some((_, id)) = self.loss_at().filter(|(at, _)| *at <= now) {
+            self.on_loss_timer(now, id);
+        }
+        if self.loss_at().is_some() {
+            return;
+        }
+        // The timer of a server that was not allowed to send may have expired in several spaces.
+        let mut is_first = true;
+        while let Some((_, id)) = self.probe_at().filter(|(at, _)| *at <= now) {
+            self.probe(now, id);
+            if std::mem::take(&mut is_first) {
+                self.on_probe_timeout();
+            }
+        }
+    }
+
+    /// Lets probes leave in a space.
+    fn probe(&mut self, now: Instant, id: space::Id) {
+        let has_in_flight = self.spaces[id].board.has_ack_eliciting();
+        self.spaces[id].probes = if has_in_flight { PROBES } else { 1 };
+        self.active_at = now;
+    }
+
+    fn on_probe_timeout(&mut self) {
+        self.expiries += 1;
+        if self.expiries == 1 {
+            self.counters.probes += 1;
+        } else {
+            self.counters.timeouts += 1;
+        }
+        self.events.push_back(match self.expiries {
+            _ if !self.handshake.is_complete => Event::SynTimeout,
+            1 => Event::TailLossProbe { is_retransmission: !self.streams.have_new() },
+            backoff => Event::RetransmissionTimeout { backoff: backoff - 1 },
+        });
+    }
+
+    #[inline]
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Idle | Phase::Listening => None,
+            Phase::Closed(_) => self.close.deadline(),
+            Phase::Handshaking | Phase::Established => {
+                let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.recovery_at());
+                Instant::earliest(Instant::earliest(owed, self.idles_until()), self.departs_at())
+            }
+        }
+    }
+
+    /// When pacing lets the next packet leave, if there is one and the window lets it.
+    #[inline]
+    fn departs_at(&self) -> Option<Instant> {
+        let until = self.congestion.holds_until(self.output.polled_at)?;
+        if self.side == Side::Server && self.unvalidated_room() < u64::MAX {
+            return None;
+        }
+        let has_due = |id: space::Id| self.spaces[id].is_usable() && self.has_due(id);
+        (self.has_room() && space::Id::ALL.into_iter().any(has_due)).then_some(until)
+    }
+}

@@ -1,0 +1,50 @@
+//! The halves of a stream of octets, for transports that number packets.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `outgoing` | what was written, what was sent, acknowledged and lost of it, and the window of the peer |
+//! | `incoming` | what has arrived and was read, and the window of this end |
+//!
+//! Which streams there are, and which of them sends next, is the transport's affair.
+
+mod incoming;
+mod outgoing;
+
+pub use outgoing::{Lifetime, ResetCode};
+
+pub(crate) use incoming::Incoming;
+pub(crate) use outgoing::Outgoing;
+
+use std::ops::Range;
+
+/// What a peer must not do with a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Violation {
+    /// It sends octets beyond the window.
+    Window,
+    /// It says something else of the end than it said before.
+    End,
+}
+
+/// Octets of a stream that leave in one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) id: u32,
+    pub(crate) start: u64,
+    pub(crate) length: u16,
+    /// Does the stream end behind them?
+    pub(crate) is_end: bool,
+    /// Did they leave before?
+    pub(crate) is_again: bool,
+}
+
+impl Piece {
+    pub(crate) const fn end(&self) -> u64 {
+        self.start + self.length as u64
+    }
+
+    /// The numbers that it takes, the end of the stream included.
+    pub(crate) const fn numbers(&self) -> Range<u64> {
+        self.start..self.end() + self.is_end as u64
+    }
+}

@@ -1,0 +1,276 @@
+//! Two ends of a QUIC connection in a hostile network: whatever is lost, delayed, reordered or duplicated, every octet is delivered once
+//! and in order, and a peer that violates the protocol ends the connection.
+
+#[path = "common/hostile.rs"]
+mod hostile;
+#[path = "quic/network.rs"]
+mod network;
+#[path = "quic/timelines.rs"]
+mod timelines;
+
+use acklab_base::random::Seed;
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration, Instant, StreamPort};
+use acklab_transport::quic::ask::{self, fixed::Fixed};
+use acklab_transport::quic::{Ended, FlowControl, Phase, Preset, Settings, Tls};
+use acklab_transport::{ack, cc, pacing};
+use network::{Network, Path};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const MS: Duration = Duration::from_millis(1);
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+fn asks() -> Vec<ask::Config> {
+    vec![
+        ask::Config::None,
+        ask::Config::Fixed(Fixed::default()),
+        ask::Config::Fixed(Fixed { ack_eliciting_threshold: 1000, max_ack_delay: MS * 200, reordering_threshold: 0 }),
+        ask::Config::Neqo(ask::neqo::Neqo::default()),
+        ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
+        ask::Config::Quicly(ask::quicly::Quicly::default()),
+        ask::Config::Tack(ask::tack::Tack::default()),
+        ask::Config::AckCongestion(ask::ack_congestion::AckCongestion::default()),
+    ]
+}
+
+fn flow_control() -> impl Strategy<Value = FlowControl> {
+    let fixed = (2000u64..100_000, 2000u64..100_000)
+        .prop_map(|(stream, connection)| FlowControl::Fixed { stream: Bytes(stream), connection: Bytes(connection) });
+    let auto =
+        (2000u64..20_000, 2000u64..20_000, 1u64..20).prop_map(|(stream, connection, factor)| FlowControl::Auto {
+            stream: Bytes(stream),
+            connection: Bytes(connection),
+            largest_stream: Bytes(stream * factor),
+            largest_connection: Bytes(connection * factor),
+        });
+    prop_oneof![fixed, auto]
+}
+
+prop_compose! {
+    fn settings()(
+        (preset, congestion, ack, ask) in (
+            select(Preset::ALL.to_vec()),
+            select(cc::Config::built_in().collect::<Vec<_>>()),
+            select(ack::Config::built_in().collect::<Vec<_>>()),
+            select(asks()),
+        ),
+        flow_control in flow_control(),
+        pacing in select(vec![pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never]),
+        (ecn, undo) in any::<(bool, bool)>(),
+        (send_buffer, initial_window, ack_ranges) in (2000u64..100_000, 1u32..20, 1u32..40),
+        (packet, server_flight, client_hello) in (1228u64..1501, 1u64..12_000, 1u64..3000),
+    ) -> Settings {
+        Settings {
+            preset,
+            congestion: Some(congestion),
+            ack: Some(ack),
+            ask: Some(ask),
+            ack_ranges,
+            packet: Bytes(packet),
+            initial_window: Segments(initial_window),
+            send_buffer: Bytes(send_buffer),
+            flow_control,
+            pacing,
+            ecn,
+            undo,
+            tls: Tls { server_flight: Bytes(server_flight), client_hello: Bytes(client_hello), ..Tls::default() },
+            ..Settings::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn path()(
+        (delay_us, jitter_us) in (10u64..100_000, 0u64..200_000),
+        loss in 0.0..0.4f64,
+        duplicates in 0.0..0.2f64,
+    ) -> Path {
+        // Some paths are clean, or keep order.
+        let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
+        let loss = if loss < 0.1 { 0.0 } else { loss };
+        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates }
+    }
+}
+
+/// Everything that was written is delivered, and both ends know it.
+fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
+    let until = Instant::ZERO + PATIENCE;
+    network.open();
+    prop_assert!(network.run(until, |network| network.is_established()), "no handshake: {}", network.state());
+    let streams: Vec<u32> = sizes.iter().enumerate().map(|(index, size)| network.write(0, index, *size)).collect();
+    network.write(1, 0, back);
+    let is_done = |network: &Network| {
+        let there = streams.iter().zip(sizes).all(|(id, size)| network.delivered(1, *id) == *size);
+        there && network.delivered(0, 0) == back && matches!(network.ends[0].phase(), Phase::Closed(_))
+    };
+    prop_assert!(network.run(until, is_done), "it does not end: {}", network.state());
+    for end in &network.ends {
+        let phase = end.phase();
+        prop_assert!(matches!(phase, Phase::Established | Phase::Closed(Ended::Application(0))), "{phase:?}");
+    }
+    Ok(())
+}
+
+/// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.
+#[expect(clippy::disallowed_methods, reason = "how long to look is not a part of what is tested")]
+fn cases() -> u32 {
+    let steps: u64 = std::env::var_os("ACKLAB_STEPS").and_then(|steps| steps.to_str()?.parse().ok()).unwrap_or(0);
+    (steps / 400).max(200) as u32
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_octet_is_delivered_once_and_in_order(
+        settings in settings(),
+        paths in (path(), path()),
+        sizes in proptest::collection::vec(1u64..150_000, 1..4),
+        (back, reads, octets, seed) in (0u64..80_000, 0u64..5000, any::<bool>(), any::<u64>()),
+    ) {
+        // Half of the applications read at once.
+        let reads = (reads >= 2500).then_some(reads);
+        let mut network = Network::new(&settings, [paths.0, paths.1], reads, octets, Seed(seed));
+        transfer(&mut network, &sizes, back)?;
+    }
+}
+
+fn network(settings: &Settings, path: Path) -> Network {
+    Network::new(settings, [path; 2], None, true, Seed(7))
+}
+
+const CLEAN: Path = Path { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss: 0.0, duplicates: 0.0 };
+
+#[test]
+fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() {
+    let mut network = network(&Settings::default(), CLEAN);
+    network.open();
+    let is_open = |network: &Network, end: usize| network.ends[end].is_open();
+    assert!(network.run(Instant::ZERO + MS * 40, |network| is_open(network, 0)) && !is_open(&network, 1));
+    assert!(network.run(Instant::ZERO + MS * 60, |network| is_open(network, 1)));
+    network.run(Instant::ZERO + MS * 80, |_| false);
+    assert!(network.ends.iter().all(|end| end.is_confirmed()), "HANDSHAKE_DONE has come");
+}
+
+/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before it hears from its client again.
+#[test]
+fn a_large_certificate_takes_another_round_trip() {
+    let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };
+    let settings = Settings { packet: Bytes(1228), tls, ..Settings::default() };
+    let mut network = network(&settings, CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 39, |_| false);
+    assert_eq!(network.sent, [1, 3], "three datagrams of 1200 octets for one");
+    assert!(!network.run(Instant::ZERO + MS * 79, |network| network.ends[0].is_open()));
+    assert!(network.run(Instant::ZERO + MS * 80, |network| network.ends[0].is_open()));
+}
+
+#[test]
+fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
+    let mut network =
+        Network::new(&Settings::default(), [Path { delay: MS * 100, loss: 0.1, ..CLEAN }; 2], None, false, Seed(1));
+    network.open();
+    assert!(network.run(Instant::ZERO + PATIENCE, |network| network.is_established()));
+    network.write(0, 0, 1_000_000);
+    assert!(
+        network.run(network.now + Duration::from_secs(120), |network| network.delivered(1, 0) == 1_000_000),
+        "{}",
+        network.state()
+    );
+}
+
+#[test]
+fn a_stream_is_reset_and_the_others_go_on() {
+    let mut network = network(&Settings::default(), CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 200, |_| false);
+    let other = network.write(0, 1, 200_000);
+    network.write(0, 0, 100_000);
+    network.run(network.now + MS * 30, |_| false);
+    network.ends[0].reset_stream(other, 3).unwrap();
+    network.poll();
+    network.run(network.now + MS * 3000, |_| false);
+    assert_eq!(network.ends[1].reset_of(other), Some(acklab_transport::tack::ResetCode::Application(3)));
+    assert_eq!(network.delivered(1, 0), 100_000);
+    assert!(network.delivered(1, other) < 200_000);
+}
+
+#[test]
+fn a_reader_that_stops_makes_its_peer_reset_the_stream() {
+    let mut network = network(&Settings::default(), CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 200, |_| false);
+    let other = network.write(0, 1, 3_000_000);
+    network.run(network.now + MS * 50, |_| false);
+    network.ends[1].stop_stream(other, 9).unwrap();
+    network.poll();
+    network.run(network.now + MS * 500, |_| false);
+    assert_eq!(network.ends[1].reset_of(other), Some(acklab_transport::tack::ResetCode::Application(9)));
+}
+
+#[test]
+fn an_end_that_closes_answers_for_a_while_and_its_peer_is_silent() {
+    let mut network = network(&Settings::default(), CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 200, |_| false);
+    network.ends[0].abort(network.now, 9);
+    network.poll();
+    network.lose_all();
+    network.write(1, 0, 3000);
+    network.run(Instant::ZERO + MS * 400, |_| false);
+    assert!(network.ends.iter().all(|end| end.phase() == Phase::Closed(Ended::Application(9))), "told again");
+    let sent = network.sent;
+    network.run(Instant::ZERO + MS * 60_000, |_| false);
+    assert_eq!((network.under_way(), network.sent), (0, sent));
+}
+
+#[test]
+fn a_connection_without_traffic_ends_after_the_idle_timeout() {
+    let settings = Settings { idle_timeout: Duration::from_secs(30), ..Settings::default() };
+    let mut network = network(&settings, CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 29_000, |_| false);
+    assert!(network.is_established());
+    network.run(Instant::ZERO + MS * 31_000, |_| false);
+    assert!(network.ends.iter().all(|end| end.phase() == Phase::Closed(Ended::IdleTimeout)));
+}
+
+#[test]
+fn windows_grow_only_if_they_are_tuned() {
+    let delivered = |flow_control| {
+        let mut network = network(&Settings { flow_control, ..Settings::default() }, CLEAN);
+        network.open();
+        network.run(Instant::ZERO + MS * 200, |_| false);
+        network.write(0, 0, 20_000_000);
+        network.run(network.now + MS * 1000, |_| false);
+        network.delivered(1, 0)
+    };
+    let (stream, connection) = (Bytes(64 << 10), Bytes(96 << 10));
+    // The window moves once half of it is read. Pacing spreads what follows, so 32 KiB of 64 get through in a round trip of 40 ms.
+    let fixed = delivered(FlowControl::Fixed { stream, connection });
+    assert!((700_000..820_000).contains(&fixed), "{fixed}");
+    let most = Bytes(6 << 20);
+    let tuned = delivered(FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most });
+    assert!(tuned > 5 * fixed, "{tuned} and {fixed}");
+}
+
+/// The peers differ: the server has small windows, and no extension for ACKs.
+#[test]
+fn the_parameters_of_the_peer_count() {
+    let small = Settings {
+        flow_control: FlowControl::Fixed { stream: Bytes(5000), connection: Bytes(4000) },
+        min_ack_delay: Duration::ZERO,
+        ..Settings::default()
+    };
+    let eager = Settings { ask: Some(ask::Config::Fixed(Fixed::default())), ..Settings::default() };
+    let mut network =
+        Network::of(network::ends_of([&eager, &small], Some(0), Seed(3)), [CLEAN; 2], Some(0), true, Seed(3));
+    network.open();
+    network.run(Instant::ZERO + MS * 200, |_| false);
+    network.write(0, 0, 20_000);
+    network.run(network.now + MS * 500, |_| false);
+    assert_eq!(network.ends[1].readable(), 4000, "the window of the connection is used up");
+    network.reads = Some(5000);
+    assert!(network.run(network.now + Duration::from_secs(30), |network| network.delivered(1, 0) == 20_000));
+}
