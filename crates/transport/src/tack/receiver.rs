@@ -193,6 +193,12 @@ impl Receiver {
         range
     }
 
+    /// How many numbers in a row have arrived from `number` on.
+    pub(super) fn arrived_from(&self, number: u64) -> u32 {
+        let missing = self.numbers.held(true).first_missing_from(number);
+        u32::try_from(missing - number).unwrap_or(u32::MAX)
+    }
+
     /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
     /// is told as much as fits.
     pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
