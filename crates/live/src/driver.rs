@@ -16,16 +16,6 @@ const BATCH: usize = 64;
 /// The devices that one wait reports.
 const EVENTS: usize = 64;
 
-/// A world that packets enter from devices. It delivers packets to devices by itself.
-pub trait Attached: World {
-    /// Reads a packet from `device` at `now` and passes it to the machine behind which the device is. Returns this machine, which the driver
-    /// must drain, or `None` if no packet waits.
-    ///
-    /// # Errors
-    /// If the device fails.
-    fn read(&mut self, device: usize, now: Instant) -> io::Result<Option<MachineId>>;
-}
-
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -45,6 +35,8 @@ pub struct Driver {
     clock: WallClock,
     agenda: Agenda,
     epoll: OwnedFd,
+    /// The number of devices.
+    devices: u64,
     /// The world's time.
     now: Instant,
     next_call: Instant,
@@ -52,17 +44,24 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A driver for `world` with these devices, whose numbers are their places. Drains all machines at time zero.
+    /// A driver for `world` without devices. Drains all machines at time zero.
     ///
     /// # Errors
     /// If the system does not allow another descriptor.
-    pub fn new<D: AsFd>(world: &mut impl Attached, devices: &[D], clock: WallClock) -> io::Result<Self> {
+    pub fn new(world: &mut impl World, clock: WallClock) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        for (number, device) in (0..).zip(devices) {
-            epoll::add(&epoll, device, epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
-        }
         let now = Instant::ZERO;
-        Ok(Self { clock, agenda: Agenda::new(world, now), epoll, now, next_call: now, wakes: 0 })
+        Ok(Self { clock, agenda: Agenda::new(world, now), epoll, devices: 0, now, next_call: now, wakes: 0 })
+    }
+
+    /// Adds a device. Devices are numbered from zero.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn watch(&mut self, device: impl AsFd) -> io::Result<()> {
+        epoll::add(&self.epoll, device, epoll::EventData::new_u64(self.devices), epoll::EventFlags::IN)?;
+        self.devices += 1;
+        Ok(())
     }
 
     /// The number of wake-ups of machines so far.
@@ -71,15 +70,19 @@ impl Driver {
         self.wakes
     }
 
-    /// Runs `world` until the clock shows `until`: all deadlines before it are handled. Calls `goes_on` from time to time, and stops if it
-    /// returns `false`.
+    /// Runs `world` until the clock shows `until`: all deadlines before it are handled.
+    ///
+    /// `read` reads a packet from the device with a number, passes it at the given instant to the machine behind which the device is, and
+    /// returns this machine, or `None` if no packet waits. The world delivers packets to devices by itself. Calls `goes_on` from time to
+    /// time, and stops if it returns `false`.
     ///
     /// # Errors
     /// If a device fails.
-    pub fn run<W: Attached>(
+    pub fn run<W: World>(
         &mut self,
         world: &mut W,
         until: Instant,
+        mut read: impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
         mut goes_on: impl FnMut() -> bool,
     ) -> io::Result<Outcome> {
         let mut events = Vec::with_capacity(EVENTS);
@@ -98,14 +101,14 @@ impl Driver {
             }
             self.wait(&mut events, until)?;
             for event in events.drain(..) {
-                self.read(world, event.data.u64() as usize, until)?;
+                self.read(world, event.data.u64() as usize, until, &mut read)?;
             }
         }
     }
 
     /// Wakes all machines whose deadlines lie before `until` and not after `now`.
     #[inline]
-    fn catch_up<W: Attached>(&mut self, world: &mut W, now: Instant, until: Instant) {
+    fn catch_up<W: World>(&mut self, world: &mut W, now: Instant, until: Instant) {
         while let Some((at, machine)) = self.agenda.next()
             && at <= now
             && at < until
@@ -132,7 +135,13 @@ impl Driver {
     }
 
     /// Reads the packets that wait at `device`, one batch at most, each at its own time.
-    fn read<W: Attached>(&mut self, world: &mut W, device: usize, until: Instant) -> io::Result<()> {
+    fn read<W: World>(
+        &mut self,
+        world: &mut W,
+        device: usize,
+        until: Instant,
+        read: &mut impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
+    ) -> io::Result<()> {
         for _ in 0..BATCH {
             let now = self.clock.now();
             if now >= until {
@@ -140,7 +149,7 @@ impl Driver {
             }
             self.catch_up(world, now, until);
             self.now = self.now.max(now);
-            let Some(machine) = world.read(device, self.now)? else { break };
+            let Some(machine) = read(world, device, self.now)? else { break };
             self.agenda.drain(world, machine, self.now);
         }
         Ok(())

@@ -2,9 +2,10 @@
 
 use crate::namespace::Namespace;
 use crate::sys;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal};
 use rustix::thread::UnshareFlags;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// A process namespace for the children of the thread that created it.
@@ -38,12 +39,32 @@ impl Household {
     /// # Errors
     /// If it cannot be started.
     pub fn start(&self, mut command: Command, namespace: &Namespace) -> io::Result<Child> {
-        let namespace = namespace.try_clone()?;
-        sys::before_exec(&mut command, move || {
-            namespace.enter()?;
-            Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
-        });
-        command.spawn()
+        // The thread enters the namespace, and not the child between fork and exec, so that the process need not be copied: the copy would
+        // hold up the thread that carries packets.
+        namespace.inside(|| command.spawn())
+    }
+}
+
+/// Makes the process of `command` the first of a process group, so that a signal reaches its children too.
+pub fn lead_a_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Asks `child` to end (SIGTERM), and if it leads a process group, the whole group.
+pub fn ask_to_end(child: &Child) {
+    signal(child, Signal::TERM);
+}
+
+/// Ends `child`, and if it leads a process group, the whole group.
+pub fn force_to_end(child: &Child) {
+    signal(child, Signal::KILL);
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    // A process that has ended cannot receive a signal, and need not.
+    if kill_process_group(pid, signal).is_err() {
+        let _ = kill_process(pid, signal);
     }
 }
 

@@ -31,7 +31,7 @@ mod sys;
 pub mod tun;
 
 pub use clock::WallClock;
-pub use driver::{Attached, Driver, Outcome};
+pub use driver::{Driver, Outcome};
 pub use household::Household;
 pub use lateness::Lateness;
 pub use namespace::Namespace;

@@ -83,11 +83,6 @@ impl Namespace {
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.try_clone()?))
     }
-
-    /// Moves the calling thread into this namespace for good.
-    pub(crate) fn enter(&self) -> io::Result<()> {
-        enter(self.as_fd())
-    }
 }
 
 impl AsFd for Namespace {

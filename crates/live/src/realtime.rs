@@ -17,3 +17,9 @@ pub fn enter(priority: i32) -> bool {
     let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     sys::set_fifo(priority).is_ok()
 }
+
+/// The release of the kernel, such as `6.18.0`.
+#[must_use]
+pub fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}

@@ -2,14 +2,20 @@
 
 use crate::namespace::Namespace;
 use crate::sys;
+use acklab_base::Duration;
+use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The number of octets of `TCP_INFO` that are read.
 const INFO_LEN: usize = 256;
+
+/// The sockets that one wait reports.
+const EVENTS: usize = 64;
 
 /// The options of a socket. The kernel's defaults hold where there is no value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +63,14 @@ impl Tcp {
         Ok(Self { socket })
     }
 
+    /// Sets the type of service of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_tos(&self, tos: u8) -> io::Result<()> {
+        Ok(sockopt::set_ip_tos(&self.socket, tos)?)
+    }
+
     /// Begins to accept connections.
     ///
     /// # Errors
@@ -100,16 +114,25 @@ impl Tcp {
         }
     }
 
-    /// Reads into `octets`. Returns the number read, zero at the end of the stream, and `None` if nothing waits.
+    /// Removes octets from the receive buffer without copying them, at most as many as `octets` holds. Returns their number, zero at the
+    /// end of the stream, and `None` if nothing waits.
     ///
     /// # Errors
     /// If the connection has failed.
-    pub fn read(&self, octets: &mut [u8]) -> io::Result<Option<usize>> {
-        match net::recv(&self.socket, octets, RecvFlags::empty()) {
-            Ok((read, _)) => Ok(Some(read)),
+    pub fn discard(&self, octets: &mut [u8]) -> io::Result<Option<usize>> {
+        match net::recv(&self.socket, octets, RecvFlags::TRUNC) {
+            Ok((_, discarded)) => Ok(Some(discarded)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The number of octets that may be read now.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn readable(&self) -> io::Result<u64> {
+        Ok(rustix::io::ioctl_fionread(&self.socket)?)
     }
 
     /// Ends the stream after the octets written so far.
@@ -142,6 +165,48 @@ impl Tcp {
 impl AsFd for Tcp {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// Waits for sockets that have become readable or writable.
+#[derive(Debug)]
+pub struct Watch {
+    epoll: OwnedFd,
+}
+
+impl Watch {
+    /// A watch without sockets.
+    ///
+    /// # Errors
+    /// If the process has too many descriptors.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)? })
+    }
+
+    /// Adds a socket with a number of the caller's. It is reported once for each change of its state.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add(&self, socket: &Tcp, number: usize) -> io::Result<()> {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
+        Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(number as u64), flags)?)
+    }
+
+    /// Waits at most for `time`, and adds the numbers of the sockets that have changed to `ready`.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn wait(&self, time: Duration, ready: &mut Vec<usize>) -> io::Result<()> {
+        let nanos = time.as_nanos();
+        let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        let mut events = [const { MaybeUninit::uninit() }; EVENTS];
+        let events = match epoll::wait(&self.epoll, &mut events, Some(&timeout)) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        ready.extend(events.iter().map(|event| event.data.u64() as usize));
+        Ok(())
     }
 }
 
