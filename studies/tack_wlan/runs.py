@@ -12,12 +12,11 @@ COMMAND = "acklab study tack_wlan"
 SCENARIO, CROWDED = "cell.toml", "crowded.toml"
 LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
-TACK, BBR, CUBIC = "TACK", "TCP BBR", "TCP CUBIC"
+TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
 RTT = "100 ms"
 """Of the claims."""
 THINNED = (1, 2, 4, 8, 16)
 THINNED_LINK = "802.11n"
-SENDERS_OF_CAUSES = "senders.toml:TACK,TCP BBR"
 CAUSES: Mapping[str, Sequence[str]] = {
     "as chosen": LINKS,
     "CWmin 15": ("802.11g",),
@@ -33,14 +32,18 @@ CAUSES: Mapping[str, Sequence[str]] = {
 
 def run_links(bench: Bench) -> SweepResult:
     """Every transport on every link, by round trip."""
-    files = {"link": LINKS_FILE, "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml", "sender": "senders.toml"}
+    files = {
+        "link": LINKS_FILE,
+        "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml",
+        "sender": f"senders.toml:{TACK},{BBR},{CUBIC}",
+    }
     return bench.sweep(SCENARIO, "links", {axis: bench.variants(file) for axis, file in files.items()})
 
 
 def run_thinned(bench: Bench) -> SweepResult:
     """Byte counting with TCP, and TACK, over the lossy link of Figure 10(b)."""
     link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["emulator.toml:lossy"])
-    points = {TACK: [*link, *lossy]}
+    points = {name: [*link, *lossy, *bench.sets([f"senders.toml:{name}"])] for name in (TACK, LINUX)}
     for sender in (BBR, CUBIC):
         tcp = bench.sets([f"senders.toml:{sender}"])
         for packets in THINNED:
@@ -58,7 +61,7 @@ def arm(sender: str, packets: int) -> str:
 def run_causes(bench: Bench) -> list[SweepResult]:
     """TACK and TCP BBR with what may have been different: alone, and with others about."""
     causes, links = bench.variants("causes.toml").chosen, bench.variants(LINKS_FILE).chosen
-    senders = bench.variants(SENDERS_OF_CAUSES)
+    senders = bench.variants(f"senders.toml:{TACK},{BBR}")
     results = []
     for name, scenario, crowded in (("causes", SCENARIO, False), ("crowded", CROWDED, True)):
         points = {
