@@ -3,14 +3,14 @@
 //! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
 //! and no rate is zero, infinite or of more than was sent.
 
-use super::congestion::{Change, News};
 use super::connection::Connection;
 use super::lists;
-use super::rate;
+use super::rate::{self, RateSource};
 use super::refusal::Refusal;
 use super::sender::{Content, Control};
 use super::timing::RoundTrips;
 use crate::cc::{self, Position};
+use crate::congestion::{Change, News};
 use crate::recovery::packets::{NeverSent, Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Event, Instant};
@@ -203,10 +203,10 @@ impl Connection {
             largest_acknowledged: sender.board.largest_acknowledged(),
             next_number: sender.board.next_number(),
             rtt,
-            estimator: sender.round_trips.estimator(),
+            srtt: sender.round_trips.estimator().srtt(),
             min_rtt: sender.round_trips.least(),
             newest: progress.newest.map(|newest| (newest, progress.stamp)),
-            reported: rate,
+            reported: rate.filter(|_| sender.settings.rate == RateSource::Receiver),
             outcomes: &sender.outcomes,
             is_persistent,
         };

@@ -72,7 +72,7 @@ impl Receiver {
             settings: *settings,
             numbers: Ranges::default(),
             acknowledger: Acknowledger::new(policy),
-            loss: LossDetector::new(settings.settling, settings.adaptive_settling),
+            loss: LossDetector::new(settings.settling, settings.adaptive_settling, settings.loss_iacks),
             delays: DelayFilter::new(settings.timing),
             rate: RateMeter::default(),
             loss_rate: LossRate::default(),
