@@ -13,6 +13,8 @@ SCENARIO, CROWDED = "cell.toml", "crowded.toml"
 LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
 TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
+UNPACED, PATIENT = "TCP BBR unpaced", "TCP BBR patient"
+"""TCP BBR that does not pace, and with a receiver that counts what comes out of order as it counts the rest."""
 RTT = "100 ms"
 """Of the claims."""
 THINNED = (1, 2, 4, 8, 16)
@@ -50,6 +52,15 @@ def run_thinned(bench: Bench) -> SweepResult:
             counting = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}'}
             # As in the paper, byte counting has no timer; Linux's would be one of 200 ms.
             points[arm(sender, packets)] = [*link, *lossy, *tcp, *overrides(counting)]
+    tcp = bench.sets([f"senders.toml:{BBR}"])
+    for packets in THINNED:
+        unpaced = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}', "flow.0.pacing": "never"}
+        points[arm(UNPACED, packets)] = [*link, *lossy, *tcp, *overrides(unpaced)]
+        # More than the threshold must wait for an ACK, and disorder calls for none (draft-ietf-quic-ack-frequency, sections 4 and 6).
+        patient = {
+            "flow.0.ack": f'{{policy = "ack-frequency", ack_eliciting_threshold = {packets - 1}, requested_max_ack_delay = "200ms", reordering_threshold = 0}}'
+        }
+        points[arm(PATIENT, packets)] = [*link, *lossy, *tcp, *overrides(patient)]
     return bench.sweep(SCENARIO, "thinned", {"arm": points})
 
 
@@ -81,7 +92,7 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
     """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again."""
-    own = result.flows.filter(pl.col("transport_protocol") != "udp")
+    own = result.flows.filter(pl.col("transport_protocol") != "UDP")
     return own.select(
         *(pl.col(result.columns[axis]).alias(axis) for axis in axes),
         "seed",

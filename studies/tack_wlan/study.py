@@ -113,7 +113,8 @@ def _thinned(bench: Bench) -> Section:
         )
     return Section(
         "Thinned ACKs of TCP",
-        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of order.",
+        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of "
+        "order; a patient receiver counts that as it counts the rest, and has a timer of 200 ms.",
         items=[
             Figure(drawing.thinned(runs), "Actual goodput; stars are what was published", [COMMAND, result.rerun]),
             Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun]),
