@@ -16,9 +16,11 @@
 //! | `traffic` | the applications of flows |
 //! | `command` | commands on nodes |
 //! | `stage` | namespaces, devices, routes and sockets |
+//! | `calibrate` | what this machine can carry |
 //! | `trust` | how late packets were, and whether the results may be trusted |
 
 mod addresses;
+mod calibrate;
 mod command;
 mod end;
 mod hosts;
@@ -40,9 +42,11 @@ use acklab_live::{Driver, Outcome, WallClock, realtime};
 use command::Commands;
 use hosts::RealWorld;
 use stage::Stage;
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use traffic::Applications;
+pub use calibrate::{Calibration, calibrate};
 pub use trust::Verdict;
 
 /// Options of an emulation that are not part of the scenario.
@@ -97,14 +101,10 @@ pub fn emulate(
     let jobs = stage.jobs(scenario, options)?;
 
     // From here on, threads share the time of the clock.
-    let host = |what: &str| {
-        let what = what.to_owned();
-        move |source| Error::Host { what, source }
-    };
-    let applications = Applications::start(speakers, clock).map_err(host("cannot start the applications of flows"))?;
+    let applications = Applications::start(speakers, clock).map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
     let commands = if has_jobs {
-        Some(Commands::start(jobs, clock).map_err(host("cannot start the thread of the commands"))?)
+        Some(Commands::start(jobs, clock).map_err(host_error("cannot start the thread of the commands"))?)
     } else {
         None
     };
@@ -114,7 +114,7 @@ pub fn emulate(
             world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
             Ok(driver)
         })
-        .map_err(host("cannot wait for packets"))?;
+        .map_err(host_error("cannot wait for packets"))?;
     let mut ride = Ride { driver, ended_early: None };
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
@@ -147,13 +147,16 @@ pub fn emulate(
     let foreground = reports.iter().find(|report| report.is_foreground);
     let exit_status = foreground.and_then(|report| report.status.or(report.signal.map(|signal| 128 + signal)));
     if let Some((report, why)) = foreground.and_then(|report| Some((report, report.failure.clone()?))) {
-        return Err(Error::Host {
-            what: format!("cannot run `{}`", report.command),
-            source: std::io::Error::other(why),
-        });
+        return Err(Error::Host { what: format!("cannot run `{}`", report.command), source: io::Error::other(why) });
     }
     let results = Results { tables, wakes: ride.driver.wakes(), hops, undeliverable: world.undeliverable() };
     Ok(Emulation { results, verdict, exit_status })
+}
+
+/// The error for what the system refuses.
+fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    let what = what.into();
+    |source| Error::Host { what, source }
 }
 
 /// The driver, and the time at which the run was stopped.
@@ -175,8 +178,7 @@ impl Ride {
             return Ok(());
         }
         let outcome = self.driver.run(world, until, hosts::read, goes_on);
-        if outcome.map_err(|source| Error::Host { what: "a TUN device failed".to_owned(), source })? == Outcome::Stopped
-        {
+        if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
             self.ended_early = Some(clock.now().min(until));
         }
         world.taps.check().map_err(Error::from)

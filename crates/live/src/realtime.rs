@@ -1,6 +1,7 @@
 //! Real-time priority and locked memory.
 
 use crate::sys;
+use acklab_base::Duration;
 use rustix::mm::MlockAllFlags;
 
 /// The priority of the thread that carries packets, among the real-time priorities 1 to 99.
@@ -16,6 +17,13 @@ pub fn enter(priority: i32) -> bool {
     let _ = sys::set_timer_slack_to_least();
     let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     sys::set_fifo(priority).is_ok()
+}
+
+/// The processor time that the calling thread has used.
+#[must_use]
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::from_secs(time.tv_sec as u64) + Duration::from_nanos(time.tv_nsec as u64)
 }
 
 /// The release of the kernel, such as `6.18.0`.

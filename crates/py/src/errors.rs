@@ -20,6 +20,8 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {
         Error::NoFlow
+        | Error::Kernel { .. }
+        | Error::NoNode { .. }
         | Error::NoRoute { .. }
         | Error::NoStrategy { .. }
         | Error::ReadTrace { .. }

@@ -6,7 +6,7 @@ use super::hosts::{KernelHosts, RealWorld};
 use super::kernel::{self, Agreement, Request};
 use super::packet::RealPacket;
 use super::traffic::Speaker;
-use super::{EmulateOptions, addresses};
+use super::{EmulateOptions, addresses, host_error};
 use crate::build::{Parts, Plans};
 use crate::error::Error;
 use crate::flows::Flow;
@@ -22,7 +22,7 @@ use acklab_wire::Endpoints;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,11 +66,6 @@ pub(super) struct Stage {
     casts: Vec<Cast>,
     shown: Vec<(String, Arc<Shown>)>,
     tuns: Vec<Tun>,
-}
-
-fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
-    let what = what.into();
-    |source| Error::Host { what, source }
 }
 
 impl Stage {
@@ -328,7 +323,13 @@ impl Stage {
         Ok(jobs)
     }
 
-    fn namespace_of(&self, name: &str) -> Result<Namespace, Error> {
+    /// The IPv4 address of a node.
+    pub(super) fn address_of(&self, name: &str) -> io::Result<Ipv4Addr> {
+        self.node(name).map(addresses::v4).map_err(io::Error::other)
+    }
+
+    /// The namespace of the host at a node.
+    pub(super) fn namespace_of(&self, name: &str) -> Result<Namespace, Error> {
         let node = self.node(name)?;
         let host = self
             .host_at(node)
