@@ -21,8 +21,10 @@ use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 
 /// The network of a run.
 pub(crate) type World = Network<Packet, Flows, Observers>;
@@ -93,8 +95,11 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     }
     let hosts_at: Vec<NodeId> = flows.iter().flat_map(|(_, from, to)| [*from, *to]).collect();
     let mut world = Network::new(links, cells, map, hosts_at, Flows::default(), observers);
-    for (number, ((endpoints, from, to), plans)) in (0..).zip(flows.into_iter().zip(&plans)) {
-        attach(&mut world, scenario, number, endpoints, [from, to], plans)?;
+    let mut connections: BTreeMap<NodeId, u32> = BTreeMap::new();
+    for ((endpoints, from, to), plans) in flows.into_iter().zip(&plans) {
+        let number = connections.entry(from).or_default();
+        attach(&mut world, scenario, *number, endpoints, [from, to], plans)?;
+        *number += 1;
     }
     let flows = plans.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
     Ok((world, Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows }))
@@ -118,7 +123,7 @@ fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Li
 fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
-        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+        let text = read_trace(&path).map_err(|source| Error::ReadTrace {
             link: name.to_owned(),
             path: path.clone(),
             source,
@@ -131,6 +136,25 @@ fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Ser
         return Ok(Server::Schedule(schedule));
     }
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
+}
+
+/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An endless file is an error, not a hang.
+const LARGEST_TRACE: u64 = 1 << 28;
+
+fn read_trace(path: &Path) -> io::Result<String> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST_TRACE + 1).read_to_end(&mut octets)?;
+    if octets.len() as u64 > LARGEST_TRACE {
+        return Err(io::Error::other(format!(
+            "found more than {} MiB, expected a trace in mahimahi's format",
+            LARGEST_TRACE >> 20
+        )));
+    }
+    String::from_utf8(octets).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&octet| octet == b'\n').count();
+        io::Error::other(format!("line {line}: found an octet that is not UTF-8, expected the number of a millisecond"))
+    })
 }
 
 /// The nodes by name, and the map of links and cells between them.
@@ -149,7 +173,7 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of flow `number` to these nodes.
+/// Attaches the two endpoints of a flow to these nodes; it is connection `number` of the first of them.
 fn attach(
     world: &mut World,
     scenario: &Scenario,
@@ -158,7 +182,7 @@ fn attach(
     [from, to]: [NodeId; 2],
     (plan, reverse_plan): &Plans,
 ) -> Result<(), Error> {
-    let addresses = acklab_wire::Endpoints::of_connection(number);
+    let addresses = acklab_wire::Endpoints::of_nodes(from.0, to.0, number);
     let route = |addresses, destination| Route {
         dscp: plan.flow.category.dscp(),
         ..Route::new(endpoints.protocol(), addresses, destination)

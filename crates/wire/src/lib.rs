@@ -22,6 +22,6 @@ pub mod tack;
 pub mod tcp;
 pub mod udp;
 
-pub use endpoints::Endpoints;
+pub use endpoints::{Endpoints, address_of_node};
 pub use packet::IpPacket;
 pub use pdu::Pdu;

@@ -10,13 +10,13 @@ from acklab import figures, store
 from acklab.errors import StoreError
 from acklab.figures.air import around_first_collision
 from acklab.figures.packets import around_first_retransmission
+from acklab.remarks import remarks
 from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
-from acklab.report.tables import frame_table, metric_table
 from acklab.result import Result, load_result
 from acklab.samples import kinds_of_flow
-from acklab.statistics import uses_of_air
 from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
+from acklab.tables import plain_table, tables_of
 
 REPORT_FILE = "report.html"
 
@@ -54,26 +54,13 @@ def _is_own(place: Path, folder: Path) -> bool:
     return place == folder or not (folder / DOCUMENT_FILE).is_file()
 
 
-_METRIC_TABLES = (
-    ("flows", "Flows"),
-    ("links", "Links"),
-    ("stations", "Stations"),
-    ("hack", "ACKs on answers"),
-    ("network", "Network"),
-)
+_SIDE_BY_SIDE = 24
+"""Flows, links or nodes that a page shows side by side."""
 
 
 def _of_run(name: str, result: Result) -> Document:
     command = [result.provenance.command]
-    tables = [
-        metric_table(result, table, caption, command)
-        for table, caption in _METRIC_TABLES
-        if table in result.tables and result.table(table).height
-    ]
-    if "airtime" in result.tables:
-        tables.append(frame_table(uses_of_air(result.airtime), "Time on the air"))
-    if "acks" in result.tables:
-        tables.append(frame_table(result.acks, "Acknowledgements by reason"))
+    tables = tables_of(result, command, _SIDE_BY_SIDE)
     drawn: list[Figure] = []
     if {"operating_point", "throughput"} <= set(result.tables):
         drawn += [
@@ -94,8 +81,13 @@ def _of_run(name: str, result: Result) -> Document:
         title=str(result.scenario.get("title") or name),
         revision=result.provenance.revision,
         version=result.provenance.version,
-        sections=(Section("Metrics", items=tables), Section("Figures", items=drawn)),
+        sections=(Section("Metrics", _remarks(result), tables), Section("Figures", items=drawn)),
     )
+
+
+def _remarks(result: Result) -> str:
+    """What a reader should know of the run, in Markdown."""
+    return "\n".join(f"* **Note:** {remark}" for remark in remarks(result))
 
 
 def _of_sweep(result: SweepResult) -> Document:
@@ -109,7 +101,8 @@ def _of_sweep(result: SweepResult) -> Document:
         for figure, what in _over_grid(flows, names, metric, title)
     ]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
-    table = frame_table(flows.select(name for name in shown if name in flows.columns), "Points")
+    points = flows.select(name for name in shown if name in flows.columns)
+    table = plain_table(points.to_dicts(), "Points", result.units("flows"))
     sections = [Section("Sweep", items=[*items, table])]
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
