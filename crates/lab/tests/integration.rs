@@ -25,3 +25,4 @@ mod snapshots;
 mod strategies;
 mod tack;
 mod udp;
+mod video;
