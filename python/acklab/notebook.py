@@ -27,7 +27,7 @@ def page(title: str, note: str, tables: Sequence[Table], below: str = "") -> str
 def html(table: Table) -> str:
     """A table as HTML, best values in bold; a long one is cut and says how many rows there are more."""
     cut = table.cut(_LONGEST)
-    left = [("right" if place >= table.numeric_from else "left") for place in range(len(table.head))]
+    left = [("right" if table.is_number(place) else "left") for place in range(len(table.head))]
     head = "".join(
         f'<th scope="col" style="text-align: {side}">{escape(name)}</th>' for side, name in zip(left, table.head, strict=True)
     )

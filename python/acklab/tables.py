@@ -43,9 +43,15 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     commands: Sequence[str] = ()
     numeric_from: int = 1
-    """Columns from here on are numbers: they are set flush right."""
+    """Columns from here on are numbers: they are set flush right, but for those in `text`."""
+    text: frozenset[int] = frozenset()
+    """Columns of text among the numbers."""
     left_out: int = 0
     """How many rows there are beside those that are shown."""
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers."""
+        return column >= self.numeric_from and column not in self.text
 
     def cut(self, limit: int) -> "Table":
         """The first `limit` rows, and how many there are beside these."""
@@ -106,14 +112,17 @@ def compare(
     return _turned(columns, units, caption, commands, [range(len(columns))], only)
 
 
-def plain_table(rows: Sequence[Mapping[str, Any]], caption: str = "", units: Mapping[str, str] | None = None) -> Table:
-    """Rows as they are, a column for each key, with its unit."""
+def plain_table(
+    rows: Sequence[Mapping[str, Any]], caption: str = "", units: Mapping[str, str] | None = None, limit: int | None = None
+) -> Table:
+    """Rows as they are, or the first `limit` of them: a column for each key, with its unit."""
     names = list(rows[0]) if rows else []
     head = [f"{name} [{units[name]}]" if units and units.get(name) else name for name in names]
-    text = 0
-    while text < len(names) and any(isinstance(row[names[text]], str) for row in rows):
-        text += 1
-    return Table(head, [[written(row[name]) for name in names] for row in rows], caption, numeric_from=text)
+    text = frozenset(place for place, name in enumerate(names) if any(isinstance(row[name], str) for row in rows))
+    first = next((place for place in range(len(names)) if place not in text), len(names))
+    shown = rows if limit is None else rows[:limit]
+    cells = [[written(row[name]) for name in names] for row in shown]
+    return Table(head, cells, caption, numeric_from=first, text=text, left_out=len(rows) - len(shown))
 
 
 def _list(result: "Result", name: str, caption: str) -> Table:

@@ -49,11 +49,16 @@ def show_table(table: "Table", hint: str = "") -> None:
     console = _console(False)
     cut = table.cut(_LONGEST) if console.is_terminal else table
     drawn = Drawn(
-        title=table.caption or None, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
+        title=Text(table.caption) if table.caption else None,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
     )
     for index, name in enumerate(table.head):
         units = table.numeric_from == 2 and index == 1
-        drawn.add_column(name, justify="right" if index >= table.numeric_from else "left", style="dim" if units else "")
+        drawn.add_column(Text(name), justify="right" if table.is_number(index) else "left", style="dim" if units else "")
     for line, row in enumerate(cut.rows):
         drawn.add_row(*(Text(cell, style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row)))
     console.print(drawn)

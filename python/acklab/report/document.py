@@ -55,6 +55,7 @@ def _table(table: Table) -> dict[str, Any]:
         "best": sorted(list(cell) for cell in table.best),
         "commands": list(table.commands),
         "numeric_from": table.numeric_from,
+        "text": sorted(table.text),
         "left_out": table.left_out,
     }
 

@@ -56,6 +56,8 @@ def _is_own(place: Path, folder: Path) -> bool:
 
 _SIDE_BY_SIDE = 24
 """Flows, links or nodes that a page shows side by side."""
+_POINTS = 500
+"""Rows of the table of points that a page has; the Parquet files have them all."""
 
 
 def _of_run(name: str, result: Result) -> Document:
@@ -73,7 +75,11 @@ def _of_run(name: str, result: Result) -> Document:
     ]
     if "packets" in result.tables:
         window = around_first_retransmission(result)
-        drawn.append(Figure(figures.packet_numbers(result, window=window), "Packet number over time", command))
+        drawn.append(
+            Figure(
+                figures.packet_numbers(result, window=window), f"Packet number over time of {result.flows['flow'][0]}", command
+            )
+        )
     if "air" in result.tables and result.air.height:
         drawn.append(Figure(figures.air_timeline(result.air, window=around_first_collision(result.air)), "On the air", command))
     return Document(
@@ -91,7 +97,7 @@ def _remarks(result: Result) -> str:
 
 
 def _of_sweep(result: SweepResult) -> Document:
-    metadata = store.read_metadata(result.directory / "flows.parquet") if result.failures or result.commands else {}
+    metadata = store.read_metadata(result.directory / "flows.parquet")
     flows = result.flows
     names = list(result.columns.values())
     command = [metadata.get("acklab.command", "")]
@@ -102,14 +108,14 @@ def _of_sweep(result: SweepResult) -> Document:
     ]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
     points = flows.select(name for name in shown if name in flows.columns)
-    table = plain_table(points.to_dicts(), "Points", result.units("flows"))
-    sections = [Section("Sweep", items=[*items, table])]
+    table = plain_table(points.to_dicts(), "Points", result.units("flows"), limit=_POINTS)
+    sections = [Section("Sweep", items=[result.summary_table(), *items, table])]
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
         sections.append(Section("Points that failed", lines))
     return Document(
         name=result.directory.name,
-        title=f"Sweep {result.directory.name}",
+        title=result.directory.name if result.directory.name.lower().startswith("sweep") else f"Sweep {result.directory.name}",
         revision=metadata.get("acklab.revision", ""),
         version=metadata.get("acklab.version", ""),
         seeds=len(result.seeds),

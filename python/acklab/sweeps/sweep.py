@@ -99,12 +99,21 @@ class SweepResult(NamedTables):
         return f"SweepResult({str(self.directory)!r}, {len(self.commands)} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the summary, and a figure of it for a grid of one axis or two."""
+        """For notebooks: the summary, and a figure of it for a grid of one axis."""
         from acklab.notebook import page
 
         failed = f", {len(self.failures)} failed" if self.failures else ""
         note = f"{len(self.commands)} points{failed}, {len(self.seeds)} seeds, in {self.directory}"
-        return page("Sweep", note, [self.summary_table()] if self.has_results else [])
+        if not self.has_results:
+            return page("Sweep", note, [])
+        figure = ""
+        if len(self.columns) == 1:
+            from acklab.figures import profiles
+
+            (axis,) = self.columns.values()
+            drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", axis)
+            figure = drawn.to_html(full_html=False, include_plotlyjs="cdn")
+        return page("Sweep", note, [self.summary_table()], figure)
 
     def query(self, sql: str) -> "pl.DataFrame":
         """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`."""
