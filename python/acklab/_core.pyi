@@ -367,6 +367,7 @@ def run(
     captures: str | None = None,
     cancel: Cancel | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
+    watch: Callable[[float], None] | None = None,
 ) -> RunResult: ...
 def emulate(
     text: str,

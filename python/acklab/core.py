@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, cast
 
 from acklab import _core
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Cancel = _core.Cancel
 
@@ -65,13 +66,16 @@ def run(
     captures: Path | None = None,
     cancel: Cancel | None = None,
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
-) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    watch: Callable[[float], None] | None = None,
+) -> tuple[dict[str, Any], "dict[str, pa.Table]"]:
     """Runs a scenario without holding the interpreter lock, but for calls of `strategies`.
 
-    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all.
-    Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
+    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all;
+    `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
     Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
     """
+    import pyarrow as pa
+
     result = _core.run(
         text,
         name,
@@ -80,8 +84,10 @@ def run(
         captures=None if captures is None else str(captures),
         cancel=cancel,
         strategies=None if strategies is None else dict(strategies),
+        watch=watch,
     )
-    tables = {table: pa.table(batch) for table, batch in result.tables.items()}
+    # pa.table would do, but it imports pandas to see whether it is given a frame of it.
+    tables = {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in result.tables.items()}
     return json.loads(result.scenario), tables
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, with_seed
-from acklab.store import Provenance
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def emulate(
     """
     source = Source.of(scenario, None if base is None else Path(base))
     sets = with_seed(overrides(set), seed)
-    folders = [None if folder is None else Path(folder) for folder in (captures, outputs)]
-    for folder in folders:
+    capture_folder, output_folder = (None if folder is None else Path(folder) for folder in (captures, outputs))
+    for folder in (capture_folder, output_folder):
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-    done = core.emulate(source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel)
+    done = core.emulate(source.text, source.name, sets, source.base, capture_folder, output_folder, at, cancel)
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)

@@ -21,8 +21,10 @@ use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 
 /// The network of a run, by default of a simulation.
 pub(crate) type World<P = Packet, H = Flows> = Network<P, H, Observers<P>>;
@@ -156,8 +158,11 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     };
     let (mut world, flows) = parts.connect(scenario, options, Flows::default(), hosts_at, ports_of)?;
     let mut plans = Vec::new();
-    for (number, flow) in (0..).zip(flows) {
-        plans.push(attach(&mut world, scenario, number, flow)?);
+    let mut connections: BTreeMap<NodeId, u32> = BTreeMap::new();
+    for flow in flows {
+        let number = connections.entry(flow.ends[0]).or_default();
+        plans.push(attach(&mut world, scenario, *number, flow)?);
+        *number += 1;
     }
     Ok((world, plan(scenario, plans)))
 }
@@ -180,7 +185,7 @@ fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> 
 fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
-        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+        let text = read_trace(&path).map_err(|source| Error::ReadTrace {
             link: name.to_owned(),
             path: path.clone(),
             source,
@@ -193,6 +198,25 @@ fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Ser
         return Ok(Server::Schedule(schedule));
     }
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
+}
+
+/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An endless file is an error, not a hang.
+const LARGEST_TRACE: u64 = 1 << 28;
+
+fn read_trace(path: &Path) -> io::Result<String> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST_TRACE + 1).read_to_end(&mut octets)?;
+    if octets.len() as u64 > LARGEST_TRACE {
+        return Err(io::Error::other(format!(
+            "found more than {} MiB, expected a trace in mahimahi's format",
+            LARGEST_TRACE >> 20
+        )));
+    }
+    String::from_utf8(octets).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&octet| octet == b'\n').count();
+        io::Error::other(format!("line {line}: found an octet that is not UTF-8, expected the number of a millisecond"))
+    })
 }
 
 /// The nodes by name, and the map of links and cells between them.
@@ -211,12 +235,12 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of flow `number`, and returns its plans.
+/// Attaches the two endpoints of a flow, which is connection `number` of its first node, and returns its plans.
 fn attach(world: &mut World, scenario: &Scenario, number: u32, flow: FlowParts) -> Result<Plans, Error> {
     let probes = flow.probes(scenario);
     let FlowParts { endpoints, ends: [from, to], plans } = flow;
     let plan = &plans.0;
-    let addresses = acklab_wire::Endpoints::of_connection(number);
+    let addresses = acklab_wire::Endpoints::of_nodes(from.0, to.0, number);
     let route = |addresses, destination| Route {
         dscp: plan.flow.category.dscp(),
         ..Route::new(endpoints.protocol(), addresses, destination)

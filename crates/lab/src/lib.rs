@@ -41,6 +41,6 @@ pub use emulate::emulate;
 pub use error::Error;
 pub use packet::Packet;
 pub use results::{Better, Description, metrics};
-pub use run::{Results, RunOptions, run};
+pub use run::{Progress, Results, RunOptions, run};
 pub use strategies::Strategies;
 pub use table::Table;

@@ -10,7 +10,9 @@ use crate::packet::Observed;
 use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Scenario, Series};
 use acklab_base::{Duration, PortId};
+use acklab_wire::address_of_node;
 use acklab_wire::ipv4::Extent;
+use std::net::Ipv4Addr;
 
 /// The bin of throughput if there is no propagation delay to derive it from.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
@@ -40,14 +42,21 @@ pub(super) fn observers<P: Observed>(
 ) -> Result<Observers<P>, Error> {
     let mut observers = Observers::new(air_monitors(scenario, options)?);
     let Some(folder) = &options.captures else { return Ok(observers) };
+    let names = hosts(scenario);
     let of_packets = scenario.capture.iter().filter(|capture| cell_at(scenario, &capture.point).is_none());
     for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
-        let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        let mut file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        file.name_hosts(&names)?;
         observers.add(file, capture_points(scenario, &capture.point, &ports_of));
     }
     Ok(observers)
+}
+
+/// The addresses of all nodes, with their names.
+fn hosts(scenario: &Scenario) -> Vec<(Ipv4Addr, String)> {
+    (0..).map(address_of_node).zip(scenario.node_names()).collect()
 }
 
 /// The index of the cell that is called `point`.
@@ -67,7 +76,8 @@ fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Resul
             let (cell, path) = (&scenario.wifi[index], folder.join(&capture.file));
             let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
             let access_point = acklab_wifi::cell::ACCESS_POINT as u32;
-            let file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            let mut file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            file.name_hosts(&hosts(scenario))?;
             monitors[index].add(file);
         }
     }

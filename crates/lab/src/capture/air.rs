@@ -4,6 +4,8 @@
 //! signal extension; TSFT is the microsecond in which the PSDU began (Wireshark interprets it as the end, unless the preference
 //! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference number.
 //!
+//! Signal and noise are those at the receiver of a frame, if the cell's channel model has them.
+//!
 //! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is inverted; its other octets are those
 //! that were sent. [`Extent::Headers`] omits the octets after the last TCP header of a frame, and the FCS of a truncated frame.
 
@@ -23,6 +25,7 @@ use acklab_wire::ipv4::Extent;
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 /// Length of the FCS in octets (9.2.4.8).
@@ -97,6 +100,14 @@ impl AirCapture {
             frame: Vec::new(),
             record: Vec::new(),
         })
+    }
+
+    /// Names the hosts with these addresses.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+        self.file.name_hosts(hosts)
     }
 
     /// Records a PPDU. The caller passes PPDUs in the order of their start.
@@ -250,8 +261,8 @@ impl AirCapture {
             has_fcs: true,
             is_damaged,
             channel: Some(channel(self.band, ppdu.mode)),
-            signal: None,
-            noise: None,
+            signal: ppdu.signal.map(|signal| level(signal.power_dbm)),
+            noise: ppdu.signal.map(|signal| level(signal.noise_dbm)),
             modulation: Some(modulation(ppdu.mode)),
             ampdu,
             end: Some((ppdu.at + ppdu.duration).as_nanos()),
@@ -262,6 +273,11 @@ impl AirCapture {
         self.record.extend_from_slice(&self.frame[..kept]);
         self.file.write(ppdu.at, &self.record, len as u32)
     }
+}
+
+/// A power level in whole dBm, as radiotap has it.
+fn level(dbm: f64) -> i8 {
+    dbm.round().clamp(f64::from(i8::MIN), f64::from(i8::MAX)) as i8
 }
 
 /// The microsecond in which the PSDU begins.
