@@ -15,7 +15,11 @@ LIMITS = ("windows", "rates", "clients", "batches")
 ECHOES = "echoes"
 """Settings of the clock by which a sender with timestamps measures round-trip times."""
 
-BASE: Mapping[str, object] = {"wifi.0.ap.queue.limit": "126packets", "wifi.0.queue_counts": "unsent", "wifi.0.ap.queues": "shared"}
+BASE: Mapping[str, object] = {
+    "wifi.0.ap.queue.limit": "126packets",
+    "wifi.0.queue_counts": "unsent",
+    "wifi.0.ap.queues": "shared",
+}
 """126 packets of one client wait beside those on the air, so that the queue of the access point by itself takes nothing away."""
 
 

@@ -68,7 +68,14 @@ def _echoes(bench: Bench) -> Section:
         [row["setting"], row["scheme"], *(Interval.of_row(of[index]).text(2) for of in means.values())]
         for index, row in enumerate(means["srtt"])
     ]
-    head = ["round-trip times by", "ACKs", "goodput [Mbps]", "smoothed RTT [ms]", "data in queue and on air [ms]", "until the ACK is back [ms]"]
+    head = [
+        "round-trip times by",
+        "ACKs",
+        "goodput [Mbps]",
+        "smoothed RTT [ms]",
+        "data in queue and on air [ms]",
+        "until the ACK is back [ms]",
+    ]
     return Section(
         "What echoed timestamps measure while ACKs are retained",
         "An ACK that waits for a Block ACK echoes the timestamp of the data that it was built for, so its wait is part of the round trip that the sender measures, whichever "
