@@ -21,6 +21,7 @@ mod metrics;
 mod own_transport;
 mod scenario;
 mod slow_reader;
+mod slow_return_link;
 mod snapshots;
 mod strategies;
 mod tack;
