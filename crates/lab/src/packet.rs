@@ -7,6 +7,7 @@ use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use std::any::{Any, TypeId};
+use std::sync::Arc;
 
 /// A typed packet. It moves through the network as one pointer, so a hop costs the same for any content.
 #[derive(Clone, Debug)]
@@ -107,6 +108,12 @@ impl Packet {
     #[must_use]
     pub fn payload(&self) -> u32 {
         self.0.pdu.payload()
+    }
+
+    /// The TLS secrets with which it can be decrypted, if it is encrypted (see [`Pdu::secrets`]).
+    #[must_use]
+    pub fn secrets(&self) -> Option<&Arc<str>> {
+        self.0.pdu.secrets()
     }
 
     /// Replaces the content of `octets` by the octets of the packet.
