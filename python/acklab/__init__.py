@@ -6,6 +6,7 @@
     result.flows                       # Polars; .to_pandas() and .to_arrow() give what you prefer
 
 run, load_result    one run, and its tables from a folder
+emulate             the same scenario in real time, with real packets
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 strategies          ACK policies and congestion controllers of your own
@@ -19,6 +20,7 @@ from typing import Any
 
 from acklab import core, errors, strategies
 from acklab.core import Cancel, schema
+from acklab.emulator import Emulated, emulate
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 from acklab.result import Result, load_result
 from acklab.runner import run
@@ -40,6 +42,7 @@ __all__ = [
     "At",
     "Cancel",
     "Cancelled",
+    "Emulated",
     "CongestionController",
     "Hold",
     "Now",
@@ -50,6 +53,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "check",
+    "emulate",
     "errors",
     "load_result",
     "load_sweep",

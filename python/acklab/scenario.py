@@ -45,9 +45,9 @@ class Source:
         """The scenario in full, with every preset resolved. Raises ScenarioError."""
         return core.load(self.text, self.name, sets)
 
-    def command(self, sets: Sequence[str], seed: int) -> str:
-        """The command that repeats the run."""
-        words = ["acklab", "run", self.name]
+    def command(self, sets: Sequence[str], seed: int, way: str = "run") -> str:
+        """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate")."""
+        words = ["acklab", way, self.name]
         for change in sets:
             words += ["--set", change]
         return shlex.join([*words, "--seed", str(seed)])

@@ -26,3 +26,4 @@ mod snapshots;
 mod strategies;
 mod tack;
 mod udp;
+mod video;

@@ -145,6 +145,11 @@ impl Sender {
         }
     }
 
+    /// An IACK tells of so many octets that have arrived, which the last TACK may have left out.
+    pub(super) const fn note_listed(&mut self, octets: u64) {
+        self.unlisted = self.unlisted.saturating_sub(octets);
+    }
+
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.
     pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
