@@ -19,6 +19,7 @@ mod hack;
 mod invariants;
 mod metrics;
 mod own_transport;
+mod quinn;
 mod scenario;
 mod slow_reader;
 mod slow_return_link;
