@@ -73,11 +73,23 @@ impl Capture {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, point: &str, title: Option<&str>, extent: Extent) -> Result<Self, Error> {
-        let most_octets = match extent {
-            Extent::Headers => 80,
-            Extent::Whole => u32::from(u16::MAX),
+        Self::create_for(DataLink::IPV4, path, point, title, extent)
+    }
+
+    /// Like [`create`](Self::create), for packets with this link type.
+    pub(crate) fn create_for(
+        link_type: DataLink,
+        path: &Path,
+        point: &str,
+        title: Option<&str>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        let most_octets = match (extent, link_type) {
+            (Extent::Headers, DataLink::IPV4) => 80,
+            // Extension headers of IPv6 may have any length.
+            (Extent::Headers | Extent::Whole, _) => u32::from(u16::MAX),
         };
-        let interface = Interface { name: point, link_type: DataLink::IPV4, most_octets };
+        let interface = Interface { name: point, link_type, most_octets };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,
             extent,
