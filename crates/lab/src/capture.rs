@@ -75,7 +75,19 @@ impl Capture {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, point: &str, title: Option<&str>, extent: Extent) -> Result<Self, Error> {
-        let interface = Interface { name: point, link_type: DataLink::IPV4, most_octets: u16::MAX.into() };
+        Self::create_for(DataLink::IPV4, path, point, title, extent)
+    }
+
+    /// Like [`create`](Self::create), for packets with this link type.
+    pub(crate) fn create_for(
+        link_type: DataLink,
+        path: &Path,
+        point: &str,
+        title: Option<&str>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        // Datagrams of QUIC are kept whole, and extension headers of IPv6 may have any length.
+        let interface = Interface { name: point, link_type, most_octets: u16::MAX.into() };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,
             extent,

@@ -6,11 +6,15 @@ use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
+use pcap_file::DataLink;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 /// A packet that probes and captures can read: one of a simulation, or one of a real host.
 pub trait Observed: acklab_wifi::Packet {
+    /// The link type of captures, which defines the first header of a packet.
+    const LINK_TYPE: DataLink = DataLink::IPV4;
+
     /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
     /// that it reports.
     fn origin(&self) -> Instant;
