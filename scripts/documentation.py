@@ -19,7 +19,7 @@ from acklab import cli, figures, report, statistics, strategies, studies, sweeps
 from acklab.report import Document
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "schema")
+COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "schema", "emulate")
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
 PER_STUDY = 3
 """Figures of each study in the gallery."""

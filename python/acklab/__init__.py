@@ -6,6 +6,7 @@
     result.flows                       # Polars; .to_pandas() and .to_arrow() give what you prefer
 
 run, load_result    one run, and its tables from a folder
+emulate             the same scenario in real time, with real packets
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 new                 a commented scenario to begin with
@@ -25,6 +26,7 @@ from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, Store
 
 if TYPE_CHECKING:
     from acklab import figures, report, statistics, strategies, studies
+    from acklab.emulator import Emulated, emulate
     from acklab.result import Result, load_result
     from acklab.runner import run
     from acklab.scenario import Overrides
@@ -40,10 +42,12 @@ _NAMES = {
     "AckPolicy": "strategies",
     "At": "strategies",
     "CongestionController": "strategies",
+    "Emulated": "emulator",
     "Hold": "strategies",
     "Now": "strategies",
     "Result": "result",
     "SweepResult": "sweeps",
+    "emulate": "emulator",
     "load_result": "result",
     "load_sweep": "sweeps",
     "new": "templates",
@@ -80,6 +84,7 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "CongestionController",
+    "Emulated",
     "Hold",
     "Now",
     "Result",
@@ -89,6 +94,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "check",
+    "emulate",
     "errors",
     "figures",
     "load_result",

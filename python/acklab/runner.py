@@ -66,5 +66,5 @@ def repeating(source: Source, sets: Sequence[str], seed: int, strategies: Strate
     if classes:
         named = (f"{name}={made.__module__}.{getattr(made, '__qualname__', made)}" for name, made in classes.items())
         words.append(f"in Python, with strategies {', '.join(named)}")
-    command = source.command([*sets], seed, [file.text for file in files])
+    command = source.command([*sets], seed, strategies=[file.text for file in files])
     return f"{command}  # {'; '.join(words)}" if words else command

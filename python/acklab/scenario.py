@@ -57,9 +57,12 @@ class Source:
         """The scenario in full, with every preset resolved. Raises ScenarioError."""
         return core.load(self.text, self.name, sets)
 
-    def command(self, sets: Sequence[str], seed: int, strategies: Sequence[str] = ()) -> str:
-        """The command that repeats the run; `strategies` are written as after `--strategy`."""
-        words = ["acklab", "run", self.name]
+    def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
+        """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate").
+
+        `strategies` are written as after `--strategy`.
+        """
+        words = ["acklab", way, self.name]
         for change in sets:
             words += ["--set", change]
         for strategy in strategies:

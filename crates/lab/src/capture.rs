@@ -16,8 +16,8 @@ mod file;
 
 pub use air::AirCapture;
 
-use crate::packet::Packet;
-use acklab_base::{Datagram, FlowKey, Instant};
+use crate::packet::Observed;
+use acklab_base::{FlowKey, Instant};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use file::{CaptureFile, Interface};
@@ -99,7 +99,7 @@ impl Capture {
     ///
     /// # Errors
     /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails, after which the capture is unusable.
-    pub fn record(&mut self, now: Instant, packet: &Packet) -> Result<(), Error> {
+    pub fn record(&mut self, now: Instant, packet: &impl Observed) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
             .encode(*identification, self.extent, &mut self.octets)

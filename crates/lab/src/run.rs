@@ -2,12 +2,15 @@
 
 use crate::build::{self, Plan, World};
 use crate::error::Error;
+use crate::flows::Measured;
+use crate::packet::Observed;
 use crate::results;
 use crate::scenario::Scenario;
 use crate::strategies::Strategies;
 use crate::table::Table;
 use acklab_base::Instant;
 use acklab_drive::{Outcome, VirtualClock};
+use acklab_net::Hosts;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,8 +61,11 @@ pub struct Results {
 /// user, it is called after every wake-up, because the strategy may have failed.
 ///
 /// # Errors
-/// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
+/// If there is no flow, a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
+    if scenario.flow.is_empty() {
+        return Err(Error::NoFlow);
+    }
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
@@ -105,7 +111,14 @@ fn advance(
     world.taps.check().map_err(Error::from)
 }
 
-fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
+/// The tables of the window from `from` to `until`, which has just ended, and the number of packets delivered by links and cells.
+pub(crate) fn measure<P: Observed, H: Hosts<P> + Measured>(
+    world: &mut World<P, H>,
+    plan: &Plan,
+    scenario: &Scenario,
+    from: Instant,
+    until: Instant,
+) -> (Vec<Table>, u64) {
     let links: Vec<_> = world.links_and_cells().0.iter_mut().map(|link| link.counters(until)).collect();
     world.flush_taps();
     let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);

@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
-use acklab_lab::{RunOptions, scenario};
+use acklab_lab::{RunOptions, Table, scenario};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
@@ -83,13 +83,19 @@ pub(crate) fn run(
         return Err(raised);
     }
     let results = outcome.map_err(|why| failed(name, &why))?;
-    let tables = PyDict::new(py);
-    for table in results.tables {
+    let tables = arrow_tables(py, results.tables)?;
+    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables })
+}
+
+/// Arrow record batches by name.
+pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
+    let batches = PyDict::new(py);
+    for table in tables {
         let name = table.name();
         let batch = table.into_arrow().map_err(|why| failed(name, &why.into()))?;
-        tables.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+        batches.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
     }
-    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables: tables.unbind() })
+    Ok(batches.unbind())
 }
 
 /// The descriptions of the columns of the metrics tables, as JSON.

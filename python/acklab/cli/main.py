@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acklab.errors import AcklabError
+from acklab.errors import AcklabError, UsageError
 
 if TYPE_CHECKING:
     from acklab.strategies import Strategies
@@ -91,6 +91,43 @@ def run(
     from acklab.cli.run import run_command
 
     run_command(file, set_ or [], seed, out, json_, _strategies(strategy))
+
+
+@app.command(name="emulate")
+def emulate_(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Scenario: TOML, or JSON of the same shape.", show_default=False)
+    ] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="With --at: the command.", show_default=False)
+    ] = None,
+    set_: Sets = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the tables and the output of applications there.", show_default=False),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Run the command behind -- on this node.", show_default=False)
+    ] = None,
+    shell: Annotated[str | None, typer.Option(metavar="NODE", help="Open a shell on this node.", show_default=False)] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Run one scenario in real time, with real packets and the kernel's TCP. Needs root.
+
+    Exit status 3: it has finished, but packets were late or lost, so that its results may not be trusted.
+    """
+    from acklab.cli.emulate import calibrate_command, emulate_command
+
+    if calibrate:
+        calibrate_command(json_)
+        return
+    if file is None:
+        raise UsageError("found no scenario, expected a file, or --calibrate")
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [])
 
 
 @app.command(

@@ -13,8 +13,8 @@ mod mode;
 
 use super::Error;
 use super::file::{CaptureFile, Interface};
-use crate::packet::Packet;
-use acklab_base::{Datagram, FlowKey};
+use crate::packet::Observed;
+use acklab_base::FlowKey;
 use acklab_wifi::phy::{Band, Format};
 use acklab_wifi::ppdu::{self, Mpdu, Outcome, Ppdu};
 use acklab_wire::dot11::{
@@ -114,7 +114,7 @@ impl AirCapture {
     ///
     /// # Errors
     /// If a segment cannot be encoded or writing fails; the capture is then unusable.
-    pub fn record_ppdu(&mut self, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
+    pub fn record_ppdu<P: Observed>(&mut self, ppdu: &Ppdu<P>) -> Result<(), Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let duration = duration_field(ppdu.reserved);
         let frame = match &ppdu.frame {
@@ -155,7 +155,7 @@ impl AirCapture {
         self.file.finish()
     }
 
-    fn record_data(&mut self, ppdu: &Ppdu<Packet>, mpdus: &[Mpdu<Packet>]) -> Result<(), Error> {
+    fn record_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdus: &[Mpdu<P>]) -> Result<(), Error> {
         // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
         let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
         for (index, mpdu) in mpdus.iter().enumerate() {
@@ -172,7 +172,7 @@ impl AirCapture {
     }
 
     /// Encodes the frame into `self.frame`, and returns how many of its octets are to be written.
-    fn encode_data(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Result<usize, Error> {
+    fn encode_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Result<usize, Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let is_amsdu = mpdu.is_a_msdu;
         let identifications = self.identify(ppdu, mpdu);
@@ -186,11 +186,11 @@ impl AirCapture {
             payload = packet.payload() as usize;
             if is_amsdu {
                 self.subframe.clear();
-                msdu::append(msdu::IPV4, &self.packet, &mut self.subframe);
+                msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.subframe);
                 let subframe = msdu::Subframe { destination: receiver, source: transmitter, msdu: &self.subframe };
                 subframe.append(&mut self.body);
             } else {
-                msdu::append(msdu::IPV4, &self.packet, &mut self.body);
+                msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.body);
             }
         }
         // The access point is a router, so it is the source or the destination of each frame and never relays one.
@@ -224,7 +224,7 @@ impl AirCapture {
     }
 
     /// The IPv4 identifications of the packets in a frame.
-    fn identify(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Vec<u16> {
+    fn identify<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Vec<u16> {
         let exchange = (ppdu.from, ppdu.to, mpdu.tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
             && mpdu.is_retry
