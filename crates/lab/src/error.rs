@@ -10,7 +10,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// A simulation has no flow.
-    #[error("flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does")]
+    #[error(
+        "flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does"
+    )]
     NoFlow,
     /// The nodes of a flow are not connected.
     #[error("flow \"{flow}\": found no route from \"{from}\" to \"{to}\", expected links that connect them")]

@@ -117,7 +117,6 @@ impl Packet {
         let pdu: &dyn Any = &*self.0.pdu;
         pdu.downcast_ref()
     }
-
 }
 
 impl Observed for Packet {

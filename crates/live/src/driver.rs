@@ -3,8 +3,8 @@
 use crate::WallClock;
 use acklab_base::{Duration, Instant, MachineId, World};
 use acklab_drive::Agenda;
-use rustix::event::epoll;
 use rustix::event::Timespec;
+use rustix::event::epoll;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -126,8 +126,7 @@ impl Driver {
             wake = wake.min(at);
         }
         let nanos = wake.since(self.clock.now()).as_nanos();
-        let timeout =
-            Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),

@@ -1,9 +1,7 @@
 //! Addresses, routes and properties of the devices of a namespace, over rtnetlink.
 
 use crate::namespace::Namespace;
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
@@ -126,10 +124,8 @@ impl Netlink {
         message.header.protocol = RouteProtocol::Static;
         message.header.scope = if destination.is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
         message.header.kind = RouteType::Unicast;
-        message.attributes = vec![
-            RouteAttribute::Destination(RouteAddress::from(destination)),
-            RouteAttribute::Oif(index),
-        ];
+        message.attributes =
+            vec![RouteAttribute::Destination(RouteAddress::from(destination)), RouteAttribute::Oif(index)];
         let quick_ack = metrics.quick_ack.then_some(RouteMetric::QuickAck(1));
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);

@@ -45,7 +45,8 @@ impl Tcp {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = namespace.inside(|| Ok(net::socket_with(family, SocketType::STREAM, flags, None)?))?;
-        let named = |what: String| move |why: Errno| io::Error::new(io::Error::from(why).kind(), format!("{what}: {why}"));
+        let named =
+            |what: String| move |why: Errno| io::Error::new(io::Error::from(why).kind(), format!("{what}: {why}"));
         sockopt::set_socket_reuseaddr(&socket, true)?;
         if let Some(name) = &options.congestion {
             sockopt::set_tcp_congestion(&socket, name).map_err(named(format!("congestion control \"{name}\"")))?;
@@ -54,10 +55,12 @@ impl Tcp {
             sys::set_tcp_option(&socket, libc::TCP_MAXSEG, mss as libc::c_int)?;
         }
         if let Some(octets) = options.send_buffer {
-            sockopt::set_socket_send_buffer_size_force(&socket, octets).map_err(named(format!("send buffer of {octets} B")))?;
+            sockopt::set_socket_send_buffer_size_force(&socket, octets)
+                .map_err(named(format!("send buffer of {octets} B")))?;
         }
         if let Some(octets) = options.receive_buffer {
-            sockopt::set_socket_recv_buffer_size_force(&socket, octets).map_err(named(format!("receive buffer of {octets} B")))?;
+            sockopt::set_socket_recv_buffer_size_force(&socket, octets)
+                .map_err(named(format!("receive buffer of {octets} B")))?;
         }
         net::bind(&socket, &address).map_err(named(format!("address {address}")))?;
         Ok(Self { socket })

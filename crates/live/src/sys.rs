@@ -52,10 +52,7 @@ pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
 /// Calls `setup` in the child before it executes the program of `command`.
 ///
 /// `setup` runs between fork and exec: it may only make system calls, and must not allocate.
-pub(crate) fn before_exec(
-    command: &mut Command,
-    setup: impl FnMut() -> std::io::Result<()> + Send + Sync + 'static,
-) {
+pub(crate) fn before_exec(command: &mut Command, setup: impl FnMut() -> std::io::Result<()> + Send + Sync + 'static) {
     // SAFETY: the callers of this function, all in this crate, make system calls only.
     unsafe { command.pre_exec(setup) };
 }
@@ -73,9 +70,7 @@ pub(crate) fn ignore_children() -> std::io::Result<()> {
 pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc::c_int) -> std::io::Result<()> {
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: the option is an integer, which lives across the call.
-    check(unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length)
-    })
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length) })
 }
 
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.

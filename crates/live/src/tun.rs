@@ -12,7 +12,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The device file is missing or may not be opened.
-    #[error("cannot open /dev/net/tun: {0}; it takes the kernel module `tun` and read and write permission on this file")]
+    #[error(
+        "cannot open /dev/net/tun: {0}; it takes the kernel module `tun` and read and write permission on this file"
+    )]
     Open(io::Error),
     /// The kernel refuses the device.
     #[error("cannot create a TUN device: {0}; it takes the capability CAP_NET_ADMIN in the network namespace")]

@@ -65,7 +65,9 @@ def emulate_(
         str | None, typer.Option(metavar="NODE", help="Run the command behind -- on this node.", show_default=False)
     ] = None,
     shell: Annotated[str | None, typer.Option(metavar="NODE", help="Open a shell on this node.", show_default=False)] = None,
-    calibrate: Annotated[bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
+    ] = False,
     json_: Json = False,
 ) -> None:
     """Run one scenario in real time, with real packets and the kernel's TCP. Needs root.

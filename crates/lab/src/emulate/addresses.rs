@@ -43,7 +43,9 @@ mod tests {
 
     #[test]
     fn other_addresses_lead_nowhere() {
-        for address in ["10.0.0.0", "10.0.0.3", "9.255.255.255", "224.0.0.1", "fdac:1ab::3", "fdac:1ab::", "ff02::2", "::1"] {
+        for address in
+            ["10.0.0.0", "10.0.0.3", "9.255.255.255", "224.0.0.1", "fdac:1ab::3", "fdac:1ab::", "ff02::2", "::1"]
+        {
             assert_eq!(node_of(address.parse().unwrap(), 2), NodeId::NOWHERE, "{address}");
         }
     }

@@ -82,9 +82,13 @@ pub(super) fn with_addresses(command: &str, nodes: &BTreeMap<String, NodeId>) ->
 }
 
 /// The nodes whose addresses `command` contains.
-pub(super) fn nodes_in<'a>(command: &str, nodes: &'a BTreeMap<String, NodeId>) -> impl Iterator<Item = NodeId> + use<'a> {
+pub(super) fn nodes_in<'a>(
+    command: &str,
+    nodes: &'a BTreeMap<String, NodeId>,
+) -> impl Iterator<Item = NodeId> + use<'a> {
     let command = command.to_owned();
-    let is_named = move |name: &String| command.contains(&format!("{{{name}}}")) || command.contains(&format!("{{{name}.ipv6}}"));
+    let is_named =
+        move |name: &String| command.contains(&format!("{{{name}}}")) || command.contains(&format!("{{{name}.ipv6}}"));
     nodes.iter().filter(move |(name, _)| is_named(name)).map(|(_, node)| *node)
 }
 

@@ -38,16 +38,7 @@ impl KernelHosts {
     /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
         let inbox = outlet.tuns().iter().map(|_| None).collect();
-        Self {
-            outlet,
-            nodes,
-            mtu,
-            inbox,
-            flows: Vec::new(),
-            ends: FlowTable::new(),
-            spare: Vec::new(),
-            ignored: 0,
-        }
+        Self { outlet, nodes, mtu, inbox, flows: Vec::new(), ends: FlowTable::new(), spare: Vec::new(), ignored: 0 }
     }
 
     /// Adds a flow that is measured.

@@ -118,7 +118,8 @@ pub(super) fn request(flow: &Flow) -> Result<Request, Error> {
         let options = if config.timestamps.is_some() { 12 } else { 0 };
         request.options.mss = Some(config.mss.get() as u32 + options);
     }
-    request.options.send_buffer = (config.send_buffer != usual.send_buffer).then_some(config.send_buffer.get() as usize);
+    request.options.send_buffer =
+        (config.send_buffer != usual.send_buffer).then_some(config.send_buffer.get() as usize);
     request.options.receive_buffer =
         (config.receive_buffer != usual.receive_buffer).then_some(config.receive_buffer.get() as usize);
     request.metrics.initial_window = (config.initial_window != usual.initial_window).then_some(config.initial_window.0);
@@ -190,7 +191,9 @@ impl<'a> Agreement<'a> {
                     flow: flow.name.clone(),
                     key: parameter.trim_start_matches("net/ipv4/tcp_").to_owned(),
                     found: value.clone(),
-                    expected: format!("{agreed} as for flow \"{owner}\", because the flows of a node share this parameter"),
+                    expected: format!(
+                        "{agreed} as for flow \"{owner}\", because the flows of a node share this parameter"
+                    ),
                 });
             }
         }
@@ -201,4 +204,3 @@ impl<'a> Agreement<'a> {
         self.parameters.iter().map(|(parameter, (value, _))| (*parameter, value.as_str()))
     }
 }
-

@@ -70,11 +70,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Makes the namespaces with their devices, addresses and routes.
-    pub(super) fn new(
-        scenario: &Scenario,
-        options: &EmulateOptions,
-        parts: &Parts<RealPacket>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(scenario: &Scenario, options: &EmulateOptions, parts: &Parts<RealPacket>) -> Result<Self, Error> {
         let mut casts = Vec::new();
         for (flow, part) in scenario.flows().into_iter().zip(&parts.flows) {
             let request = kernel::request(&flow)?;
@@ -120,7 +116,8 @@ impl Stage {
     }
 
     fn add_host(&mut self, node: NodeId) -> Result<(), Error> {
-        let name = self.nodes.iter().find(|(_, known)| **known == node).map_or_else(String::new, |(name, _)| name.clone());
+        let name =
+            self.nodes.iter().find(|(_, known)| **known == node).map_or_else(String::new, |(name, _)| name.clone());
         let namespace = Namespace::new()?;
         for (parameter, value) in kernel::PARAMETERS {
             // A kernel without IPv6 does not have all of them.
@@ -171,7 +168,9 @@ impl Stage {
                         flow: flow.name.clone(),
                         key: "ack, initial_window or min_rto".to_owned(),
                         found: format!("{:?}", request.metrics),
-                        expected: format!("{agreed:?} as for flow \"{owner}\", because flows between two nodes share a route"),
+                        expected: format!(
+                            "{agreed:?} as for flow \"{owner}\", because flows between two nodes share a route"
+                        ),
                     });
                 }
             }
@@ -210,7 +209,8 @@ impl Stage {
         let hosts = KernelHosts::new(outlet, self.nodes.len(), self.mtu as usize);
         let (mut world, flows) = parts.connect(scenario, &options.run, hosts, hosts_at.clone(), ports_of)?;
         for node in hosts_at {
-            let name = self.hosts.iter().find(|host| host.node == node).map_or_else(String::new, |host| host.name.clone());
+            let name =
+                self.hosts.iter().find(|host| host.node == node).map_or_else(String::new, |host| host.name.clone());
             world.attach_host(node).map_err(|source| Error::Host {
                 what: format!("cannot attach node \"{name}\""),
                 source: io::Error::other(source),
@@ -220,7 +220,10 @@ impl Stage {
         for (number, part) in (0..).zip(flows) {
             let keys = self.add_flow(scenario, number, &mut speakers)?;
             let shown: Vec<Arc<Shown>> = self.shown.iter().rev().take(2).map(|(_, shown)| Arc::clone(shown)).collect();
-            let ends = [Box::new(KernelEnd::new(0, Arc::clone(&shown[1]))), Box::new(KernelEnd::new(1, Arc::clone(&shown[0])))];
+            let ends = [
+                Box::new(KernelEnd::new(0, Arc::clone(&shown[1]))),
+                Box::new(KernelEnd::new(1, Arc::clone(&shown[0]))),
+            ];
             world.hosts.add(Flow::new(ends, keys, part.probes(scenario)));
             plans.push(part.plans);
         }
@@ -248,10 +251,9 @@ impl Stage {
         };
         let reverse = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
         let socket = |node: NodeId, address: SocketAddrV4| {
-            let host = self.host_at(node).ok_or_else(|| Error::NoNode {
-                node: flow.name.clone(),
-                expected: "a node with a host".to_owned(),
-            })?;
+            let host = self
+                .host_at(node)
+                .ok_or_else(|| Error::NoNode { node: flow.name.clone(), expected: "a node with a host".to_owned() })?;
             Tcp::bound(&host.namespace, address.into(), &request.options)
                 .map_err(host_error(format!("flow \"{}\": cannot make its socket", flow.name)))
         };
@@ -286,7 +288,8 @@ impl Stage {
     pub(super) fn jobs(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<Vec<Job>, Error> {
         let mut jobs = Vec::new();
         for (application, name) in scenario.application.iter().zip(scenario.application_names()) {
-            let shell = ["/bin/sh".to_owned(), "-c".to_owned(), command::with_addresses(&application.command, &self.nodes)];
+            let shell =
+                ["/bin/sh".to_owned(), "-c".to_owned(), command::with_addresses(&application.command, &self.nodes)];
             let environment = application.environment.iter().filter_map(|variable| variable.split_once('='));
             let output = options.outputs.as_ref().map(|folder| folder.join(format!("{name}.out")));
             jobs.push(Job {
@@ -328,10 +331,9 @@ impl Stage {
     /// The namespace of the host at a node.
     pub(super) fn namespace_of(&self, name: &str) -> Result<Namespace, Error> {
         let node = self.node(name)?;
-        let host = self.host_at(node).ok_or_else(|| Error::NoNode {
-            node: name.to_owned(),
-            expected: "a node with a host".to_owned(),
-        })?;
+        let host = self
+            .host_at(node)
+            .ok_or_else(|| Error::NoNode { node: name.to_owned(), expected: "a node with a host".to_owned() })?;
         host.namespace.try_clone().map_err(host_error("cannot keep a namespace"))
     }
 

@@ -43,7 +43,8 @@ pub(super) struct Timing {
 /// The bound of the 99th percentile of lateness: a twentieth of the smallest delay of a link and interval of a gate, but at most 200 µs.
 fn bound(scenario: &Scenario) -> Duration {
     let directions = scenario.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
-    let constants = directions.flat_map(|direction| [Some(direction.delay), direction.gate.as_ref().map(|gate| gate.interval)]);
+    let constants =
+        directions.flat_map(|direction| [Some(direction.delay), direction.gate.as_ref().map(|gate| gate.interval)]);
     let least = constants.flatten().filter(|constant| !constant.is_zero()).min();
     least.map_or(LARGEST_BOUND, |least| (least / SHARE_OF_LEAST).min(LARGEST_BOUND))
 }
@@ -67,13 +68,17 @@ impl Timing {
         let mut reasons = failures;
         if let Some(late) = self.lateness.quantile(0.99).filter(|late| *late > self.bound) {
             let how = if self.is_realtime { "" } else { "; without real-time priority, other processes delay them" };
-            reasons.push(format!("one packet of a hundred was {late} late or more, expected at most {}{how}", self.bound));
+            reasons
+                .push(format!("one packet of a hundred was {late} late or more, expected at most {}{how}", self.bound));
         }
         if self.refused > 0 {
             reasons.push(format!("the kernel did not take {} packets", self.refused));
         }
         if self.overruns > 0 {
-            reasons.push(format!("{} packets were lost in front of the network, because they were read too late", self.overruns));
+            reasons.push(format!(
+                "{} packets were lost in front of the network, because they were read too late",
+                self.overruns
+            ));
         }
         Verdict { reasons }
     }
@@ -98,7 +103,6 @@ impl Timing {
             .text("reasons", [(!verdict.is_good()).then(|| verdict.reasons.join("; "))])
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -136,7 +136,12 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// The table of airtime, with a row for each node and use. The times of a cell add up to the length of the window.
-pub(super) fn airtime<P: Observed, H: Hosts<P>>(world: &mut World<P, H>, plan: &Plan, from: Instant, until: Instant) -> Table {
+pub(super) fn airtime<P: Observed, H: Hosts<P>>(
+    world: &mut World<P, H>,
+    plan: &Plan,
+    from: Instant,
+    until: Instant,
+) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
     for (cell, plan) in world.links_and_cells().1.iter_mut().zip(&plan.cells) {

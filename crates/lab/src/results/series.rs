@@ -11,7 +11,11 @@ use acklab_base::event::AckTime;
 use acklab_net::Hosts;
 
 /// The tables of the series that the scenario requests.
-pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan, scenario: &Scenario) -> Vec<Table> {
+pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
+    world: &World<P, H>,
+    plan: &Plan,
+    scenario: &Scenario,
+) -> Vec<Table> {
     let is_requested = |series: &Series| scenario.measure.series.contains(series);
     let all = [
         (Series::OperatingPoint, operating_points as fn(&World<P, H>, &Plan) -> Table),

@@ -17,7 +17,10 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         if !network.has(&application.node) {
             let nodes = network.nodes();
             let hint = suggestion(&application.node, nodes.iter().copied());
-            return Err(Problem::at(at("node"), format!("a node that a link or a cell names: {}{hint}", some_of(&nodes))));
+            return Err(Problem::at(
+                at("node"),
+                format!("a node that a link or a cell names: {}{hint}", some_of(&nodes)),
+            ));
         }
         if application.command.trim().is_empty() {
             return Err(Problem::at(at("command"), "a command, such as \"iperf3 -s -1\""));
@@ -33,7 +36,10 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         }
         for (place, variable) in application.environment.iter().enumerate() {
             if variable.find('=').is_none_or(|equals| equals == 0) {
-                return Err(Problem::at(format!("application.{index}.environment.{place}"), "a variable, such as \"LANG=C\""));
+                return Err(Problem::at(
+                    format!("application.{index}.environment.{place}"),
+                    "a variable, such as \"LANG=C\"",
+                ));
             }
         }
     }
