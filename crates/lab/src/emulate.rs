@@ -39,6 +39,7 @@ use crate::table::Table;
 use crate::{Results, RunOptions};
 use acklab_base::Instant;
 use acklab_live::{Driver, Outcome, WallClock, realtime};
+pub use calibrate::{Calibration, calibrate};
 use command::Commands;
 use hosts::RealWorld;
 use stage::Stage;
@@ -46,7 +47,6 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use traffic::Applications;
-pub use calibrate::{Calibration, calibrate};
 pub use trust::Verdict;
 
 /// Options of an emulation that are not part of the scenario.
@@ -101,7 +101,8 @@ pub fn emulate(
     let jobs = stage.jobs(scenario, options)?;
 
     // From here on, threads share the time of the clock.
-    let applications = Applications::start(speakers, clock).map_err(host_error("cannot start the applications of flows"))?;
+    let applications =
+        Applications::start(speakers, clock).map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
     let commands = if has_jobs {
         Some(Commands::start(jobs, clock).map_err(host_error("cannot start the thread of the commands"))?)

@@ -57,9 +57,8 @@ fn in_a_thread<T: Send>(
     let mut signal = None;
     let outcome = py.detach(|| {
         std::thread::scope(|scope| {
-            let run = scope.spawn(|| {
-                work(&mut || !interrupted.load(Ordering::Relaxed) && !cancelled.load(Ordering::Relaxed))
-            });
+            let run = scope
+                .spawn(|| work(&mut || !interrupted.load(Ordering::Relaxed) && !cancelled.load(Ordering::Relaxed)));
             while !run.is_finished() {
                 std::thread::sleep(CHECK);
                 if signal.is_none() && heeds_signals {

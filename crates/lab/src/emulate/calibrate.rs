@@ -58,8 +58,9 @@ pub struct Calibration {
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
 pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
-    let scenario = scenario::load(SCENARIO, "calibration", &[], None)
-        .map_err(|refusal| host_error("cannot read the scenario of the calibration")(io::Error::other(refusal.to_string())))?;
+    let scenario = scenario::load(SCENARIO, "calibration", &[], None).map_err(|refusal| {
+        host_error("cannot read the scenario of the calibration")(io::Error::other(refusal.to_string()))
+    })?;
     let foreground = Some(Foreground { node: "sender".to_owned(), words: Vec::new() });
     let options = EmulateOptions { foreground, ..EmulateOptions::default() };
     let parts = Parts::new(&scenario, &options.run)?;
@@ -82,10 +83,12 @@ pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
         world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
         Ok(driver)
     });
-    let mut bench = Bench { driver: driver.map_err(host_error("cannot wait for packets"))?, world, goes_on, until: Instant::ZERO };
+    let mut bench =
+        Bench { driver: driver.map_err(host_error("cannot wait for packets"))?, world, goes_on, until: Instant::ZERO };
     bench.run()?;
     bench.run()?;
-    let late = |share| bench.world.hosts.outlet.lateness().quantile(share).map_or(0.0, |late| late.as_nanos() as f64 / 1e3);
+    let late =
+        |share| bench.world.hosts.outlet.lateness().quantile(share).map_or(0.0, |late| late.as_nanos() as f64 / 1e3);
     let (p50_lateness_us, p99_lateness_us) = (late(0.5), late(0.99));
     pace.store(FLOOD, Ordering::Relaxed);
     bench.run()?;
