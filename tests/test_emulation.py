@@ -87,7 +87,7 @@ def test_every_segment_is_acknowledged_on_a_route_that_says_so(tmp_path):
     [
         ('ack = "tack"', 'flow "up": ack: found "tack", expected "linux", or "per-packet"'),
         ('congestion = "copa"', 'flow "up": congestion: found "copa"'),
-        ('tail_loss_probe = false', 'flow "up": tail_loss_probe: found false, expected true'),
+        ("tail_loss_probe = false", 'flow "up": tail_loss_probe: found false, expected true'),
         ('preset = "ns3"', 'flow "up": preset: found "ns3", expected "linux"'),
     ],
 )
@@ -101,7 +101,9 @@ def test_what_the_kernel_cannot_do_is_refused_by_name(tmp_path, settings, messag
 
 @pytest.mark.skipif(shutil.which("ping") is None, reason="needs ping")
 def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
-    done = emulate(tmp_path, PATH.format(duration="20s") + "flow = []\n", "--at", "client", "--", "ping", "-c", "5", "-i", "0.2", "{server}")
+    done = emulate(
+        tmp_path, PATH.format(duration="20s") + "flow = []\n", "--at", "client", "--", "ping", "-c", "5", "-i", "0.2", "{server}"
+    )
     assert done.returncode == 0, done.stderr
     times = [float(line.split("time=")[1].split()[0]) for line in done.stdout.splitlines() if "time=" in line]
     assert len(times) == 5 and min(times) >= 15
@@ -109,7 +111,10 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
 
 
 def test_the_exit_status_is_that_of_the_command(tmp_path):
-    assert emulate(tmp_path, PATH.format(duration="9s") + "flow = []\n", "--at", "client", "--", "sh", "-c", "exit 7").returncode == 7
+    assert (
+        emulate(tmp_path, PATH.format(duration="9s") + "flow = []\n", "--at", "client", "--", "sh", "-c", "exit 7").returncode
+        == 7
+    )
 
 
 def test_applications_run_at_their_times_and_their_output_is_kept(tmp_path):
@@ -143,7 +148,9 @@ def running(mark):
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_is_left_behind(tmp_path, ending):
     mark = f"8{os.getpid()}{int(ending)}"
-    text = PATH.format(duration="60s") + f'[[application]]\nnode = "server"\ncommand = "(trap : TERM INT; sleep {mark}; :) & wait"\n'
+    text = (
+        PATH.format(duration="60s") + f'[[application]]\nnode = "server"\ncommand = "(trap : TERM INT; sleep {mark}; :) & wait"\n'
+    )
     file = tmp_path / "scenario.toml"
     file.write_text(text, encoding="utf-8")
     named = set(Path("/run/netns").glob("*"))
