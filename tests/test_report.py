@@ -18,6 +18,7 @@ import acklab
 from acklab import figures
 from acklab.errors import StoreError, UsageError
 from acklab.report import Document, Figure, Section, Table, render, write_report
+from acklab.studies import StudyResult, find
 from acklab.verdict import BOUNDS, Finding
 
 CLAIM = Finding(
@@ -300,3 +301,11 @@ def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_pat
     assert "| Flow: a <title> | 14 | 14.20 | 14.10 … 14.30 | Mbps | 3% | reproduced |" in page
     assert "* *another:* for a reason" in page
     assert "because" not in page
+
+
+def test_a_study_shows_itself_in_a_notebook_without_a_network(tmp_path):
+    result = StudyResult(find("ack_compression"), tmp_path, (CLAIM,), DOCUMENT)
+    page = result._repr_html_()
+    assert "a &lt;title&gt;" in page
+    assert "1 of 1 reproduced" in repr(result)
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
