@@ -9,6 +9,8 @@ COUNTED = 1472 + 52
 """What the tool counts for a data packet with its ACK."""
 LINKS = {"802.11b": 7.0, "802.11g": 26.0, "802.11n": 210.0, "802.11ac": 590.0}
 """UDP baselines of Figure 7 [Mbps]."""
+PHY = {"802.11b": 11.0, "802.11g": 54.0, "802.11n": 300.0, "802.11ac": 866.7}
+"""Rates of the PHY [Mbps], which the data are offered at."""
 RTTS = {"10 ms": 10, "80 ms": 80, "200 ms": 200}
 NONE = "none"
 THINNED = (1, 2, 4, 8, 16)
@@ -30,6 +32,11 @@ class Arm:
 
 BY_COUNT = {packets: Arm(f"TCP (L = {packets})", packets) for packets in THINNED}
 TACKS = {name: Arm(f"TACK {name}", 2, rtt) for name, rtt in RTTS.items()}
+
+
+def offered(mbps: float) -> dict[str, object]:
+    """What makes a scenario offer so much data."""
+    return {"flow.0.traffic.rate": f"{mbps:g}Mbps"}
 
 
 def rate(frequency: float) -> dict[str, object]:

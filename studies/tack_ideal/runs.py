@@ -9,7 +9,7 @@ from acklab.scenario import overrides
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, load_sweep
 
-from .arms import BY_COUNT, DATA, LINKS, NONE, SILENT, TACKS, rate
+from .arms import BY_COUNT, DATA, LINKS, NONE, PHY, SILENT, TACKS, offered, rate
 
 COMMAND = "acklab study tack_ideal"
 SCENARIO = "cell.toml"
@@ -24,7 +24,7 @@ def run_arms(bench: Bench) -> SweepResult:
     for link, variant in links.items():
         arms = {arm.name: rate(arm.frequency(LINKS[link])) for arm in (*BY_COUNT.values(), *TACKS.values())}
         for name, change in {**arms, NONE: SILENT}.items():
-            points[f"{link}: {name}"] = [*variant.set, *overrides(change)]
+            points[f"{link}: {name}"] = [*variant.set, *overrides({**offered(PHY[link]), **change})]
     return bench.sweep(SCENARIO, "arms", {"point_of": points})
 
 
@@ -35,14 +35,16 @@ def run_causes(bench: Bench) -> SweepResult:
     for cause, variant in bench.variants("causes.toml").chosen.items():
         arms = {arm.name: rate(arm.frequency(LINKS[CAUSES_ON])) for arm in (*BY_COUNT.values(), TACKS["80 ms"])}
         for name, change in {**arms, NONE: SILENT}.items():
-            points[f"{cause}: {name}"] = [*link.set, *variant.set, *overrides(change)]
+            points[f"{cause}: {name}"] = [*link.set, *overrides(offered(PHY[CAUSES_ON])), *variant.set, *overrides(change)]
     return bench.sweep(SCENARIO, "causes", {"point_of": points})
 
 
 def run_frequencies(bench: Bench) -> SweepResult:
     """Goodput by ACK frequency."""
-    links = bench.variants("links.toml")
     chosen = FREQUENCIES[::3] if bench.quick else FREQUENCIES
+    links = {
+        link: [*variant.set, *overrides(offered(PHY[link]))] for link, variant in bench.variants("links.toml").chosen.items()
+    }
     return bench.sweep(SCENARIO, "frequencies", {"link": links, "hertz": {f"{hertz:g}": rate(hertz) for hertz in chosen}})
 
 
