@@ -9,26 +9,28 @@ use crate::RunOptions;
 use crate::error::Error;
 use crate::flows::{self, Flows};
 use crate::observers::Observers;
-use crate::packet::{Packet, Route};
+use crate::packet::{Observed, Packet, Route};
 use crate::probe::Probes;
 use crate::scenario::{Scenario, Series};
 use crate::transports::{self, Endpoints};
 use acklab_base::random::Seed;
-use acklab_base::{Instant, NodeId};
-use acklab_net::{Hop, Map, Network};
+use acklab_base::{Instant, NodeId, PortId};
+use acklab_net::{Hop, Hosts, Map, Network};
 use acklab_path::Link;
 use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 
-/// The network of a run.
-pub(crate) type World = Network<Packet, Flows, Observers>;
+/// The network of a run, by default of a simulation.
+pub(crate) type World<P = Packet, H = Flows> = Network<P, H, Observers<P>>;
 
 /// The plans of a flow and of its reverse direction, if that carries data as well.
-type Plans = (FlowPlan, Option<FlowPlan>);
+pub(crate) type Plans = (FlowPlan, Option<FlowPlan>);
 
 /// The name of link direction `direction`.
 pub(crate) fn direction_name(scenario: &Scenario, direction: usize) -> String {
@@ -47,65 +49,130 @@ pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
     from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
 }
 
-/// Builds and connects the machines, attaches the flows, and opens the captures.
-pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
-    let seed = Seed(scenario.seed);
-    let links = links(scenario, options, seed)?;
-    let mut cells = Vec::new();
-    for config in &scenario.wifi {
-        cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
-    }
-    let (nodes, mut map) = map_of(scenario);
-    let (mut flows, mut plans) = (Vec::new(), Vec::new());
-    for flow in scenario.flows() {
-        let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
-        let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
-        let path = map.path(*from, *to).ok_or_else(no_route)?;
-        let return_path = map.path(*to, *from).ok_or_else(no_route)?;
-        for hop in path.iter().chain(&return_path) {
-            if let Hop::Cell { cell, from, to } = *hop {
-                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
-                cells[cell].carry(from, to, flow.category).map_err(refused)?;
-            }
-        }
-        let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
-        let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
-        let reverse_plan = flow.reverse().map(|reverse| plan(reverse, [&return_path, &path]));
-        let plan = plan(flow, [&path, &return_path]);
-        if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
-            return Err(Error::NoTime { flow: plan.flow.name });
-        }
-        flows.push((endpoints, *from, *to));
-        plans.push((plan, reverse_plan));
-    }
-
-    for cell in &mut cells {
-        cell.measure(window(scenario));
-        if scenario.measure.series.contains(&Series::Queue) {
-            cell.log_queues();
-        }
-    }
-    let observers = observers::observers(scenario, options, &plans)?;
-    for (cell, air) in cells.iter_mut().zip(&observers.air) {
-        if air.is_in_use() {
-            cell.log_air();
-        }
-    }
-    let hosts_at: Vec<NodeId> = flows.iter().flat_map(|(_, from, to)| [*from, *to]).collect();
-    let mut world = Network::new(links, cells, map, hosts_at, Flows::default(), observers);
-    for (number, ((endpoints, from, to), plans)) in (0..).zip(flows.into_iter().zip(&plans)) {
-        attach(&mut world, scenario, number, endpoints, [from, to], plans)?;
-    }
-    let flows = plans.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Ok((world, Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows }))
+/// The network of a scenario in parts: all that does not depend on who its hosts are.
+pub(crate) struct Parts<P> {
+    links: Vec<Link<P>>,
+    cells: Vec<Cell<P>>,
+    /// The nodes by name.
+    pub(crate) nodes: BTreeMap<String, NodeId>,
+    map: Map,
+    /// The flows, in the order of the scenario.
+    pub(crate) flows: Vec<FlowParts>,
 }
 
-fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<Packet>>, Error> {
+/// A flow whose endpoints are not attached yet.
+pub(crate) struct FlowParts {
+    endpoints: Endpoints,
+    /// The nodes at which it begins and ends.
+    pub(crate) ends: [NodeId; 2],
+    pub(crate) plans: Plans,
+}
+
+impl FlowParts {
+    /// The probes of its measured directions.
+    pub(crate) fn probes(&self, scenario: &Scenario) -> Probes {
+        let (plan, reverse_plan) = &self.plans;
+        Probes {
+            forward: observers::probe(scenario, plan),
+            reverse: reverse_plan.as_ref().map(|plan| Box::new(observers::probe(scenario, plan))),
+        }
+    }
+}
+
+impl<P: Observed> Parts<P> {
+    /// Builds the machines and the flows, and finds the routes.
+    pub(crate) fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
+        let seed = Seed(scenario.seed);
+        let links = links(scenario, options, seed)?;
+        let mut cells = Vec::new();
+        for config in &scenario.wifi {
+            cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
+        }
+        let (nodes, mut map) = map_of(scenario);
+        let mut flows = Vec::new();
+        for flow in scenario.flows() {
+            let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
+            let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
+            let path = map.path(*from, *to).ok_or_else(no_route)?;
+            let return_path = map.path(*to, *from).ok_or_else(no_route)?;
+            for hop in path.iter().chain(&return_path) {
+                if let Hop::Cell { cell, from, to } = *hop {
+                    let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                    cells[cell].carry(from, to, flow.category).map_err(refused)?;
+                }
+            }
+            let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
+            let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
+            let reverse_plan = flow.reverse().map(|reverse| plan(reverse, [&return_path, &path]));
+            let plan = plan(flow, [&path, &return_path]);
+            if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
+                return Err(Error::NoTime { flow: plan.flow.name });
+            }
+            flows.push(FlowParts { endpoints, ends: [*from, *to], plans: (plan, reverse_plan) });
+        }
+        Ok(Self { links, cells, nodes, map, flows })
+    }
+
+    /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens the captures. `ports_of` returns the ports
+    /// that will be attached to the node with a name. Also returns the flows, which are not attached yet.
+    pub(crate) fn connect<H: Hosts<P>>(
+        mut self,
+        scenario: &Scenario,
+        options: &RunOptions,
+        hosts: H,
+        hosts_at: impl IntoIterator<Item = NodeId>,
+        ports_of: impl Fn(&str) -> Vec<PortId>,
+    ) -> Result<(World<P, H>, Vec<FlowParts>), Error> {
+        for cell in &mut self.cells {
+            cell.measure(window(scenario));
+            if scenario.measure.series.contains(&Series::Queue) {
+                cell.log_queues();
+            }
+        }
+        let observers = observers::observers(scenario, options, ports_of)?;
+        for (cell, air) in self.cells.iter_mut().zip(&observers.air) {
+            if air.is_in_use() {
+                cell.log_air();
+            }
+        }
+        Ok((Network::new(self.links, self.cells, self.map, hosts_at, hosts, observers), self.flows))
+    }
+}
+
+/// The plan of a run with these flows.
+pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Plan {
+    let flows = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
+    Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows }
+}
+
+/// Builds and connects the machines, attaches the flows, and opens the captures.
+pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
+    let parts = Parts::new(scenario, options)?;
+    let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.ends).collect();
+    let names: Vec<[String; 2]> =
+        parts.flows.iter().map(|flow| [flow.plans.0.flow.from.clone(), flow.plans.0.flow.to.clone()]).collect();
+    let ports_of = |node: &str| {
+        let ends = |end: usize| (0..).zip(&names).filter(move |(_, names)| names[end] == node);
+        let ports = [0, 1].map(|end| ends(end).map(move |(flow, _): (u32, _)| PortId(2 * flow + end as u32)));
+        ports.into_iter().flatten().collect()
+    };
+    let (mut world, flows) = parts.connect(scenario, options, Flows::default(), hosts_at, ports_of)?;
+    let mut plans = Vec::new();
+    let mut connections: BTreeMap<NodeId, u32> = BTreeMap::new();
+    for flow in flows {
+        let number = connections.entry(flow.ends[0]).or_default();
+        plans.push(attach(&mut world, scenario, *number, flow)?);
+        *number += 1;
+    }
+    Ok((world, plan(scenario, plans)))
+}
+
+fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<P>>, Error> {
     let mut links = Vec::new();
     for direction in 0..2 * scenario.link.len() {
         let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
         let server = server(config, &name, options)?;
-        let mut link = Link::<Packet>::new(config, server, seed, &name);
+        let mut link = Link::<P>::new(config, server, seed, &name);
         link.measure(window(scenario));
         if scenario.measure.series.contains(&Series::Queue) {
             link.log_queue();
@@ -118,7 +185,7 @@ fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Li
 fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
-        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+        let text = read_trace(&path).map_err(|source| Error::ReadTrace {
             link: name.to_owned(),
             path: path.clone(),
             source,
@@ -131,6 +198,25 @@ fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Ser
         return Ok(Server::Schedule(schedule));
     }
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
+}
+
+/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An endless file is an error, not a hang.
+const LARGEST_TRACE: u64 = 1 << 28;
+
+fn read_trace(path: &Path) -> io::Result<String> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST_TRACE + 1).read_to_end(&mut octets)?;
+    if octets.len() as u64 > LARGEST_TRACE {
+        return Err(io::Error::other(format!(
+            "found more than {} MiB, expected a trace in mahimahi's format",
+            LARGEST_TRACE >> 20
+        )));
+    }
+    String::from_utf8(octets).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&octet| octet == b'\n').count();
+        io::Error::other(format!("line {line}: found an octet that is not UTF-8, expected the number of a millisecond"))
+    })
 }
 
 /// The nodes by name, and the map of links and cells between them.
@@ -149,16 +235,12 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of flow `number` to these nodes.
-fn attach(
-    world: &mut World,
-    scenario: &Scenario,
-    number: u32,
-    endpoints: Endpoints,
-    [from, to]: [NodeId; 2],
-    (plan, reverse_plan): &Plans,
-) -> Result<(), Error> {
-    let addresses = acklab_wire::Endpoints::of_connection(number);
+/// Attaches the two endpoints of a flow, which is connection `number` of its first node, and returns its plans.
+fn attach(world: &mut World, scenario: &Scenario, number: u32, flow: FlowParts) -> Result<Plans, Error> {
+    let probes = flow.probes(scenario);
+    let FlowParts { endpoints, ends: [from, to], plans } = flow;
+    let plan = &plans.0;
+    let addresses = acklab_wire::Endpoints::of_nodes(from.0, to.0, number);
     let route = |addresses, destination| Route {
         dscp: plan.flow.category.dscp(),
         ..Route::new(endpoints.protocol(), addresses, destination)
@@ -169,10 +251,6 @@ fn attach(
     // The packets that arrive at one end have the key of those that the other end sends.
     world.attach(from, keys[1]).map_err(refused)?;
     world.attach(to, keys[0]).map_err(refused)?;
-    let probes = Probes {
-        forward: observers::probe(scenario, plan),
-        reverse: reverse_plan.as_ref().map(|plan| Box::new(observers::probe(scenario, plan))),
-    };
     world.hosts.add(|pool| {
         let ends = endpoints.bind(&plan.flow, Seed(scenario.seed), routes, pool);
         let mut flow = flows::Flow::new(ends, keys, probes);
@@ -181,5 +259,5 @@ fn attach(
         }
         flow
     });
-    Ok(())
+    Ok(plans)
 }

@@ -1,12 +1,13 @@
 //! Captures: the packets that pass a point of the network, or the air of a cell, in a pcapng file for Wireshark.
 //!
 //! A file has one interface, named after its point; each point has its own file. Times have a resolution of nanoseconds, and the
-//! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of
-//! [`Endpoints::of_connection`](acklab_wire::Endpoints::of_connection).
+//! start of the run is 1970-01-01T00:00:00Z. Each node has one address, and each flow a port of its own
+//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)); the file has the names of the nodes.
 //!
 //! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a packet keeps its length field and its
 //! checksums, and takes at most 112 octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of packets
-//! with payload.
+//! with payload. Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption Secrets Block, so that
+//! Wireshark decrypts them.
 //!
 //! The IPv4 identification of a packet is the number of its flow's packets at this point before it. It distinguishes a retransmission
 //! from the original, but does not identify a packet across the captures of different points.
@@ -16,14 +17,15 @@ mod file;
 
 pub use air::AirCapture;
 
-use crate::packet::Packet;
-use acklab_base::{Datagram, FlowKey, Instant};
+use crate::packet::Observed;
+use acklab_base::{FlowKey, Instant};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use file::{CaptureFile, Interface};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 /// Why a capture cannot be written.
@@ -73,11 +75,19 @@ impl Capture {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, point: &str, title: Option<&str>, extent: Extent) -> Result<Self, Error> {
-        let most_octets = match extent {
-            Extent::Headers => 80,
-            Extent::Whole => u32::from(u16::MAX),
-        };
-        let interface = Interface { name: point, link_type: DataLink::IPV4, most_octets };
+        Self::create_for(DataLink::IPV4, path, point, title, extent)
+    }
+
+    /// Like [`create`](Self::create), for packets with this link type.
+    pub(crate) fn create_for(
+        link_type: DataLink,
+        path: &Path,
+        point: &str,
+        title: Option<&str>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        // Datagrams of QUIC are kept whole, and extension headers of IPv6 may have any length.
+        let interface = Interface { name: point, link_type, most_octets: u16::MAX.into() };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,
             extent,
@@ -86,16 +96,27 @@ impl Capture {
         })
     }
 
+    /// Names the hosts with these addresses.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+        self.file.name_hosts(hosts)
+    }
+
     /// Records that `packet` passes the point at `now`.
     ///
     /// # Errors
     /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails, after which the capture is unusable.
-    pub fn record(&mut self, now: Instant, packet: &Packet) -> Result<(), Error> {
+    pub fn record(&mut self, now: Instant, packet: &impl Observed) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
             .encode(*identification, self.extent, &mut self.octets)
             .map_err(|source| self.file.packet_error(source))?;
         *identification = identification.wrapping_add(1);
+        if let Some(secrets) = packet.secrets() {
+            self.file.reveal(secrets)?;
+        }
         self.file.write(now, &self.octets, packet.wire_len().get() as u32)
     }
 

@@ -2,14 +2,14 @@
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
-use crate::socket::{Snapshot, Socket};
+use crate::socket::{End, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
 
 /// One flow.
-pub(crate) struct Flow {
+pub(crate) struct Flow<E: ?Sized = dyn Socket> {
     /// The sending and the receiving end.
-    ends: [Box<dyn Socket>; 2],
+    pub(crate) ends: [Box<E>; 2],
     pub(crate) probes: Probes,
     /// The keys of the forward and the reverse direction.
     pub(crate) keys: [FlowKey; 2],
@@ -17,9 +17,9 @@ pub(crate) struct Flow {
     before: [Snapshot; 2],
 }
 
-impl Flow {
-    pub(crate) fn new(ends: [Box<dyn Socket>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
-        let before = [ends[0].snapshot(), ends[1].snapshot()];
+impl<E: End + ?Sized> Flow<E> {
+    pub(crate) fn new(ends: [Box<E>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
+        let before = [ends[0].snapshot(Instant::ZERO), ends[1].snapshot(Instant::ZERO)];
         Self { ends, probes, keys, before }
     }
 
@@ -31,7 +31,7 @@ impl Flow {
     /// By measured direction, the probe and the names of the reasons for which the receiving end sends acknowledgments.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
         let reasons = self.ends.iter().rev().map(|end| {
-            let acknowledgments = end.snapshot().acknowledgments.into_iter();
+            let acknowledgments = end.snapshot(Instant::ZERO).acknowledgments.into_iter();
             acknowledgments.map(|(reason, _)| reason).collect()
         });
         self.probes.directions().zip(reasons)
@@ -39,7 +39,7 @@ impl Flow {
 
     /// Begins the window of measurement.
     fn open(&mut self, now: Instant) {
-        self.before = [self.ends[0].snapshot(), self.ends[1].snapshot()];
+        self.before = [self.ends[0].snapshot(now), self.ends[1].snapshot(now)];
         self.probes.forward.open(now, self.before[0].rtt_samples);
         if let Some(reverse) = &mut self.probes.reverse {
             reverse.open(now, self.before[1].rtt_samples);
@@ -52,14 +52,39 @@ impl Flow {
         if let Some(reverse) = &mut self.probes.reverse {
             reverse.close(until);
         }
-        [0, 1].map(|end| self.ends[end].snapshot().since(&self.before[end]))
+        [0, 1].map(|end| self.ends[end].snapshot(until).since(&self.before[end]))
+    }
+}
+
+/// Hosts whose flows are measured.
+pub(crate) trait Measured {
+    /// The ends of the flows.
+    type End: End + ?Sized;
+
+    /// All flows.
+    fn flows(&self) -> &[Flow<Self::End>];
+
+    /// All flows.
+    fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
+
+    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
+    fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
+    where
+        Self::End: 'a,
+    {
+        self.flows().iter().flat_map(|flow| flow.probes.directions())
+    }
+
+    /// Begins the window of measurement.
+    fn open(&mut self, now: Instant) {
+        self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
     }
 }
 
 /// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end.
 #[derive(Default)]
 pub(crate) struct Flows {
-    pub(crate) all: Vec<Flow>,
+    all: Vec<Flow>,
     pool: Pool,
 }
 
@@ -69,15 +94,17 @@ impl Flows {
         let flow = make(&mut self.pool);
         self.all.push(flow);
     }
+}
 
-    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
-        self.all.iter().flat_map(|flow| flow.probes.directions())
+impl Measured for Flows {
+    type End = dyn Socket;
+
+    fn flows(&self) -> &[Flow] {
+        &self.all
     }
 
-    /// Begins the window of measurement.
-    pub(crate) fn open(&mut self, now: Instant) {
-        self.all.iter_mut().for_each(|flow| flow.open(now));
+    fn flows_mut(&mut self) -> &mut [Flow] {
+        &mut self.all
     }
 }
 

@@ -6,11 +6,11 @@ mod bursts;
 mod delay;
 mod throughput;
 
-use crate::packet::Packet;
-use crate::statistics::{Mean, OverTime};
+use crate::packet::Observed;
+use crate::statistics::{Distribution, Mean, OverTime};
 
 use acklab_base::event::AckTime;
-use acklab_base::{Datagram, Duration, Event, Instant, Vitals};
+use acklab_base::{Duration, Event, Instant, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
@@ -100,8 +100,12 @@ pub(crate) struct FlowProbe {
     pub(crate) srtt: OverTime,
     pub(crate) idt_ewma: OverTime,
     pub(crate) rtt: Mean,
+    pub(crate) min_rtt: Option<Duration>,
+    /// Octets that have arrived and that the application has not read.
+    pub(crate) blocked: OverTime,
     pub(crate) feedback_age: Mean,
     pub(crate) one_way_delay: Mean,
+    pub(crate) one_way_delays: Distribution,
     pub(crate) bursts: Bursts,
     pub(crate) application_delay: ApplicationDelay,
     pub(crate) throughput: Throughput,
@@ -127,8 +131,11 @@ impl FlowProbe {
             srtt: OverTime::default(),
             idt_ewma: OverTime::default(),
             rtt: Mean::default(),
+            min_rtt: None,
+            blocked: OverTime::default(),
             feedback_age: Mean::default(),
             one_way_delay: Mean::default(),
+            one_way_delays: Distribution::default(),
             bursts: Bursts::new(burst_gap),
             application_delay: ApplicationDelay::default(),
             throughput: Throughput::new(bin),
@@ -152,6 +159,7 @@ impl FlowProbe {
         fresh.in_flight = self.in_flight.reopened(now);
         fresh.srtt = self.srtt.reopened(now);
         fresh.idt_ewma = self.idt_ewma.reopened(now);
+        fresh.blocked = self.blocked.reopened(now);
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
         fresh.application_delay = self.application_delay.reopened(now);
@@ -162,7 +170,7 @@ impl FlowProbe {
     /// Ends the window of measurement.
     pub(crate) fn close(&mut self, until: Instant) {
         self.bursts.finish();
-        for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma] {
+        for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma, &mut self.blocked] {
             quantity.finish(until);
         }
         self.application_delay.finish(until);
@@ -200,7 +208,7 @@ impl FlowProbe {
 
     /// The sender has received a pure ACK.
     #[inline]
-    pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &Packet, sender: &Vitals) {
+    pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &impl Observed, sender: &Vitals) {
         self.acks_delivered += 1;
         self.ack_bytes += packet.wire_len().get();
         self.feedback_age.add(now.since(packet.origin()).as_nanos() as f64);
@@ -220,6 +228,7 @@ impl FlowProbe {
         if sender.rtt_samples > self.rtt_samples {
             self.rtt_samples = sender.rtt_samples;
             self.rtt.add(sender.latest_rtt.as_nanos() as f64);
+            self.min_rtt = Some(self.min_rtt.map_or(sender.latest_rtt, |least| least.min(sender.latest_rtt)));
             if let Some(srtt) = sender.smoothed_rtt {
                 let srtt = srtt.as_nanos() as f64;
                 self.srtt.set(now, srtt);
@@ -250,11 +259,16 @@ impl FlowProbe {
         receiver: &Vitals,
         offset: impl FnOnce() -> u64,
     ) {
-        let delay = now.since(origin).as_nanos() as f64;
+        let delay = now.since(origin).as_nanos();
+        self.one_way_delays.add(delay);
+        let delay = delay as f64;
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         match receiver.read {
-            Some(upto) => self.application_delay.delivered(now, upto),
+            Some(upto) => {
+                self.application_delay.delivered(now, upto);
+                self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
+            }
             // Without order, data are read on arrival.
             None => self.application_delay.read(now, delay),
         }
@@ -267,6 +281,7 @@ impl FlowProbe {
     pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
             self.application_delay.delivered(now, upto);
+            self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
         }
     }
 

@@ -7,7 +7,7 @@ mod snapshot;
 pub(crate) use application::Application;
 pub(crate) use snapshot::Snapshot;
 
-use crate::packet::{Packet, Pool, Route, SpareList};
+use crate::packet::{Observed, Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
 use acklab_base::{Endpoint, Event, Instant};
 use acklab_net::Departure;
@@ -44,8 +44,17 @@ impl Role {
     }
 }
 
+/// One end of a flow, as its measurement sees it.
+pub(crate) trait End: Send {
+    /// The counters at `now`.
+    fn snapshot(&self, now: Instant) -> Snapshot;
+
+    /// Records the decisions of the ACK policy from now on.
+    fn record_decisions(&mut self);
+}
+
 /// An endpoint at a port of the network, whatever its transport.
-pub(crate) trait Socket: Send {
+pub(crate) trait Socket: End {
     /// A packet arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
@@ -54,12 +63,6 @@ pub(crate) trait Socket: Send {
 
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
-
-    /// The current counters.
-    fn snapshot(&self) -> Snapshot;
-
-    /// Records the decisions of the ACK policy from now on.
-    fn record_decisions(&mut self);
 }
 
 /// An endpoint with its application and the IP header of its packets.
@@ -216,9 +219,15 @@ where
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
+}
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::of(&self.endpoint)
+impl<E> End for Bound<E>
+where
+    E: Endpoint + Send,
+    E::Datagram: Pdu + Clone,
+{
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot::of(&self.endpoint, &self.application, now)
     }
 
     fn record_decisions(&mut self) {

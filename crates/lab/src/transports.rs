@@ -5,7 +5,8 @@ use crate::packet::{Pool, Route};
 use crate::scenario::{CustomKey, Flow, Transport, back_name};
 use crate::socket::{Application, Bound, Role, Socket};
 use crate::strategies::{self, Strategies};
-use acklab_app::{Reader, Traffic, Writer};
+use acklab_app::video::Frames;
+use acklab_app::{Player, Reader, Reading, Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint, Instant};
 use acklab_transport::tcp::receiver;
@@ -104,11 +105,15 @@ impl Endpoints {
     /// Connects both endpoints with the applications of `flow` and the routes of their packets.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
         let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
-        let writer = |traffic, name: &str| {
-            let chance = seed.stream(&format!("flow/{name}/source"));
-            Writer::new(traffic, start, stop, chance)
+        let source = |name: &str| seed.stream(&format!("flow/{name}/source"));
+        let writer = |traffic, name: &str| Writer::new(traffic, start, stop, source(name));
+        let play = |reading| match (reading, flow.traffic) {
+            (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {
+                Some(Player::new(Frames::new(video, source(&flow.name)), buffer, after_stall, stop))
+            }
+            _ => None,
         };
-        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
+        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading, play));
         let at_sender = Application::Writer(writer(flow.traffic, &flow.name));
         let reverse_writer = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
         let at_receiver = match (reader, reverse_writer) {
@@ -133,6 +138,7 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
         Transport::Udp(_) => udp(flow, labels),
         Transport::Tack(settings) => tack(flow, settings, labels, seed, strategies),
         Transport::Quic(settings) => quic(flow, settings, labels, seed, strategies),
+        Transport::Quinn(settings) => quinn(flow, settings, labels, seed, strategies),
         Transport::Custom(custom) => {
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
@@ -211,7 +217,8 @@ fn tcp(
 fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     let payload = flow.traffic.write().ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
-    Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).with_labels(labels))
+    let receiver = udp::Receiver::new(payload, !flow.reading.is_at_once());
+    Ok(Endpoints::new(UDP, udp::Sender::new(payload), receiver, payload, header).with_labels(labels))
 }
 
 /// Both ends are connections, even if the second does not write, so that strategies are made for both.
@@ -259,6 +266,37 @@ fn quic(
         preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         ack_policy: Some(config.ack.name().to_owned()),
+        ..labels
+    }))
+}
+
+fn quinn(
+    flow: &Flow,
+    settings: &acklab_quic::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let (name, back) = (&flow.name, back_name(&flow.name));
+    let controller =
+        |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
+    let refused = |source: acklab_quic::Error| Error::Transport {
+        flow: name.clone(),
+        name: labels.protocol.clone(),
+        reason: source.to_string(),
+    };
+    let mut client = acklab_quic::Connection::client(settings, controller(name)?, seed, name).map_err(refused)?;
+    let mut server = acklab_quic::Connection::server(settings, controller(&back)?, seed, name).map_err(refused)?;
+    let mut roles = [Role::Sender, Role::Receiver];
+    if flow.back.is_some() {
+        (client, server) = (client.two_way(), server.two_way());
+        roles = [Role::Initiator, Role::Responder];
+    }
+    let (payload, header) = (Bytes(settings.payload()), Bytes(settings.headers()));
+    let endpoints = Endpoints::of(UDP, roles, client, server.with_reading(reading(flow)), payload, header);
+    Ok(endpoints.with_labels(Labels {
+        controller: Some(settings.controller_name()),
+        ack_policy: Some(settings.ack_name()),
         ..labels
     }))
 }

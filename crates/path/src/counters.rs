@@ -40,6 +40,12 @@ pub struct Counters {
     pub bytes_out: Bytes,
     /// Sum of the waiting times of the packets served.
     pub waited: Duration,
+    /// Capacity requests sent.
+    pub capacity_requests: u64,
+    /// Octets of capacity assigned, in superframes that have ended.
+    pub bytes_assigned: Bytes,
+    /// Octets of assigned capacity that were not used, in superframes that have ended.
+    pub bytes_unused: Bytes,
     /// The queue's length over time.
     pub queue: QueueLength,
 }
@@ -133,6 +139,20 @@ impl Tally {
         if let Some(counters) = self.at(at) {
             counters.packets_out += 1;
             counters.bytes_out += size;
+        }
+    }
+
+    pub(crate) fn requests_capacity(&mut self, at: Instant) {
+        if let Some(counters) = self.at(at) {
+            counters.capacity_requests += 1;
+        }
+    }
+
+    /// Counts the capacity of a superframe, or of several, that began at `at`.
+    pub(crate) fn ends_superframe(&mut self, at: Instant, assigned: Bytes, unused: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.bytes_assigned += assigned;
+            counters.bytes_unused += unused;
         }
     }
 

@@ -16,6 +16,7 @@
 //! | [`link`] | [`Link`]: the machine, and its [`Config`](link::Config) |
 //! | [`queue`] | queue disciplines: which packets wait, are dropped or are marked; [`Buffer`]: a queue whose owner dequeues |
 //! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
+//! | [`demand`] | capacity on demand, in place of gate and server: the return channel of a satellite terminal |
 //! | [`server`] | serialisation: a constant rate, a schedule of rates, or a recorded trace |
 //! | [`loss`] | models of packet loss |
 //! | [`duplicate`] | a model of packet duplication |
@@ -23,6 +24,7 @@
 //! | [`counters`] | packets and octets in and out, drops, marks, and the queue's length over time |
 
 pub mod counters;
+pub mod demand;
 pub mod duplicate;
 pub mod gate;
 pub mod jitter;

@@ -1,5 +1,6 @@
 //! One direction of a link: queue, device, gate, server and channel as one machine.
 
+mod assigned;
 mod channel;
 mod config;
 mod device;
@@ -7,11 +8,13 @@ mod device;
 pub use config::{Config, TraceFile};
 
 use crate::counters::{Counters, Tally};
+use crate::demand::Terminal;
 use crate::gate::Gate;
-use crate::queue::{Queue, Waiting, mark};
+use crate::queue::{PacketQueue, Queue, Verdict, Waiting, mark};
 use crate::server::Server;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine};
+use assigned::Assigned;
 use channel::Channel;
 use device::Device;
 use std::ops::Range;
@@ -25,6 +28,8 @@ pub struct Link<D> {
     device: Device,
     gate: Option<Gate>,
     server: Server,
+    /// In place of device, gate and server, if capacity is assigned on demand.
+    assigned: Option<Box<Assigned<D>>>,
     /// When the server finishes the last packet that it has begun.
     free_at: Instant,
     channel: Channel<D>,
@@ -37,8 +42,15 @@ impl<D: Datagram + Clone> Link<D> {
     /// or `config.trace`, because a link does not read files.
     #[must_use]
     pub fn new(config: &Config, server: Server, seed: Seed, name: &str) -> Self {
+        // The packets in a queue decide what capacity is requested, so their departures are not known on arrival.
+        let terminal = config.demand.zip(config.rate).map(|(demand, rate)| Terminal::new(demand, rate));
+        let queue = match terminal {
+            Some(_) => Queue::Stored(PacketQueue::new(config.queue)),
+            None => Queue::new(config.queue),
+        };
         Self {
-            queue: Queue::new(config.queue),
+            queue,
+            assigned: terminal.map(|terminal| Box::new(Assigned::new(terminal, config.overhead))),
             device: Device::new(config.device_queue as usize),
             gate: config.gate.map(Gate::new),
             server,
@@ -79,7 +91,10 @@ impl<D: Datagram + Clone> Link<D> {
     /// The mean rate from the start of the run to `until` in bits per second. Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, until: Instant) -> Option<f64> {
-        self.server.mean_rate(until)
+        match &self.assigned {
+            Some(assigned) => Some(assigned.terminal.greatest_rate()),
+            None => self.server.mean_rate(until),
+        }
     }
 
     /// Removes the packet that arrives first and returns it with the instant of its arrival, which lies in the future.
@@ -118,6 +133,9 @@ impl<D: Datagram + Clone> Link<D> {
         if let Queue::Precomputed(fifo) = &mut self.queue {
             return fifo.advance(now, &mut self.tally);
         }
+        if let (Some(assigned), Queue::Stored(packets)) = (&mut self.assigned, &mut self.queue) {
+            return assigned.advance(now, packets, &mut self.channel, &mut self.tally);
+        }
         while let Some((ready, leaves)) = self.next_departure()
             && leaves <= now
         {
@@ -146,6 +164,12 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         let size = packet.wire_len();
         let on_wire = size + self.overhead;
         self.tally.arrives(now, size);
+        if let (Some(assigned), Queue::Stored(packets)) = (&mut self.assigned, &mut self.queue) {
+            if !matches!(packets.offer(now, packet, true, &mut self.tally), Verdict::Dropped(_)) {
+                assigned.terminal.joins(on_wire.get());
+            }
+            return;
+        }
         let start = self.start_of(now);
         let leaves = self.device.entry(now, start);
         let need_not_wait = leaves == now;
@@ -183,6 +207,10 @@ impl<D: Datagram + Clone> Machine for Link<D> {
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         let arrival = self.channel.in_flight.front().map(|(at, _)| *at);
+        if let (Some(assigned), Queue::Stored(packets)) = (&self.assigned, &self.queue) {
+            let event = assigned.is_waiting(packets).then(|| assigned.terminal.next_event().0);
+            return Instant::earliest(arrival, event);
+        }
         // A queued packet arrives after those in flight, unless packets may overtake each other.
         if arrival.is_some() && !self.channel.can_overtake {
             return arrival;

@@ -11,7 +11,7 @@ pub mod fifo;
 mod precomputed;
 mod registry;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 
 pub use ack_filter::newest::{Keeps, Place};
 pub use buffer::Buffer;

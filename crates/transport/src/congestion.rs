@@ -1,79 +1,72 @@
-//! Congestion control by the controllers of the [shelf](crate::cc), for transports that number packets.
+//! Congestion control by the controllers of the [shelf](crate::cc) for transports that number packets: TACK and QUIC.
 //!
-//! Positions are packet numbers. A loss or a mark reduces the window at most once a round trip, for packets that left before a reduction do
-//! not cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn
-//! out to have been none are undone, if the transport tells of them.
+//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets that left before a reduction do not
+//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out to
+//! have been none are undone.
 
 use crate::cc::{self, Acked, CongestionControl, Controller, FlightMeasure, Position, Signal, Window};
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
-use crate::recovery::rtt::Estimator;
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant, Rate};
 
-/// How a transport sends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setup {
-    /// Octets of a full-sized packet, as the transport counts them.
-    pub(crate) mss: u64,
-    /// The initial window, in octets.
-    pub(crate) initial_window: u64,
-    /// Who is paced.
-    pub(crate) pacing: pacing::Config,
-    /// What a loss or a mark halves.
-    pub(crate) reduces: FlightMeasure,
-    /// How fast a window is spread that a controller names no rate for.
-    pub(crate) spread: pacing::Spread,
-}
-
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counters {
+pub struct Counters {
     /// Recoveries that ended.
-    pub(crate) recoveries: u64,
+    pub recoveries: u64,
     /// Time spent in those.
-    pub(crate) recovery_time: Duration,
+    pub recovery_time: Duration,
     /// Reductions that were undone.
-    pub(crate) undone: u64,
-    /// Reductions in response to marks.
-    pub(crate) marks: u64,
+    pub undone: u64,
 }
 
-/// What feedback has brought, after the board has drawn its conclusions. Sizes in octets.
+/// What an acknowledgment or a timer has brought, after the board has drawn its conclusions. Sizes in octets.
 #[derive(Debug)]
-pub(crate) struct News<'a> {
-    pub(crate) now: Instant,
-    pub(crate) delivered: u64,
-    pub(crate) total_delivered: u64,
-    pub(crate) lost: &'a [cc::Lost],
+pub struct News<'a> {
+    /// The present.
+    pub now: Instant,
+    /// Newly acknowledged.
+    pub delivered: u64,
+    /// Acknowledged since the connection began.
+    pub total_delivered: u64,
+    /// Packets that are lost, in the order of their numbers.
+    pub lost: &'a [cc::Lost],
     /// Packets that had been taken for lost and were not.
-    pub(crate) spuriously_lost: u64,
-    pub(crate) in_flight: u64,
-    pub(crate) prior_in_flight: u64,
-    pub(crate) largest_acknowledged: Option<u64>,
-    pub(crate) next_number: u64,
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) estimator: &'a Estimator,
+    pub spuriously_lost: u64,
+    /// In flight after it.
+    pub in_flight: u64,
+    /// In flight before it.
+    pub prior_in_flight: u64,
+    /// The largest packet number acknowledged so far.
+    pub largest_acknowledged: Option<u64>,
+    /// The number of the next packet.
+    pub next_number: u64,
+    /// The round trip that it measures.
+    pub rtt: Option<Duration>,
+    /// The smoothed round trip.
+    pub srtt: Option<Duration>,
     /// The shortest round trip.
-    pub(crate) min_rtt: Option<Duration>,
-    pub(crate) newest: Option<(Newest, Stamp)>,
-    /// The rate that the receiver reports, if controllers go by that one: octets over a time.
-    pub(crate) reported: Option<(u64, Duration)>,
-    /// Of what was delivered, the octets that the network marked.
-    pub(crate) marked: u64,
-    pub(crate) outcomes: &'a [Transmission],
+    pub min_rtt: Option<Duration>,
+    /// Of the packets that it acknowledges, the one sent last.
+    pub newest: Option<(Newest, Stamp)>,
+    /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement.
+    pub reported: Option<(u64, Duration)>,
+    /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
+    pub outcomes: &'a [Transmission],
     /// Everything was lost for so long that the window says nothing any more.
-    pub(crate) is_persistent: bool,
+    pub is_persistent: bool,
 }
 
 /// What has happened to congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
+    /// A recovery began.
     Entered,
-    /// The window was reduced because of a mark.
-    Reduced,
+    /// A recovery ended.
     Exited,
+    /// The last reduction was undone.
     Undone,
 }
 
@@ -86,13 +79,19 @@ struct Reduction {
     lost: u64,
 }
 
+/// A controller and its window, with what it is told and asked.
 #[derive(Debug)]
-pub(crate) struct Congestion {
-    pub(crate) window: Window,
+pub struct Congestion {
+    /// The window.
+    pub window: Window,
     controller: Controller,
     sampler: Option<Sampler>,
-    setup: Setup,
     pacer: Pacer,
+    pacing: pacing::Config,
+    spread: pacing::Spread,
+    reduces: FlightMeasure,
+    /// Octets that the network marked, of which the controller is told with the next ACK.
+    marked: u64,
     state: CongestionState,
     /// Packets from this number on left after the last reduction.
     recover: u64,
@@ -101,18 +100,24 @@ pub(crate) struct Congestion {
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
     /// The window was used up since the last feedback.
-    pub(crate) held_back: bool,
-    pub(crate) counters: Counters,
+    pub held_back: bool,
+    /// What it counts.
+    pub counters: Counters,
 }
 
 impl Congestion {
-    pub(crate) fn new(setup: Setup, controller: Controller) -> Self {
+    /// `controller` with a window of `initial_window` octets; a full-sized packet has `mss`.
+    #[must_use]
+    pub fn new(controller: Controller, initial_window: u64, mss: u64) -> Self {
         Self {
-            window: Window { cwnd: setup.initial_window, ssthresh: u64::MAX, mss: setup.mss },
+            window: Window { cwnd: initial_window, ssthresh: u64::MAX, mss },
             sampler: controller.wants_delivery_rate().then(Sampler::default),
             controller,
-            setup,
             pacer: Pacer::default(),
+            pacing: pacing::Config::Always,
+            spread: pacing::Spread::LINUX,
+            reduces: FlightMeasure::Pipe,
+            marked: 0,
             state: CongestionState::Open,
             recover: 0,
             recovery_began: Instant::ZERO,
@@ -123,40 +128,72 @@ impl Congestion {
         }
     }
 
-    pub(crate) const fn wants_stamps(&self) -> bool {
+    /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by `spread`.
+    #[must_use]
+    pub fn with_pacing(self, pacing: pacing::Config, spread: pacing::Spread) -> Self {
+        Self { pacing, spread, ..self }
+    }
+
+    /// Halves `reduces` on a loss or a mark. Otherwise what is in flight is halved.
+    #[must_use]
+    pub fn with_reduction(self, reduces: FlightMeasure) -> Self {
+        Self { reduces, ..self }
+    }
+
+    /// What a loss or a mark halves, with so much in flight.
+    const fn reduced(&self, in_flight: u64) -> u64 {
+        match self.reduces {
+            FlightMeasure::Window => self.window.cwnd,
+            FlightMeasure::Pipe | FlightMeasure::FlightSize => in_flight,
+        }
+    }
+
+    /// Of what the next ACK delivers, so many octets were marked.
+    pub const fn note_marked(&mut self, octets: u64) {
+        self.marked += octets;
+    }
+
+    /// Does the controller need the delivery rate, and so [stamps](Self::stamp)?
+    #[must_use]
+    pub const fn wants_stamps(&self) -> bool {
         self.sampler.is_some()
     }
 
-    pub(crate) fn wants_outcomes(&self) -> bool {
+    /// Does the controller need the outcome of each packet?
+    #[must_use]
+    pub fn wants_outcomes(&self) -> bool {
         self.controller.wants_outcomes()
     }
 
-    pub(crate) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
+    /// The handshake is complete, with this round trip.
+    pub fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         self.controller.on_established(now, &mut self.window, rtt);
     }
 
     /// When pacing lets the next packet leave, if not now.
+    #[must_use]
     #[inline]
-    pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
+    pub fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.pacer.holds_until(now)
     }
 
     /// May a packet with so many octets follow those in flight?
+    #[must_use]
     #[inline]
-    pub(crate) const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
+    pub const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
         in_flight == 0 || in_flight + octets <= self.window.cwnd
     }
 
     /// What a packet remembers that leaves now, with which so much is in flight.
     #[inline]
-    pub(crate) fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
+    pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
         self.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
     /// A packet has left.
     #[inline]
-    pub(crate) fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
+    pub fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
         sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
         self.controller.on_sent(&mut self.window, &sent);
         if let Some(rate) = self.pacing_rate(srtt) {
@@ -164,12 +201,12 @@ impl Congestion {
         }
     }
 
-    /// The rate of sending, where a controller names none, is that of its window.
+    /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).
     #[inline]
     fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
         let Window { cwnd, ssthresh, .. } = self.window;
-        let of_window = || pacing::rate_of_window(self.setup.spread, cwnd, ssthresh, srtt?);
-        match self.setup.pacing {
+        let of_window = || pacing::rate_of_window(self.spread, cwnd, ssthresh, srtt?);
+        match self.pacing {
             pacing::Config::Always => self.controller.pacing_rate().or_else(of_window),
             pacing::Config::Controller => self.controller.pacing_rate(),
             pacing::Config::Never => None,
@@ -177,14 +214,40 @@ impl Congestion {
     }
 
     /// The application has nothing more to send, and the window would let it.
-    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
+    pub fn on_app_limited(&mut self, in_flight: u64) {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_app_limited(in_flight);
         }
     }
 
+    /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
+    /// within the round trip. `largest` is the largest packet number acknowledged. Returns whether the window was reduced.
+    pub fn on_mark(&mut self, now: Instant, in_flight: u64, largest: u64, next_number: u64) -> bool {
+        if largest < self.recover {
+            return false;
+        }
+        self.reduction = None;
+        let reduced = self.reduced(in_flight);
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, reduced, Signal::Mark);
+        if self.state == CongestionState::Open {
+            self.recovery_began = now;
+            self.set_state(now, CongestionState::Reduced);
+        }
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+        self.recover = next_number;
+        true
+    }
+
+    /// Does the controller itself set a rate?
+    #[must_use]
+    pub fn names_rate(&self) -> bool {
+        self.controller.pacing_rate().is_some()
+    }
+
     /// Feedback has come. Returns what has changed by it.
-    pub(crate) fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
+    pub fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
         let mut changes = [None; 3];
         let is_past = news.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
         if self.state != CongestionState::Open && is_past {
@@ -196,14 +259,10 @@ impl Congestion {
         }
         if let Some(newest) = news.lost.last() {
             if newest.start.0 >= self.recover {
-                self.enter(news, Signal::Loss);
+                self.enter(news);
                 changes[2] = Some(Change::Entered);
             }
             self.tell_losses(news);
-        }
-        if news.marked > 0 && is_past && changes[2].is_none() {
-            self.enter(news, Signal::Mark);
-            changes[2] = Some(Change::Reduced);
         }
         if news.is_persistent {
             self.collapse(news);
@@ -212,25 +271,16 @@ impl Congestion {
         changes.into_iter().flatten()
     }
 
-    fn enter(&mut self, news: &News<'_>, signal: Signal) {
+    fn enter(&mut self, news: &News<'_>) {
         let Window { cwnd, ssthresh, .. } = self.window;
         self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
-        let flight = match self.setup.reduces {
-            FlightMeasure::Window => cwnd,
-            FlightMeasure::Pipe | FlightMeasure::FlightSize => {
-                news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>()
-            }
-        };
-        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, flight, signal);
+        let flight = news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>();
+        let reduced = self.reduced(flight);
+        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, reduced, Signal::Loss);
         if self.state == CongestionState::Open {
             self.recovery_began = news.now;
         }
-        let (state, is_mark) = match signal {
-            Signal::Mark => (CongestionState::Reduced, 1),
-            _ => (CongestionState::Recovery, 0),
-        };
-        self.counters.marks += is_mark;
-        self.set_state(news.now, state);
+        self.set_state(news.now, CongestionState::Recovery);
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }
@@ -250,9 +300,9 @@ impl Congestion {
     }
 
     fn exit(&mut self, now: Instant) {
-        let was_reduced = self.state == CongestionState::Reduced;
+        let was_marked = self.state == CongestionState::Reduced;
         self.set_state(now, CongestionState::Open);
-        if was_reduced {
+        if was_marked {
             return;
         }
         self.counters.recoveries += 1;
@@ -315,14 +365,14 @@ impl Congestion {
             delivered: news.delivered,
             total_delivered: news.total_delivered,
             lost: news.lost.iter().map(|lost| lost.bytes).sum(),
-            marked: news.marked,
+            marked: std::mem::take(&mut self.marked).min(news.delivered),
             in_flight: news.in_flight,
             prior_in_flight: news.prior_in_flight,
             acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),
             sent_to: Position(news.next_number),
             rtt: news.rtt,
             newest_rtt: news.rtt,
-            srtt: news.estimator.srtt(),
+            srtt: news.srtt,
             min_rtt: news.min_rtt,
             rate: None,
             state: self.state,

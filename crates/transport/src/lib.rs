@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`ack`] | when a receiver acknowledges: the ledger of what is unacknowledged, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
-//! | `congestion` | the controllers as transports that number packets drive them |
+//! | [`congestion`] | controllers driven by packet numbers, for TACK and QUIC |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`pacing`] | when the next segment may leave |
@@ -22,7 +22,7 @@
 
 pub mod ack;
 pub mod cc;
-mod congestion;
+pub mod congestion;
 pub mod custom;
 pub mod fault;
 pub mod pacing;

@@ -2,6 +2,7 @@
 //! and in order, and a peer that violates the protocol ends the connection.
 
 #[path = "common/hostile.rs"]
+#[allow(dead_code, reason = "each transport uses a part of it")]
 mod hostile;
 #[path = "quic/network.rs"]
 mod network;

@@ -4,7 +4,7 @@ mod aggregation;
 mod node;
 
 pub use aggregation::{AfterMissed, Aggregation, Delivery};
-pub use node::{Access, AccessPoint, Queues, Station};
+pub use node::{Access, AccessPoint, QueueCounts, Queues, Station};
 
 use crate::access::EdcaSet;
 use crate::phy::{Band, Guard, PacketExtension, Standard, Width};
@@ -65,12 +65,19 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
+    /// Which packets count towards the limits of queues.
+    #[serde(default)]
+    pub queue_counts: QueueCounts,
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,
     /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators wait as much longer.
     #[serde(default)]
     pub late_answers: Duration,
+    /// How much later than aCCATime all nodes sense that the medium is busy, as a radio in software might. PPDUs that begin within both of
+    /// each other collide.
+    #[serde(default)]
+    pub late_sensing: Duration,
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hack: Option<hack::Config>,

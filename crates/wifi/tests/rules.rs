@@ -64,6 +64,25 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
+/// Ten packets are in the queue when a PPDU takes them all, and twenty more come while it is on the air. By the rule of 2014 the queue is
+/// empty then, and ten of them find room; else the ten on the air still count. The limit holds for one station, or for all.
+#[test]
+fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
+    for queues in ["per-station", "shared"] {
+        for (counts, dropped) in [("unacknowledged", 20), ("unsent", 10)] {
+            let ap = json!({"name": "ap", "queue": {"discipline": "fifo", "limit": "10packets"}, "queues": queues});
+            let config = cell_of(1, json!({"standard": "802.11n", "ap": ap, "queue_counts": counts}));
+            let source = Source::download(1, PACKET);
+            let mut cell = quiet(&config, &[source]);
+            enter(&mut cell, at(1_000), &source, 0, 10);
+            // AIFS of 43 us; ten packets take more than 800 us at 150 Mbps.
+            play(&mut cell, at(1_100));
+            enter(&mut cell, at(1_100), &source, 0, 20);
+            assert_eq!(cell.counters()[0].dropped, dropped, "{queues}, {counts}");
+        }
+    }
+}
+
 /// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A FIFO for all stations does so after the
 /// tries of one frame.
 #[test]
@@ -225,6 +244,37 @@ fn a_block_ack_settles_the_whole_window() {
         }
     }
     assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
+}
+
+/// The spacings of two PPDUs that collide, in microseconds, if the medium is sensed so much later than in 4 us.
+fn spacings_of_collisions(late: &str) -> Vec<u64> {
+    let sources: Vec<Source> = (1..=2).map(|station| Source::upload(station, PACKET)).collect();
+    let config = cell_of(2, json!({"standard": "802.11a", "late_sensing": late}));
+    let mut cell = quiet(&config, &sources);
+    for (place, source) in sources.iter().enumerate() {
+        enter(&mut cell, at(1_000), source, place, 400);
+    }
+    play(&mut cell, at(2_000_000));
+    let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+    let collided: Vec<&Ppdu<Packet>> = data(&log).filter(|ppdu| ppdu.outcome == Outcome::Collided).collect();
+    let mut spacings: Vec<u64> = collided
+        .chunks_exact(2)
+        .map(|pair| {
+            assert!(pair[1].at < pair[0].at + pair[0].duration, "they overlap");
+            pair[1].at.since(pair[0].at).as_nanos() / 1_000
+        })
+        .collect();
+    spacings.sort_unstable();
+    spacings.dedup();
+    spacings
+}
+
+/// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the slot before.
+#[test]
+fn late_sensing_lets_adjacent_slots_collide() {
+    assert_eq!(spacings_of_collisions("0us"), [0]);
+    assert_eq!(spacings_of_collisions("9us"), [0, 9]);
+    assert_eq!(spacings_of_collisions("18us"), [0, 9, 18]);
 }
 
 /// Exchanges per second of stations that always upload.

@@ -5,6 +5,7 @@ use crate::{Endpoints, tcp, udp};
 use acklab_base::{AckHeader, Bytes, Ecn};
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What a transport sends in an IP packet, as a typed value. Networks know only this contract, and no transport by name.
 pub trait Pdu: Any + Debug + Send {
@@ -34,6 +35,11 @@ pub trait Pdu: Any + Debug + Send {
 
     /// Octets of its payload, which a capture may omit.
     fn payload(&self) -> u32;
+
+    /// The TLS secrets with which it can be decrypted, as far as its sender knew them: lines in the format of `SSLKEYLOGFILE` (RFC 9850).
+    fn secrets(&self) -> Option<&Arc<str>> {
+        None
+    }
 
     /// Replaces the contents of `octets` with the IPv4 packet that carries this between `endpoints`.
     ///

@@ -1,13 +1,12 @@
 //! Facts about a scenario's links, cells and flows that the tables need after the run.
 
 use super::{direction_config, direction_name};
-use crate::packet::Packet;
 use crate::scenario::{Flow, Scenario};
 use crate::transports::{Endpoints, Labels};
 use acklab_base::{Bytes, Duration, Instant};
 use acklab_net::Hop;
 use acklab_path::Link;
-use acklab_wifi::Cell;
+use acklab_wifi::{Cell, Packet};
 
 /// The facts about all links, cells and flows of a world, in their order in the world.
 pub(crate) struct Plan {
@@ -49,13 +48,13 @@ pub(crate) struct FlowPlan {
 
 impl FlowPlan {
     /// The plan of a flow whose data take `path` and whose ACKs take `return_path`.
-    pub(super) fn new(
+    pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
         [path, return_path]: [&[Hop]; 2],
         endpoints: &Endpoints,
-        links: &[Link<Packet>],
-        cells: &[Cell<Packet>],
+        links: &[Link<P>],
+        cells: &[Cell<P>],
     ) -> Self {
         let until = Instant::ZERO + scenario.duration;
         let rate = |hop: &Hop| match *hop {

@@ -114,7 +114,11 @@ impl Flow {
     pub fn tcp(&self) -> Option<tcp::Config> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.config()),
-            Transport::Udp(_) | Transport::Tack(_) | Transport::Quic(_) | Transport::Custom(_) => None,
+            Transport::Udp(_)
+            | Transport::Tack(_)
+            | Transport::Quic(_)
+            | Transport::Quinn(_)
+            | Transport::Custom(_) => None,
         }
     }
 
@@ -123,7 +127,11 @@ impl Flow {
     pub fn preset(&self) -> Option<Preset> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.preset),
-            Transport::Udp(_) | Transport::Tack(_) | Transport::Quic(_) | Transport::Custom(_) => None,
+            Transport::Udp(_)
+            | Transport::Tack(_)
+            | Transport::Quic(_)
+            | Transport::Quinn(_)
+            | Transport::Custom(_) => None,
         }
     }
 
@@ -156,6 +164,7 @@ impl Flow {
             Transport::Tcp(settings) => of(settings.ack, settings.congestion),
             Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
             Transport::Quic(settings) => of(settings.ack, settings.congestion),
+            Transport::Quinn(settings) => of(None, Some(settings.congestion)),
             Transport::Udp(_) => [None, None],
             Transport::Custom(custom) => [Some((CustomKey::Transport, custom.name)), None],
         };

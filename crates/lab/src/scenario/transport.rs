@@ -13,14 +13,16 @@ use serde_json::{Map, Value};
 pub enum Transport {
     /// TCP (RFC 9293).
     Tcp(Box<tcp::Settings>),
-    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant` and
-    /// `poisson`, and none of TCP's settings.
+    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant`,
+    /// `poisson` and `video`, and none of TCP's settings.
     Udp(udp::Settings),
     /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
     /// times round trips and measures rates.
     Tack(Box<tack::Settings>),
     /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets that encryption adds are counted.
     Quic(Box<quic::Settings>),
+    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold the keys.
+    Quinn(Box<acklab_quic::Settings>),
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
@@ -45,6 +47,7 @@ impl Transport {
             Self::Udp(_) => "UDP",
             Self::Tack(_) => "TACK",
             Self::Quic(_) => "QUIC",
+            Self::Quinn(_) => "QUIC (quinn)",
             Self::Custom(custom) => &custom.name,
         }
     }
@@ -54,7 +57,7 @@ impl Transport {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
             Self::Quic(settings) => Self::Quic(Box::new(settings.in_full())),
-            Self::Udp(_) | Self::Tack(_) | Self::Custom(_) => self.clone(),
+            Self::Udp(_) | Self::Tack(_) | Self::Quinn(_) | Self::Custom(_) => self.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The configuration of one link direction.
 
 use crate::server::RateStep;
-use crate::{duplicate, gate, jitter, loss, queue};
+use crate::{demand, duplicate, gate, jitter, loss, queue};
 use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Config {
     /// Releases packets in bursts, as an ACK-compressing link does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<gate::Config>,
+    /// Capacity that is requested and assigned, as on the return channel of a satellite terminal; `rate` is that of the carrier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand: Option<demand::Config>,
     /// Loss of packets after they have been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<loss::Config>,

@@ -3,26 +3,26 @@
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packet {
-    pub(super) flow: u32,
-    pub(super) size: u64,
-    pub(super) ecn: Ecn,
-    pub(super) header: Option<AckHeader>,
+pub(crate) struct Packet {
+    pub(crate) flow: u32,
+    pub(crate) size: u64,
+    pub(crate) ecn: Ecn,
+    pub(crate) header: Option<AckHeader>,
 }
 
 /// Data of flow 0.
-pub(super) fn data(size: u64) -> Packet {
+pub(crate) fn data(size: u64) -> Packet {
     Packet { flow: 0, size, ecn: Ecn::NotEct, header: None }
 }
 
 /// A pure ACK.
-pub(super) fn ack(flow: u32, ack: u32) -> Packet {
+pub(crate) fn ack(flow: u32, ack: u32) -> Packet {
     Packet { header: Some(AckHeader { ack, is_pure: true, ..AckHeader::default() }), flow, ..data(52) }
 }
 
 impl Packet {
     /// The same packet with a changed header.
-    pub(super) fn with(mut self, change: impl FnOnce(&mut AckHeader)) -> Self {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut AckHeader)) -> Self {
         self.header.as_mut().map(change);
         self
     }

@@ -13,7 +13,7 @@ use super::space::Spaces;
 use super::streams::Streams;
 use crate::ack::{Delivery, Policy};
 use crate::cc::{self, Controller};
-use crate::congestion::{Congestion, Setup};
+use crate::congestion::Congestion;
 use crate::pacing::Spread;
 use crate::recovery::packets::{Lost, Packet};
 use crate::recovery::rtt::Estimator;
@@ -139,15 +139,10 @@ impl Connection {
         let mut random = seed.stream(&format!("flow/{name}/{end}"));
         let mut id = || ConnectionId::of_word(random.below(u64::MAX));
         let (local, remote) = (id(), id());
-        let setup = Setup {
-            mss: config.datagram,
-            initial_window: config.initial_window,
-            // RFC 9002, §7.3.2.
-            reduces: cc::FlightMeasure::Window,
-            pacing: config.pacing,
-            spread: Spread::QUIC,
-        };
-        let congestion = Congestion::new(setup, controller);
+        // RFC 9002, §7.3.2: half of the window.
+        let congestion = Congestion::new(controller, config.initial_window, config.datagram)
+            .with_pacing(config.pacing, Spread::QUIC)
+            .with_reduction(cc::FlightMeasure::Window);
         let (_, window) = config.flow_control.initial();
         let (_, largest) = config.flow_control.largest();
         Self {

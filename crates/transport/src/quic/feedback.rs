@@ -114,19 +114,25 @@ impl Connection {
             largest_acknowledged: board.largest_acknowledged(),
             next_number: board.next_number(),
             rtt: progress.rtt,
-            estimator: &self.estimator,
+            srtt: self.estimator.srtt(),
             min_rtt: self.estimator.min(),
             newest: progress.newest.map(|newest| (newest, progress.stamp)),
             reported: None,
-            marked: (marks * self.config.datagram).min(progress.octets),
             outcomes: &self.outcomes,
             is_persistent,
         };
+        let until = self.streams.main().outgoing.sent();
+        if marks > 0 {
+            let (largest, next) = (news.largest_acknowledged.unwrap_or(0), news.next_number);
+            self.congestion.note_marked(marks * self.config.datagram);
+            if self.congestion.on_mark(now, prior_in_flight, largest, next) {
+                self.counters.mark_reductions += 1;
+                self.events.push_back(Event::WindowReduced { until });
+            }
+        }
         for change in self.congestion.on_feedback(&news) {
-            let until = self.streams.main().outgoing.sent();
             self.events.push_back(match change {
                 Change::Entered => Event::RecoveryEntered { until },
-                Change::Reduced => Event::WindowReduced { until },
                 Change::Exited => Event::RecoveryExited,
                 Change::Undone => Event::Undone,
             });

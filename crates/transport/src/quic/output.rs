@@ -21,6 +21,9 @@ use acklab_wire::sequence::Sequence;
 
 /// A packet is begun only if its frames have so much room.
 const LEAST_ROOM: u64 = 64;
+/// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for another if its number had one octet;
+/// with encryption it would fail authentication.
+const LEAST_NUMBER: u8 = 2;
 /// Another stream frame is begun only if it has so much room.
 const LEAST_PIECE: u64 = 16;
 
@@ -172,7 +175,8 @@ impl Connection {
             space::Id::Handshake => long(LongKind::Handshake),
             space::Id::Application => Header::Short(Short { destination, ..Short::default() }),
         };
-        let number = PacketNumber::truncate(number, self.spaces[id].board.largest_acknowledged());
+        let least = PacketNumber::truncate(number, self.spaces[id].board.largest_acknowledged());
+        let number = PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER));
         Packet { header, number, frames }
     }
 

@@ -58,6 +58,8 @@ pub(super) struct Counters {
     pub(super) timeouts: u64,
     /// Packets that the peer reports as marked.
     pub(super) marked: u64,
+    /// Reductions of the window in response to marks.
+    pub(super) mark_reductions: u64,
     /// Times of persistent congestion.
     pub(super) persistent: u64,
 }

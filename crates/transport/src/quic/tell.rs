@@ -63,7 +63,7 @@ impl Endpoint for Connection {
             (counter::TIMEOUTS, "", sent.timeouts),
             (counter::TAIL_LOSS_PROBES, "", sent.probes),
             (counter::UNDONE_REDUCTIONS, "", congestion.undone),
-            (counter::MARK_REDUCTIONS, "", congestion.marks),
+            (counter::MARK_REDUCTIONS, "", sent.mark_reductions),
             (counter::MARKED_BYTES, "B", sent.marked * self.config.datagram),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
             (counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged),

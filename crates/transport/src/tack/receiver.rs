@@ -72,7 +72,7 @@ impl Receiver {
             settings: *settings,
             numbers: Ranges::default(),
             acknowledger: Acknowledger::new(policy),
-            loss: LossDetector::new(settings.settling, settings.adaptive_settling),
+            loss: LossDetector::new(settings.settling, settings.adaptive_settling, settings.loss_iacks),
             delays: DelayFilter::new(settings.timing),
             rate: RateMeter::default(),
             loss_rate: LossRate::default(),
@@ -193,6 +193,12 @@ impl Receiver {
         range
     }
 
+    /// How many numbers in a row have arrived from `number` on.
+    pub(super) fn arrived_from(&self, number: u64) -> u32 {
+        let missing = self.numbers.held(true).first_missing_from(number);
+        u32::try_from(missing - number).unwrap_or(u32::MAX)
+    }
+
     /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
     /// is told as much as fits.
     pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
@@ -218,7 +224,7 @@ impl Receiver {
     fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
-        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);
+        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), room);
         tack.unlisted = u32::try_from(unlisted).unwrap_or(u32::MAX);
         tack.lost = lists::lost(next, self.loss.lost(&self.numbers), most, room);
         tack.acked = acked;

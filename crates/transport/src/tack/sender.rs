@@ -6,9 +6,8 @@ use super::settings::Settings;
 use super::streams::Piece;
 use super::sync::Synced;
 use super::timing::RoundTrips;
-use crate::cc::{self, Controller, FlightMeasure};
-use crate::congestion::{Congestion, Setup};
-use crate::pacing;
+use crate::cc::{self, Controller};
+use crate::congestion::Congestion;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
@@ -52,19 +51,6 @@ pub(super) struct Counters {
     listed: u64,
 }
 
-/// Sending is always paced, by pacing ∝ CWND/sRTT (Li et al., SIGCOMM 2020, §5.3).
-fn setup(settings: &Settings) -> Setup {
-    let mss = settings.mss();
-    let initial_window = u64::from(settings.initial_window.0) * mss;
-    Setup {
-        mss,
-        initial_window,
-        reduces: FlightMeasure::Pipe,
-        pacing: pacing::Config::Always,
-        spread: pacing::Spread::LINUX,
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Sender {
     pub(super) settings: Settings,
@@ -99,7 +85,8 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
-        let congestion = Congestion::new(setup(settings), controller);
+        let congestion =
+            Congestion::new(controller, u64::from(settings.initial_window.0) * settings.mss(), settings.mss());
         let mut sender = Self {
             settings: *settings,
             board: Packets::default().keeping_stamps(congestion.wants_stamps()),
@@ -156,6 +143,11 @@ impl Sender {
             let known = self.board.remembered_acknowledged().saturating_sub(listed);
             self.unlisted = u64::from(tack.unlisted).saturating_sub(known) * self.settings.mss();
         }
+    }
+
+    /// An IACK tells of so many octets that have arrived, which the last TACK may have left out.
+    pub(super) const fn note_listed(&mut self, octets: u64) {
+        self.unlisted = self.unlisted.saturating_sub(octets);
     }
 
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.

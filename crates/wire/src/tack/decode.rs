@@ -123,7 +123,10 @@ impl Octets<'_> {
             kind::PING => Frame::Ping,
             kind::STREAM | kind::STREAM_END => self.stream(kind == kind::STREAM_END, take)?,
             kind::TACK => Frame::Tack(Box::new(self.tack()?)),
-            kind::LOSS => Frame::Loss(Loss { after: PktSeq(self.half()?), before: PktSeq(self.half()?) }),
+            kind::LOSS => {
+                let (after, before) = (PktSeq(self.half()?), PktSeq(self.half()?));
+                Frame::Loss(Loss { after, before, arrived: self.varint()? })
+            }
             kind::WINDOW => Frame::Window { stream: self.varint()?, limit: self.offset()? },
             kind::BLOCKED => Frame::Blocked { stream: self.varint()? },
             kind::SYNC => {

@@ -1,0 +1,202 @@
+//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2).
+//!
+//! Time is divided into superframes of slots. At the beginning of a superframe, the terminal requests capacity for what waits; the network
+//! control centre assigns slots, and the terminal learns of them a round trip later. Sizes are in octets with link overhead.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `slots` | the slots of a carrier and their times |
+//! | `assignment` | requests on their way, and the slots that the control centre assigns |
+//! | `request` | what the terminal requests |
+//!
+//! [`Terminal`] joins them. It knows sizes only; the [link](crate::link) has the packets.
+
+mod assignment;
+mod request;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use crate::counters::Tally;
+use acklab_base::{Bytes, Duration, Instant, Rate};
+use assignment::Assignment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use slots::Slots;
+
+/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
+    #[schemars(example = "45ms")]
+    pub superframe: Duration,
+    /// Time from a request until the terminal can use the assignment: to the control centre and back, scheduling included.
+    #[schemars(example = "560ms")]
+    pub assignment: Duration,
+    /// Octets that a slot carries. A packet may span several slots, and a slot may hold parts of several packets.
+    #[schemars(example = "123B")]
+    pub slot: Bytes,
+    /// Constant rate assignment (CRA): capacity without requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "64kbps")]
+    pub constant: Option<Rate>,
+    /// The greatest rate that the terminal may request in addition (rate-based dynamic capacity, RBDC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "2Mbps")]
+    pub rate_based: Option<Rate>,
+    /// The greatest volume that the terminal may have requested and not yet been assigned (volume-based dynamic capacity, VBDC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "384kB")]
+    pub volume_based: Option<Bytes>,
+    /// The number of superframes for which a requested rate is assigned unless a newer request replaces it.
+    #[serde(default = "default_persistence")]
+    #[schemars(range(min = 1), example = 5)]
+    pub persistence: u32,
+    /// Capacity that other terminals use. Requests get what is left of the carrier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1Mbps")]
+    pub background: Option<Rate>,
+}
+
+/// `DynamicRatePersistence` of the satellite module of ns-3 (sns3, `satellite-lower-layer-service.cc`).
+const fn default_persistence() -> u32 {
+    5
+}
+
+impl Config {
+    /// The number of slots in a superframe on a carrier of `rate`.
+    #[must_use]
+    pub fn slots_at(&self, rate: Rate) -> u64 {
+        Slots::in_superframe(self, rate)
+    }
+
+    /// The capacity that is neither constantly assigned nor used by other terminals, in bits per second. Returns `None` if these need
+    /// more than a carrier of `rate` has.
+    #[must_use]
+    pub fn capacity_on_request(&self, rate: Rate) -> Option<u64> {
+        let taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
+        taken.fold(Some(Slots::new(self, rate).bits_per_second()), |rest, taken| rest?.checked_sub(taken))
+    }
+}
+
+/// A terminal: the slots that it may use and those for which it waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    config: Config,
+    slots: Slots,
+    assignment: Assignment,
+    /// The current superframe, counted from 0 at the start of the run.
+    superframe: u64,
+    /// The slots assigned in it, which are its first.
+    assigned: u64,
+    /// The first of them that has not begun.
+    next: u64,
+    /// Octets sent in it.
+    sent: u64,
+    /// Octets that have joined the queue since the superframe began.
+    joined: u64,
+}
+
+/// What a terminal does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A superframe begins.
+    Superframe,
+    /// A slot of the terminal begins.
+    Slot,
+}
+
+impl Terminal {
+    pub(crate) fn new(config: Config, rate: Rate) -> Self {
+        let slots = Slots::new(&config, rate);
+        let mut assignment = Assignment::new(&config, slots);
+        let assigned = assignment.slots_in(0);
+        Self { config, slots, assignment, superframe: 0, assigned, next: 0, sent: 0, joined: 0 }
+    }
+
+    /// The rate of the carrier without what other terminals use, in bits per second.
+    pub(crate) fn greatest_rate(&self) -> f64 {
+        let background = self.config.background.map_or(0, Rate::bits_per_second);
+        self.slots.bits_per_second().saturating_sub(background) as f64
+    }
+
+    /// Octets that a slot carries.
+    pub(crate) const fn slot_size(&self) -> u64 {
+        self.slots.octets
+    }
+
+    /// The next event and its instant.
+    pub(crate) fn next_event(&self) -> (Instant, Event) {
+        if self.next < self.assigned {
+            (self.slots.start(self.superframe, self.next), Event::Slot)
+        } else {
+            (self.slots.start(self.superframe + 1, 0), Event::Superframe)
+        }
+    }
+
+    /// Notes that `octets` have joined the queue.
+    pub(crate) fn joins(&mut self, octets: u64) {
+        self.joined += octets;
+    }
+
+    /// When the slot ends that is the next event.
+    pub(crate) fn slot_end(&self) -> Instant {
+        self.slots.start(self.superframe, self.next + 1)
+    }
+
+    /// Uses the slot that is the next event for `octets`.
+    pub(crate) fn use_slot(&mut self, octets: u64) {
+        self.sent += octets;
+        self.next += 1;
+    }
+
+    /// Begins the next superframe, with `waiting` octets in the queue: ends the last one, sends a request if capacity is missing, and
+    /// learns which slots are assigned.
+    pub(crate) fn begin_superframe(&mut self, waiting: u64, tally: &mut Tally) {
+        self.end_superframe(tally);
+        self.enter(self.superframe + 1);
+        let request = request::capacity(&self.config, &self.assignment, waiting, self.joined);
+        self.joined = 0;
+        if let Some(request) = request {
+            tally.requests_capacity(self.slots.start(self.superframe, 0));
+            self.assignment.request(self.superframe, request);
+        }
+        self.assigned = self.assignment.slots_in(self.superframe);
+    }
+
+    fn enter(&mut self, superframe: u64) {
+        (self.superframe, self.next, self.sent) = (superframe, 0, 0);
+    }
+
+    fn end_superframe(&self, tally: &mut Tally) {
+        let assigned = self.assigned * self.slots.octets;
+        tally.ends_superframe(self.slots.start(self.superframe, 0), Bytes(assigned), Bytes(assigned - self.sent));
+    }
+
+    /// Lets the time until `now` pass in which nothing waits. What is assigned then is unused.
+    pub(crate) fn pass_idle(&mut self, now: Instant, tally: &mut Tally) {
+        let last = self.slots.superframe_at(now);
+        while self.superframe < last {
+            if self.joined == 0 && self.assignment.is_constant_after(self.superframe) {
+                self.end_superframe(tally);
+                self.skip_to(last, tally);
+            } else {
+                self.begin_superframe(0, tally);
+            }
+        }
+        self.next = self.assigned.min(self.next.max(self.slots.begun_by(self.superframe, now)));
+    }
+
+    /// Goes to superframe `last` at once. Only constant capacity is assigned in between, and none of it is used.
+    fn skip_to(&mut self, last: u64, tally: &mut Tally) {
+        let counted = self.slots.superframes_in(&tally.window);
+        let (first, end) = (counted.start.max(self.superframe + 1), counted.end.min(last));
+        if first < end {
+            let unused = Bytes(self.assignment.constant_slots(first..end) * self.slots.octets);
+            tally.ends_superframe(self.slots.start(first, 0), unused, unused);
+        }
+        self.enter(last);
+        self.assigned = self.assignment.slots_in(last);
+    }
+}

@@ -1,0 +1,62 @@
+//! What a terminal requests: the rules of the request manager of ns-3's satellite module (sns3, `satellite-request-manager.cc`).
+//!
+//! They differ in three points. That module adds a tenth for link overhead, which is known here. It has no terminal that requests both
+//! rate and volume; here, the rate is then that of the arrivals, and volume is requested for the rest. And it requests volume anew if the
+//! control centre may have forgotten it, which cannot happen here.
+
+use super::Config;
+use super::assignment::Assignment;
+
+/// A capacity request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// In bits per second; zero leaves the rate in force as it is.
+    pub(super) rate: u64,
+    /// In octets, in addition to earlier requests.
+    pub(super) volume: u64,
+}
+
+/// The scaling factors of a requested rate in kbit/s and of a requested volume in octets (`m_rbdcScalingFactors`, `m_vbdcScalingFactors`).
+const RATE_FACTORS: [u64; 4] = [1, 4, 16, 64];
+const VOLUME_FACTORS: [u64; 4] = [1, 8, 64, 512];
+/// The largest number in the field of a request, which has eight bits.
+const LARGEST: u64 = 255;
+
+/// The request of a terminal in whose queue `waiting` octets wait, `joined` of which have arrived since the last superframe began. Returns
+/// `None` if nothing needs to be requested.
+pub(super) fn capacity(config: &Config, assignment: &Assignment, waiting: u64, joined: u64) -> Option<Request> {
+    let slots = assignment.slots;
+    let constant = config.constant.map_or(0, acklab_base::Rate::bits_per_second);
+    let rate_under_way = assignment.rate_under_way();
+    let rate = config.rate_based.map_or(0, |most| {
+        let older = waiting.saturating_sub(joined + rate_under_way);
+        let carried = if config.volume_based.is_some() { joined } else { joined + older };
+        let missing = slots.rate_of(carried).saturating_sub(constant);
+        (1000 * rounded_up(missing.div_ceil(1000), RATE_FACTORS)).min(most.bits_per_second())
+    });
+    let volume = config.volume_based.map_or(0, |most| {
+        let pending = assignment.volume_pending();
+        let missing = waiting.saturating_sub(pending + rate_under_way + slots.octets_at(constant + rate));
+        rounded_up(missing, VOLUME_FACTORS).min(most.get().saturating_sub(pending))
+    });
+    (rate > 0 || volume > 0).then_some(Request { rate, volume })
+}
+
+/// `value` rounded up to what the field of a request can hold with one of these factors, at most the largest.
+fn rounded_up(value: u64, factors: [u64; 4]) -> u64 {
+    let fits = factors.into_iter().find(|factor| value.div_ceil(*factor) <= LARGEST);
+    fits.map_or(LARGEST * factors[3], |factor| value.next_multiple_of(factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_rounded_up_to_what_eight_bits_and_a_factor_hold() {
+        let rates: Vec<u64> = [0, 1, 255, 256, 1020, 1021, 16_319].map(|kbps| rounded_up(kbps, RATE_FACTORS)).into();
+        assert_eq!(rates, [0, 1, 255, 256, 1020, 1024, 16_320]);
+        assert_eq!(rounded_up(20_000, RATE_FACTORS), 16_320, "no request is larger");
+        assert_eq!([40, 300, 3000].map(|octets| rounded_up(octets, VOLUME_FACTORS)), [40, 304, 3008]);
+    }
+}

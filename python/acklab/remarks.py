@@ -1,0 +1,76 @@
+"""What a reader should know before the numbers of a run: that a flow starved, that a queue only grew, that nothing was measured."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from acklab.tables import competitors
+
+if TYPE_CHECKING:
+    from acklab.result import Result
+
+STARVED = 0.01
+"""A flow starves if it gets less than this share of the mean of those that it competes with."""
+_NAMED = 4
+"""Flows that a remark names."""
+GREW = 0.05
+"""A queue did not drain if it ends at its longest and has gained this share of all packets that left in the window."""
+
+
+def remarks(result: "Result") -> list[str]:
+    """What went wrong in a run, in words; nothing for most."""
+    flows = result.arrow("flows").to_pylist()
+    links = result.arrow("links").to_pylist() if "links" in result.tables else []
+    return [*_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links)]
+
+
+def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    silent = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") == 0]
+    lost = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") and flow.get("total_delivered_bytes_l7") == 0]
+    return [
+        *_of(silent, "sent no data in the window of measurement, so its means say nothing (measure.from, measure.until, start)"),
+        *_of(lost, "sent data and delivered nothing"),
+    ]
+
+
+def _of(flows: Sequence[str], what: str) -> list[str]:
+    """One remark on several flows."""
+    more = f" and {len(flows) - _NAMED} more" if len(flows) > _NAMED else ""
+    return [f"{', '.join(flows[:_NAMED])}{more}: {what}"] if flows else []
+
+
+def _starved(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    found = []
+    for group in competitors(flows):
+        rates = {flows[place]["flow"]: flows[place].get("mean_throughput_l4") or 0.0 for place in group}
+        mean = sum(rates.values()) / len(rates)
+        starved = [name for name, rate in rates.items() if rate < STARVED * mean]
+        found += _of(
+            starved, f"starved, with less than {STARVED:.0%} of the mean throughput of the {len(group)} flows that compete"
+        )
+    return found
+
+
+def _retransmissions(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    many = []
+    for flow in flows:
+        again = flow.get("total_retransmissions_l4") or 0
+        once = (flow.get("total_data_packets_l4") or 0) - again
+        if again > once > 0:
+            many.append((flow["flow"], again, once))
+    counts = f" ({many[0][1]:,} of {many[0][1] + many[0][2]:,} packets)" if len(many) == 1 else ""
+    return _of([name for name, _, _ in many], f"more than half of what it sent were retransmissions{counts}")
+
+
+def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:
+    found = []
+    for link in links:
+        removed = ("total_packets_out_l2", "total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1")
+        left = link.get("total_packets_out_l2") or 0
+        gained = (link.get("total_packets_in_l2") or 0) - sum(link.get(name) or 0 for name in removed)
+        gained += link.get("total_wire_duplicates_l1") or 0
+        longest = link.get("max_qdisc_length_l2") or 0
+        if left and gained > GREW * left and gained >= 0.9 * longest and longest > 1:
+            found.append(
+                f"{link['link']}: its queue grew by {gained:,} packets while {left:,} left, and never drained: more arrives than the link can send"
+            )
+    return found

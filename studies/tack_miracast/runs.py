@@ -1,0 +1,52 @@
+"""What the study runs: each transport beside each number of neighbours."""
+
+import polars as pl
+
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study tack_miracast"
+SCENARIO = "room.toml"
+SWEEP, ROOM = "loads", "room"
+LOADS = "loads.toml"
+QUICK_LOADS = "loads.toml:2,4"
+CLAIMED = "loads.toml:4"
+"""The number of neighbours in the claims."""
+CLAIM_SEEDS = 8
+PERIOD = 1800.0
+"""Figure 11 counts in half an hour [s]."""
+
+
+def run(bench: Bench) -> dict[str, SweepResult]:
+    """All transports beside all loads, and over more seeds beside that of the claims."""
+    loads, transports = QUICK_LOADS if bench.quick else LOADS, bench.variants("transports.toml")
+    wanted = {SWEEP: (loads, bench.seeds), ROOM: (CLAIMED, bench.at_least(CLAIM_SEEDS))}
+    return {
+        name: bench.sweep(SCENARIO, name, {"neighbours": bench.variants(load), "transport": transports}, seeds=seeds)
+        for name, (load, seeds) in wanted.items()
+    }
+
+
+def kept(bench: Bench) -> SweepResult:
+    """What `run` has run beside all loads."""
+    return load_sweep(bench.folder / SWEEP)
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row for each run: what the viewer saw."""
+    shown = result.flows.filter(pl.col("flow") == "screen")
+    return shown.select(
+        "point", "seed", neighbours=pl.col(result.columns["neighbours"]), transport=pl.col(result.columns["transport"]),
+        rebuffering=100 * pl.col("rebuffering_ratio_l7"),
+        stalls=pl.col("total_stalls_l7").cast(pl.Float64),
+        macroblocking=pl.col("total_macroblocking_l7") * PERIOD / (pl.col("total_frames_l7") / 60),
+        damaged=100 * pl.col("share_macroblocking_l7"),
+        goodput=pl.col("mean_throughput_l7"),
+        delay=pl.col("mean_one_way_delay_l7"),
+        retransmissions=pl.col("total_retransmissions_l4").cast(pl.Float64),
+    )  # fmt: skip
+
+
+def values(runs: pl.DataFrame, transport: str, column: str) -> list[float]:
+    """A column of one transport, seed by seed."""
+    return runs.filter(pl.col("transport") == transport).sort("seed")[column].cast(pl.Float64).to_list()
