@@ -121,19 +121,19 @@ fn messages_speak_of_what_was_written() {
         ),
         (
             "transport = { preset = \"rfc\" }",
-            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"tack\", \"custom\"",
+            ":12:1 flow.0.transport: the key `protocol` is missing; expected one of \"tcp\", \"udp\", \"tack\", \"quinn\", \"custom\"",
         ),
         (
             "transport = \"tpc\"",
-            ":12:13 flow.0.transport: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }; did you mean `tcp`?",
+            ":12:13 flow.0.transport: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", \"quinn\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }; did you mean `tcp`?",
         ),
         (
             "transport = { protocol = \"tpc\" }",
-            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", \"custom\"; did you mean `tcp`?",
+            ":12:26 flow.0.transport.protocol: found \"tpc\", expected one of \"tcp\", \"udp\", \"tack\", \"quinn\", \"custom\"; did you mean `tcp`?",
         ),
         (
             "transport = 5",
-            ":12:13 flow.0.transport: found 5, expected one of \"tcp\", \"udp\", \"tack\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }",
+            ":12:13 flow.0.transport: found 5, expected one of \"tcp\", \"udp\", \"tack\", \"quinn\", or a table such as { protocol = \"custom\", name = \"stop-and-wait\" }",
         ),
         (
             &format!("{}\nmss = \"1B\"", tcp("sack = true")),
