@@ -30,8 +30,8 @@ impl Connection {
         None
     }
 
-    /// When the controller lets data leave, if its rate holds them back now. With the window used up quinn-proto sends probes only (RFC 9002,
-    /// §6.2.4), which are not paced.
+    /// When the controller lets data leave, if its rate holds them back now. With the window used up quinn-proto sends probes only (RFC
+    /// 9002, §6.2.4), which are not paced.
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
         if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {

@@ -105,8 +105,8 @@ fn congestion(name: &str) -> Settings {
 
 const LONG: Duration = Duration::from_secs(300);
 
-/// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the last octet is acknowledged at once or within
-/// 25 ms. quinn-proto spreads each window over 4/5 of a round trip.
+/// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the last octet is acknowledged at once or
+/// within 25 ms. quinn-proto spreads each window over 4/5 of a round trip.
 #[test]
 fn a_transfer_takes_the_round_trips_of_slow_start() {
     let mut pair = Pair::new(&Settings::default(), 1);
