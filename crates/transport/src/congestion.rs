@@ -94,6 +94,8 @@ pub struct Congestion {
     reduction: Option<Reduction>,
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
+    /// Octets reported as marked that the controller has yet to be told of.
+    marked: u64,
     /// The window was used up since the last feedback.
     pub held_back: bool,
     /// What it counts.
@@ -114,6 +116,7 @@ impl Congestion {
             recovery_began: Instant::ZERO,
             reduction: None,
             acked_remainder: 0,
+            marked: 0,
             held_back: false,
             counters: Counters::default(),
         }
@@ -179,6 +182,11 @@ impl Congestion {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_app_limited(in_flight);
         }
+    }
+
+    /// The receiver reports so many octets as marked: the controller is told with those that are delivered next.
+    pub const fn note_marked(&mut self, octets: u64) {
+        self.marked += octets;
     }
 
     /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
@@ -314,13 +322,15 @@ impl Congestion {
         let held_back = std::mem::take(&mut self.held_back);
         // In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
         let is_limited = held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
+        let marked = self.marked.min(news.delivered);
+        self.marked -= marked;
         let mut ack = cc::Ack {
             now: news.now,
             acked: Acked { bytes, segments: total / mss },
             delivered: news.delivered,
             total_delivered: news.total_delivered,
             lost: news.lost.iter().map(|lost| lost.bytes).sum(),
-            marked: 0,
+            marked,
             in_flight: news.in_flight,
             prior_in_flight: news.prior_in_flight,
             acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),

@@ -1,7 +1,7 @@
 //! Two ends, what is under way between them, and what must hold at every instant.
 
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Duration, Instant, Machine, StreamPort};
+use acklab_base::{Duration, Ecn, Instant, Machine, StreamPort};
 use acklab_transport::ack::{Policy, Ranges};
 use acklab_transport::cc::Controller;
 use acklab_transport::tack::{Connection, Phase, Settings};
@@ -25,6 +25,8 @@ pub(crate) struct Path {
     pub(crate) jitter: Duration,
     pub(crate) loss: f64,
     pub(crate) duplicates: f64,
+    /// The chance that an ECN-capable packet is marked.
+    pub(crate) marks: f64,
 }
 
 pub(crate) struct Network {
@@ -168,8 +170,10 @@ impl Network {
     }
 
     fn send(&mut self, to: usize, packet: Packet) {
-        let packet = if self.as_octets { through_octets(&packet) } else { packet };
         let path = self.paths[to];
+        let is_marked = packet.ecn == Ecn::Ect0 && self.random.chance(path.marks);
+        let packet = if is_marked { Packet { ecn: Ecn::Ce, ..packet } } else { packet };
+        let packet = if self.as_octets { through_octets(&packet) } else { packet };
         while !self.random.chance(path.loss) {
             let jitter = self.random.below(path.jitter.as_nanos() + 1);
             let at = self.now + path.delay + Duration::from_nanos(jitter);
