@@ -31,6 +31,8 @@ local f = {
   rate = ProtoField.double("tack.rate", "Delivery rate (Mbps)"),
   after = ProtoField.uint32("tack.loss.after", "Second-largest PKT.SEQ"),
   before = ProtoField.uint32("tack.loss.before", "Largest PKT.SEQ"),
+  ect0 = ProtoField.uint32("tack.ecn.ect0", "Arrived as ECT(0)"),
+  ce = ProtoField.uint32("tack.ecn.ce", "Arrived as CE"),
   arrived = ProtoField.uint32("tack.loss.arrived", "Arrived from there on"),
   limit = ProtoField.uint64("tack.limit", "Offsets below may be sent"),
   rtt_min = ProtoField.uint32("tack.rtt_min", "RTTmin (µs)"),
@@ -51,7 +53,7 @@ local HEADER, TAG = 17, 16
 local kinds = {
   [0x00] = "Padding", [0x01] = "Ping", [0x02] = "Stream", [0x03] = "Stream", [0x04] = "TACK", [0x05] = "Loss IACK",
   [0x06] = "Window", [0x07] = "Blocked", [0x08] = "Sync", [0x09] = "Forget", [0x0a] = "Reset", [0x0b] = "Close",
-  [0x0c] = "Open", [0x0d] = "Accept",
+  [0x0c] = "Open", [0x0d] = "Accept", [0x0e] = "ECN counts",
 }
 
 -- A cursor over the octets of a frame.
@@ -180,6 +182,11 @@ dissect[0x0d] = function(cursor, tree)
   tree:add(f.echo, cursor:take(4))
   varints(cursor, tree, f.delay)
   return ""
+end
+
+dissect[0x0e] = function(cursor, tree)
+  local ect0 = varints(cursor, tree, f.ect0)
+  return string.format("ECT(0) %d, CE %d", ect0, varints(cursor, tree, f.ce))
 end
 
 function tack.dissector(buffer, pinfo, tree)

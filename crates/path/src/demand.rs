@@ -75,8 +75,8 @@ impl Config {
     /// more than a carrier of `rate` has.
     #[must_use]
     pub fn capacity_on_request(&self, rate: Rate) -> Option<u64> {
-        let taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
-        taken.fold(Some(Slots::new(self, rate).bits_per_second()), |rest, taken| rest?.checked_sub(taken))
+        let mut taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
+        taken.try_fold(Slots::new(self, rate).bits_per_second(), u64::checked_sub)
     }
 }
 

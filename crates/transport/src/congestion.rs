@@ -90,8 +90,6 @@ pub struct Congestion {
     pacing: pacing::Config,
     spread: pacing::Spread,
     reduces: FlightMeasure,
-    /// Octets that the network marked, of which the controller is told with the next ACK.
-    marked: u64,
     state: CongestionState,
     /// Packets from this number on left after the last reduction.
     recover: u64,
@@ -99,6 +97,8 @@ pub struct Congestion {
     reduction: Option<Reduction>,
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
+    /// Octets reported as marked that the controller has yet to be told of.
+    marked: u64,
     /// The window was used up since the last feedback.
     pub held_back: bool,
     /// What it counts.
@@ -117,12 +117,12 @@ impl Congestion {
             pacing: pacing::Config::Always,
             spread: pacing::Spread::LINUX,
             reduces: FlightMeasure::Pipe,
-            marked: 0,
             state: CongestionState::Open,
             recover: 0,
             recovery_began: Instant::ZERO,
             reduction: None,
             acked_remainder: 0,
+            marked: 0,
             held_back: false,
             counters: Counters::default(),
         }
@@ -146,11 +146,6 @@ impl Congestion {
             FlightMeasure::Window => self.window.cwnd,
             FlightMeasure::Pipe | FlightMeasure::FlightSize => in_flight,
         }
-    }
-
-    /// Of what the next ACK delivers, so many octets were marked.
-    pub const fn note_marked(&mut self, octets: u64) {
-        self.marked += octets;
     }
 
     /// Does the controller need the delivery rate, and so [stamps](Self::stamp)?
@@ -218,6 +213,11 @@ impl Congestion {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_app_limited(in_flight);
         }
+    }
+
+    /// The receiver reports so many octets as marked: the controller is told with those that are delivered next.
+    pub const fn note_marked(&mut self, octets: u64) {
+        self.marked += octets;
     }
 
     /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
@@ -359,13 +359,15 @@ impl Congestion {
         let held_back = std::mem::take(&mut self.held_back);
         // In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
         let is_limited = held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
+        let marked = self.marked.min(news.delivered);
+        self.marked -= marked;
         let mut ack = cc::Ack {
             now: news.now,
             acked: Acked { bytes, segments: total / mss },
             delivered: news.delivered,
             total_delivered: news.total_delivered,
             lost: news.lost.iter().map(|lost| lost.bytes).sum(),
-            marked: std::mem::take(&mut self.marked).min(news.delivered),
+            marked,
             in_flight: news.in_flight,
             prior_in_flight: news.prior_in_flight,
             acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),

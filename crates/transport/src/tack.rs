@@ -15,6 +15,7 @@
 //! | delivery rate and loss rates | [`rate`] |
 //! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
 //! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) | [`congestion`](crate::congestion) |
+//! | marks of congestion, told and answered | `ecn` |
 //! | probes where nothing comes back | `probe` |
 //! | what is refused of a peer | [`refusal`] |
 //!
@@ -30,6 +31,7 @@
 mod clock;
 mod close;
 mod connection;
+mod ecn;
 mod feedback;
 mod handshake;
 mod input;

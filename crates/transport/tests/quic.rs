@@ -15,6 +15,7 @@ use acklab_base::{Bytes, Duration, Instant, StreamPort};
 use acklab_transport::quic::ask::{self, fixed::Fixed};
 use acklab_transport::quic::{Ended, FlowControl, Phase, Preset, Settings, Tls};
 use acklab_transport::{ack, cc, pacing};
+use hostile::path;
 use network::{Network, Path};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -81,19 +82,6 @@ prop_compose! {
     }
 }
 
-prop_compose! {
-    fn path()(
-        (delay_us, jitter_us) in (10u64..100_000, 0u64..200_000),
-        loss in 0.0..0.4f64,
-        duplicates in 0.0..0.2f64,
-    ) -> Path {
-        // Some paths are clean, or keep order.
-        let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
-        let loss = if loss < 0.1 { 0.0 } else { loss };
-        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates }
-    }
-}
-
 /// Everything that was written is delivered, and both ends know it.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
     let until = Instant::ZERO + PATIENCE;
@@ -141,7 +129,7 @@ fn network(settings: &Settings, path: Path) -> Network {
     Network::new(settings, [path; 2], None, true, Seed(7))
 }
 
-const CLEAN: Path = Path { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss: 0.0, duplicates: 0.0 };
+const CLEAN: Path = Path::CLEAN;
 
 #[test]
 fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() {

@@ -17,6 +17,7 @@ use acklab_transport::tack::rate::RateSource;
 use acklab_transport::tack::timing::Timing;
 use acklab_transport::tack::{Lifetime, Phase, Refusal, ResetCode, Settings};
 use acklab_transport::{ack, cc};
+use hostile::path;
 use network::{Network, Path};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -41,7 +42,7 @@ prop_compose! {
         lists in prop_oneof![Just(Lists::Poor), Just(Lists::Rich), (1u32..5).prop_map(|q| Lists::Adaptive { q })],
         timing in select(vec![Timing::MinimumDelay, Timing::Newest]),
         rate in select(vec![RateSource::Receiver, RateSource::Sender]),
-        (settling, adaptive_settling) in (0.0..2.0, any::<bool>()),
+        (settling, adaptive_settling, ecn) in (0.0..2.0, any::<bool>(), any::<bool>()),
         (buffers, initial_window) in (2000u64..100_000, 1u32..20),
     ) -> Settings {
         Settings {
@@ -52,24 +53,12 @@ prop_compose! {
             rate,
             settling,
             adaptive_settling,
+            ecn,
             send_buffer: Bytes(buffers),
             receive_buffer: Bytes(buffers),
             initial_window: Segments(initial_window),
             ..Settings::default()
         }
-    }
-}
-
-prop_compose! {
-    fn path()(
-        (delay_us, jitter_us) in (10u64..100_000, 0u64..200_000),
-        loss in 0.0..0.4f64,
-        duplicates in 0.0..0.2f64,
-    ) -> Path {
-        // Some paths are clean, or keep order.
-        let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
-        let loss = if loss < 0.1 { 0.0 } else { loss };
-        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates }
     }
 }
 
@@ -121,7 +110,7 @@ fn network(path: Path) -> Network {
     Network::new(&Settings::default(), [path; 2], None, true, Seed(7))
 }
 
-const CLEAN: Path = Path { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss: 0.0, duplicates: 0.0 };
+const CLEAN: Path = Path::CLEAN;
 
 #[test]
 fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {

@@ -35,7 +35,7 @@ pub mod time;
 pub mod varint;
 
 pub use decode::{DecodeError, decode};
-pub use frame::{Frame, Loss, Parameters, Run, Stream, Sync, Tack};
+pub use frame::{EcnCounts, Frame, Loss, Parameters, Run, Stream, Sync, Tack};
 pub use frames::Frames;
 pub use number::PktSeq;
 pub use time::Timestamp;

@@ -7,8 +7,8 @@ use acklab_base::Ecn;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields, TooLong};
 use acklab_wire::tack::decode::{DecodeError, LARGEST_OFFSET, decode_frames};
 use acklab_wire::tack::{
-    ConnectionId, Frame, Frames, Loss, OVERHEAD, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack, Timestamp,
-    decode,
+    ConnectionId, EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack,
+    Timestamp, decode,
 };
 use acklab_wire::udp::HeaderError;
 use acklab_wire::{Endpoints, Pdu, pdu};
@@ -86,6 +86,7 @@ fn frame() -> impl Strategy<Value = Frame> {
             before: PktSeq(before),
             arrived,
         })),
+        any::<[u32; 2]>().prop_map(|[ect0, ce]| Frame::EcnCounts(EcnCounts { ect0, ce })),
         (any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, limit)| Frame::Window { stream, limit }),
         any::<u32>().prop_map(|stream| Frame::Blocked { stream }),
         (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| Frame::Sync(Sync {
@@ -151,7 +152,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(refused(|octets| octets[28] = 0x20), DecodeError::Version(0x20));
     assert_eq!(refused(|octets| octets[28] = 0x11), DecodeError::Version(0x11));
     assert_eq!(refused(|octets| *octets.last_mut().unwrap() = 1), DecodeError::Protected);
-    assert_eq!(refused(|octets| octets[45] = 0x0e), DecodeError::Type(0x0e));
+    assert_eq!(refused(|octets| octets[45] = 0x0f), DecodeError::Type(0x0f));
     assert_eq!(refused(|octets| octets[46] = 0x40), DecodeError::Malformed { kind: 2 }, "the id in two octets");
     assert_eq!(refused(|octets| octets[47] = 0x40), DecodeError::Malformed { kind: 2 }, "beyond the largest offset");
     assert_eq!(refused(|octets| octets[56] = 10), DecodeError::Malformed { kind: 2 }, "longer than the packet");

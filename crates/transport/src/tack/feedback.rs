@@ -32,6 +32,8 @@ struct Measured {
     rate: Option<(u64, Duration)>,
     /// Packets that were reported lost and have arrived.
     late: u32,
+    /// Packets that were newly reported as marked.
+    marked: u64,
 }
 
 impl Connection {
@@ -53,7 +55,7 @@ impl Connection {
         if is_newest {
             sender.newest_tack = Some(number);
             let late = tack.late.saturating_sub(std::mem::replace(&mut sender.late, tack.late));
-            measured = Measured { rtt: Some(rtt), rate, late };
+            measured = Measured { rtt: Some(rtt), rate, late, marked: sender.ecn.on_tack() };
             sender.sample(now, rtt);
             if let Some((octets, interval)) = rate {
                 let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
@@ -135,7 +137,7 @@ impl Connection {
         now: Instant,
         progress: &Progress,
         prior_in_flight: u64,
-        Measured { rtt, rate, late }: Measured,
+        Measured { rtt, rate, late, marked }: Measured,
     ) {
         let sender = &mut self.sender;
         let wants_outcomes = sender.congestion.wants_outcomes();
@@ -149,6 +151,7 @@ impl Connection {
                 if let Some(stream) = self.streams.get_mut(piece.id) {
                     stream.outgoing.on_acked(&piece);
                 }
+                sender.ecn.on_acknowledged();
                 if wants_outcomes {
                     let outcome = Outcome::Delivered { was_lost: false };
                     sender.outcomes.push(Transmission { sent_at: packet.at, outcome });
@@ -189,6 +192,8 @@ impl Connection {
                 });
             }
         }
+        self.answer_marks(now, marked);
+        let sender = &self.sender;
         let is_persistent = !sender.told_lost.is_empty() && self.is_persistent();
         let sender = &mut self.sender;
         let in_flight = sender.in_flight();
@@ -224,6 +229,21 @@ impl Connection {
         self.sender.board.forget_lost(Instant::FAR_FUTURE);
         self.sender.refresh_timeout();
         self.note_finished();
+    }
+
+    /// The controller answers marks as it answers losses, once a round trip (RFC 9002, §7.1).
+    fn answer_marks(&mut self, now: Instant, marked: u64) {
+        if marked == 0 {
+            return;
+        }
+        let sender = &mut self.sender;
+        sender.counters.marked += marked;
+        sender.congestion.note_marked(marked * sender.settings.mss());
+        let (largest, in_flight) = (sender.board.largest_acknowledged().unwrap_or(0), sender.in_flight());
+        if sender.congestion.on_mark(now, in_flight, largest, sender.board.next_number()) {
+            sender.counters.mark_reductions += 1;
+            self.events.push_back(Event::WindowReduced { until: self.streams.main().outgoing.sent() });
+        }
     }
 
     /// RFC 9002, §7.6.

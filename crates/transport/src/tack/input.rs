@@ -6,7 +6,7 @@ use super::receiver::Arrived;
 use super::refusal::Refusal;
 use super::streams::Side;
 use crate::ack::Reason;
-use acklab_base::{Ecn, Instant};
+use acklab_base::Instant;
 use acklab_wire::tack::{Frame, Packet, Timestamp};
 
 /// Where and when a packet arrives.
@@ -44,8 +44,7 @@ impl Connection {
         let (arrived, departed) = (self.clock.stamp(now), packet.departed);
         if self.phase == Phase::Established && packet.frames.is_ack_eliciting() {
             let payload = u64::from(packet.frames.payload());
-            self.receiver.take(now, &Arrived { number, departed, arrived, payload });
-            self.receiver.counters.marked += u64::from(packet.ecn == Ecn::Ce);
+            self.receiver.take(now, &Arrived { number, departed, arrived, payload, ecn: packet.ecn });
         } else {
             self.receiver.pass(number);
             if self.phase != Phase::Established {
@@ -121,6 +120,7 @@ impl Connection {
             }
             Frame::Tack(tack) => self.on_tack(now, arrived, number, tack),
             Frame::Loss(loss) => self.on_loss(now, loss),
+            Frame::EcnCounts(counts) => self.sender.ecn.read(*counts),
             Frame::Window { stream, limit } => self.streams.on_window(*stream, *limit),
             Frame::Blocked { stream } => {
                 self.streams.owe_window(*stream);

@@ -9,7 +9,7 @@ use crate::cc::{self, Position};
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::packets;
 use acklab_base::{Ecn, Event, Instant};
-use acklab_wire::tack::{Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
+use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
 /// Packets that nobody acknowledges, after which the peer is told not to wait for those that were lost.
 const FORGET_INTERVAL: u64 = 64;
@@ -145,6 +145,10 @@ impl Connection {
                 push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
+            let counts = self.receiver.counters.ecn;
+            if counts != EcnCounts::default() {
+                push(&mut frames, Frame::EcnCounts(counts));
+            }
             frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
@@ -188,7 +192,8 @@ impl Connection {
         self.sender.probe.on_sent();
         self.output.told = now;
         let number = self.send(now, Content { piece, control });
-        Some(self.packet(now, number, frames))
+        let ecn = if piece.is_some() { self.sender.ecn.on_sent() } else { Ecn::NotEct };
+        Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
     /// Takes what a stream sends next.

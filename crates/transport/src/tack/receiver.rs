@@ -11,8 +11,8 @@ use super::settings::Settings;
 use super::timing::DelayFilter;
 use crate::ack::tack::Law;
 use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
-use acklab_base::{Duration, Instant};
-use acklab_wire::tack::{PktSeq, Sync, Tack, Timestamp};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
 
 /// No more packets can be in flight than this: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead is no number
@@ -30,6 +30,7 @@ pub(super) struct Arrived {
     pub(super) arrived: Timestamp,
     /// Octets of streams in it.
     pub(super) payload: u64,
+    pub(super) ecn: Ecn,
 }
 
 /// Counts of one receiver.
@@ -39,8 +40,8 @@ pub(super) struct Counters {
     pub(super) packets: u64,
     /// Of those, packets that arrived after one that had left later.
     pub(super) reordered: u64,
-    /// Packets that arrived marked.
-    pub(super) marked: u64,
+    /// Packets that arrived as ECT(0), and packets that arrived marked.
+    pub(super) ecn: EcnCounts,
     /// TACKs sent.
     pub(super) tacks: u64,
     /// Loss-event-driven IACKs sent.
@@ -113,8 +114,13 @@ impl Receiver {
     /// A packet has arrived that has to be acknowledged.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
-        let Arrived { number, departed, arrived, payload } = *packet;
+        let Arrived { number, departed, arrived, payload, ecn } = *packet;
         self.counters.packets += 1;
+        match ecn {
+            Ecn::Ect0 => self.counters.ecn.ect0 = self.counters.ecn.ect0.saturating_add(1),
+            Ecn::Ce => self.counters.ecn.ce = self.counters.ecn.ce.saturating_add(1),
+            Ecn::NotEct | Ecn::Ect1 => {}
+        }
         self.counters.reordered += u64::from(number < self.numbers.end());
         let before = self.numbers.next();
         let _ = self.numbers.insert(number..number + 1);

@@ -1,5 +1,6 @@
 //! The half that sends: what is outstanding, and all that decides when more may leave.
 
+use super::ecn::Validation;
 use super::lists;
 use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
@@ -41,6 +42,10 @@ pub(super) struct Counters {
     pub(super) packets: u64,
     /// Octets of those.
     pub(super) bytes: u64,
+    /// Packets that the receiver has reported as marked.
+    pub(super) marked: u64,
+    /// Reductions of the window for those.
+    pub(super) mark_reductions: u64,
     /// Packets whose octets had left before.
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
@@ -59,6 +64,7 @@ pub(super) struct Sender {
     pub(super) round_trips: RoundTrips,
     pub(super) synced: Synced,
     pub(super) probe: Probe,
+    pub(super) ecn: Validation,
     /// Octets of packets that have arrived and that the last TACK had no room to list.
     pub(super) unlisted: u64,
     /// The number of the newest packet whose TACK was taken.
@@ -94,6 +100,7 @@ impl Sender {
             round_trips: RoundTrips::new(settings.rtt_window),
             synced: Synced::new(settings.law()),
             probe: Probe::default(),
+            ecn: Validation::new(settings.ecn),
             unlisted: 0,
             newest_tack: None,
             owes_forget: false,

@@ -54,6 +54,8 @@ pub struct Settings {
     pub adaptive_settling: bool,
     /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
+    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip (RFC 9000, §13.4; RFC 9002, §7.1).
+    pub ecn: bool,
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
@@ -75,6 +77,7 @@ impl Default for Settings {
             rate: RateSource::Receiver,
             settling: 0.25,
             adaptive_settling: true,
+            ecn: false,
             loss_iacks: true,
             rtt_window: Duration::from_secs(10),
         }

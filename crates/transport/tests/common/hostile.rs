@@ -1,9 +1,10 @@
 //! Two ends of a connection with streams, what is under way between them, and what must hold at every instant.
 
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Duration, Instant, Machine, StreamPort};
+use acklab_base::{Duration, Ecn, Instant, Machine, StreamPort};
 use acklab_transport::ack::Ranges;
 use acklab_wire::Pdu;
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -43,6 +44,28 @@ pub(crate) struct Path {
     pub(crate) jitter: Duration,
     pub(crate) loss: f64,
     pub(crate) duplicates: f64,
+    /// The chance that an ECN-capable packet is marked.
+    pub(crate) marks: f64,
+}
+
+impl Path {
+    /// Neither loses, nor delays, nor marks.
+    pub(crate) const CLEAN: Self =
+        Self { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss: 0.0, duplicates: 0.0, marks: 0.0 };
+}
+
+prop_compose! {
+    pub(crate) fn path()(
+        (delay_us, jitter_us) in (10u64..100_000, 0u64..200_000),
+        loss in 0.0..0.4f64,
+        duplicates in 0.0..0.2f64,
+        marks in 0.0..0.5f64,
+    ) -> Path {
+        // Some paths are clean, or keep order.
+        let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
+        let loss = if loss < 0.1 { 0.0 } else { loss };
+        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks }
+    }
 }
 
 pub(crate) struct Network<E: End> {
@@ -169,8 +192,12 @@ impl<E: End> Network<E> {
     }
 
     fn send(&mut self, to: usize, packet: E::Datagram) {
-        let packet = if self.as_octets { E::through_octets(&packet) } else { packet };
         let path = self.paths[to];
+        let mut packet = packet;
+        if packet.ecn() == Ecn::Ect0 && self.random.chance(path.marks) {
+            packet.set_ecn(Ecn::Ce);
+        }
+        let packet = if self.as_octets { E::through_octets(&packet) } else { packet };
         while !self.random.chance(path.loss) {
             let jitter = self.random.below(path.jitter.as_nanos() + 1);
             let at = self.now + path.delay + Duration::from_nanos(jitter);

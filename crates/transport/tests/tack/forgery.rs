@@ -6,7 +6,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, StreamPort};
 use acklab_transport::tack::{Phase, Refusal, Settings};
 use acklab_wire::tack::{
-    ConnectionId, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp, decode::LARGEST_OFFSET,
+    ConnectionId, EcnCounts, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp, decode::LARGEST_OFFSET,
 };
 use proptest::prelude::*;
 
@@ -131,6 +131,7 @@ fn wild() -> impl Strategy<Value = Frame> {
         (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| {
             Frame::Sync(Sync { rtt_min, ack_loss, packets, beta })
         }),
+        any::<[u32; 2]>().prop_map(|[ect0, ce]| Frame::EcnCounts(EcnCounts { ect0, ce })),
         any::<u32>().prop_map(|below| Frame::Forget { below: PktSeq(below) }),
         (0u32..300, any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, code, size)| Frame::Reset {
             stream,

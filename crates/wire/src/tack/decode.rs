@@ -4,8 +4,8 @@
 
 use super::frame::kind;
 use super::{
-    ConnectionId, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack, Timestamp,
-    VERSION, varint,
+    ConnectionId, EcnCounts, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack,
+    Timestamp, VERSION, varint,
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
@@ -127,6 +127,7 @@ impl Octets<'_> {
                 let (after, before) = (PktSeq(self.half()?), PktSeq(self.half()?));
                 Frame::Loss(Loss { after, before, arrived: self.varint()? })
             }
+            kind::ECN_COUNTS => Frame::EcnCounts(EcnCounts { ect0: self.varint()?, ce: self.varint()? }),
             kind::WINDOW => Frame::Window { stream: self.varint()?, limit: self.offset()? },
             kind::BLOCKED => Frame::Blocked { stream: self.varint()? },
             kind::SYNC => {

@@ -57,6 +57,11 @@ pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
             octets.extend_from_slice(&loss.before.0.to_be_bytes());
             varint::append(loss.arrived, octets);
         }
+        Frame::EcnCounts(counts) => {
+            octets.push(kind::ECN_COUNTS);
+            varint::append(counts.ect0, octets);
+            varint::append(counts.ce, octets);
+        }
         Frame::Window { stream, limit } => {
             octets.push(kind::WINDOW);
             varint::append(*stream, octets);

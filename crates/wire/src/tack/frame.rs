@@ -18,6 +18,7 @@ pub(super) mod kind {
     pub(crate) const CLOSE: u8 = 0x0b;
     pub(crate) const OPEN: u8 = 0x0c;
     pub(crate) const ACCEPT: u8 = 0x0d;
+    pub(crate) const ECN_COUNTS: u8 = 0x0e;
 }
 
 /// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
@@ -33,6 +34,8 @@ pub enum Frame {
     Tack(Box<Tack>),
     /// A loss-event-driven IACK.
     Loss(Loss),
+    /// How packets have arrived by their ECN field, beside a TACK.
+    EcnCounts(EcnCounts),
     /// How far the receiver of a stream lets it be sent; in a packet of its own, a window-driven IACK.
     Window {
         /// The stream.
@@ -151,6 +154,15 @@ pub struct Loss {
     pub arrived: u32,
 }
 
+/// Packets that have to be acknowledged, by the codepoint that they arrived with, since the connection began (RFC 9000, §19.3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnCounts {
+    /// ECT(0).
+    pub ect0: u32,
+    /// CE.
+    pub ce: u32,
+}
+
 /// What the sender of data measures and the receiver goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sync {
@@ -215,6 +227,7 @@ impl Frame {
             Self::Ping => 1,
             Self::Tack(tack) => tack.wire_len(),
             Self::Loss(loss) => 1 + 4 + 4 + varint::len(loss.arrived),
+            Self::EcnCounts(counts) => 1 + varint::len(counts.ect0) + varint::len(counts.ce),
             Self::Window { stream, .. } => 1 + varint::len(*stream) + 8,
             Self::Blocked { stream } => 1 + varint::len(*stream),
             Self::Sync(sync) => 1 + varint::len(sync.rtt_min) + 2 + varint::len(sync.packets) + varint::len(sync.beta),
@@ -249,6 +262,7 @@ impl Frame {
             Self::Padding(_)
                 | Self::Tack(_)
                 | Self::Loss(_)
+                | Self::EcnCounts(_)
                 | Self::Window { .. }
                 | Self::Forget { .. }
                 | Self::Close { .. }
