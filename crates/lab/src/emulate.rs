@@ -109,6 +109,10 @@ pub fn emulate(
     } else {
         None
     };
+    // Commands have processes of their own, which the system places as it likes.
+    if !has_jobs {
+        realtime::share_a_processor();
+    }
     let is_realtime = realtime::enter(realtime::CARRIER);
     let driver = Driver::new(&mut world, clock)
         .and_then(|mut driver| {

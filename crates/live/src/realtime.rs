@@ -3,12 +3,28 @@
 use crate::sys;
 use acklab_base::Duration;
 use rustix::mm::MlockAllFlags;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The priority of the thread that carries packets, among the real-time priorities 1 to 99.
 pub const CARRIER: i32 = 10;
+/// The priority of a thread that loads the one that carries packets, to measure it.
+pub const LOAD: i32 = 5;
 /// The priority of the thread of the built-in applications. It is higher, because ACKs that arrive while a thread that was interrupted
 /// holds the lock of their socket wait for that thread.
 pub const APPLICATIONS: i32 = 11;
+
+/// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there is another one for everything else.
+///
+/// An application that shares its processor with the thread that carries packets, and has a higher priority, reads each packet before the
+/// next one is delivered, as the applications of a simulation do. On another processor it would find several at once, and the kernel
+/// acknowledges fewer segments while data wait to be read.
+pub fn share_a_processor() -> bool {
+    let Ok(allowed) = sched_getaffinity(None) else { return false };
+    let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };
+    let mut only = CpuSet::new();
+    only.set(last);
+    allowed.count() > 1 && sched_setaffinity(None, &only).is_ok()
+}
 
 /// Gives the calling thread real-time priority, timers without slack, and memory that is not paged out. Returns `true` if it has the
 /// priority; without it, packets are late whenever another process runs.

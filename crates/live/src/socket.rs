@@ -30,6 +30,14 @@ pub struct Options {
     pub receive_buffer: Option<usize>,
 }
 
+/// Has the kernel cut what is written to a UDP socket into datagrams of `size` octets, at most 64 at a time.
+///
+/// # Errors
+/// If the kernel cannot do it.
+pub fn cut_into_datagrams(socket: &impl AsFd, size: u16) -> io::Result<()> {
+    sys::set_udp_segment(socket.as_fd(), size)
+}
+
 /// A TCP socket.
 #[derive(Debug)]
 pub struct Tcp {

@@ -73,6 +73,16 @@ pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc:
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length) })
 }
 
+/// Has the kernel cut what is written to a UDP socket into datagrams of this size (`UDP_SEGMENT`, `linux/udp.h`).
+pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Result<()> {
+    let (value, length) = (libc::c_int::from(size), size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: the option is an integer, which lives across the call.
+    check(unsafe {
+        let from = (&raw const value).cast();
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, from, length)
+    })
+}
+
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
 pub(crate) fn tcp_info(socket: &OwnedFd, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;

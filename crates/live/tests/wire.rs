@@ -107,7 +107,8 @@ fn a_connection_of_the_kernel_crosses_the_world() {
     let info = connects.info().unwrap();
     // Timestamps take 12 octets of each segment.
     assert_eq!(info.snd_mss(), 1_000);
-    assert!((10_000..20_000).contains(&info.rtt_us()), "{info:?}, expected a round trip of 10 ms");
+    // A busy machine may delay packets, but nothing brings them early.
+    assert!((10_000..200_000).contains(&info.rtt_us()), "{info:?}, expected a round trip of 10 ms");
     assert_eq!((info.unacked(), info.total_retrans()), (0, 0));
     assert!(wire.outlet.lateness().count() >= 20 && wire.outlet.refused() == 0);
 }
@@ -135,10 +136,8 @@ fn grandchildren_end_with_the_household() {
     let household = Household::new().unwrap();
     let mark = format!("{}.{}", 86_000 + std::process::id() % 1_000, std::process::id());
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", &format!("(trap '' TERM HUP INT; sleep {mark}) & sleep 0.1; echo started")]);
-    command.stdout(Stdio::piped());
-    let child = household.start(command, &one.namespace).unwrap();
-    child.wait_with_output().unwrap();
+    command.args(["-c", &format!("(trap '' TERM HUP INT; exec sleep {mark}) & sleep 0.2")]).stdout(Stdio::null());
+    household.start(command, &one.namespace).unwrap().wait().unwrap();
     assert!(is_running(&mark), "the grandchild outlives the child");
     drop(household);
     assert!(!is_running(&mark), "nothing outlives the household");

@@ -7,6 +7,7 @@ use crate::build::Parts;
 use crate::error::Error;
 use crate::scenario;
 use acklab_base::{Duration, Instant};
+use acklab_live::socket::cut_into_datagrams;
 use acklab_live::{Driver, Outcome, WallClock, realtime};
 use std::io;
 use std::net::UdpSocket;
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SCENARIO: &str = r#"
 duration = "60min"
 seed = 1
+flow = []
 [[link]]
 name = "wire"
 from = "sender"
@@ -30,6 +32,8 @@ const PHASE: Duration = Duration::from_secs(1);
 const PAYLOAD: usize = 1472;
 /// The packets that the moderate load sends each millisecond.
 const MODERATE: u64 = 5;
+/// The packets that the flood hands to the kernel at once, so that sending costs less than carrying.
+const AT_ONCE: usize = 40;
 /// The pace that stands for as fast as possible.
 const FLOOD: u64 = u64::MAX;
 /// Discard (RFC 863).
@@ -74,6 +78,7 @@ pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
     };
     let (sender, receiver) = (socket("sender")?, socket("receiver")?);
     let connected = receiver.local_addr().and_then(|address| sender.connect(address));
+    cut_into_datagrams(&sender, PAYLOAD as u16).map_err(host_error("cannot send many packets at once"))?;
     connected.map_err(host_error("cannot connect the sockets"))?;
 
     let pace = Arc::new(AtomicU64::new(MODERATE));
@@ -138,18 +143,18 @@ impl Source {
     fn start(socket: UdpSocket, pace: Arc<AtomicU64>) -> io::Result<Self> {
         let current = Arc::clone(&pace);
         let send = move || {
-            let packet = [0; PAYLOAD];
+            realtime::enter(realtime::LOAD);
+            let packets = [0; PAYLOAD * AT_ONCE];
             loop {
-                let burst = match current.load(Ordering::Relaxed) {
+                // A full queue drops packets, which is not an error here.
+                match current.load(Ordering::Relaxed) {
                     0 => return,
-                    FLOOD => 1_000,
+                    FLOOD => _ = socket.send(&packets),
                     burst => {
                         std::thread::sleep(std::time::Duration::from_millis(1));
-                        burst
+                        (0..burst).for_each(|_| _ = socket.send(&packets[..PAYLOAD]));
                     }
-                };
-                // A full queue drops packets, which is not an error here.
-                (0..burst).for_each(|_| _ = socket.send(&packet));
+                }
             }
         };
         let thread = std::thread::Builder::new().name("sender".to_owned()).spawn(send)?;

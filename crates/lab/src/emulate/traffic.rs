@@ -50,6 +50,7 @@ impl Applications {
         }
         let is_over = Arc::clone(&stop);
         let talk = move || {
+            realtime::share_a_processor();
             realtime::enter(realtime::APPLICATIONS);
             run(&mut ends, &watch, clock, &is_over);
         };
