@@ -88,7 +88,17 @@ def main(site: Path, results: Path) -> None:
         config = Path(folder) / "mkdocs.yml"
         config.write_text(_config(pages, site.resolve()), encoding="utf-8")
         subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f", config], check=True)
+    _without_network(site)
     print(site / "index.html")
+
+
+def _without_network(site: Path) -> None:
+    """The theme fetches what lets search run on pages that are opened from disk; here it lies beside them."""
+    fetched, own = "https://unpkg.com/iframe-worker/shim", "assets/javascripts/frame_worker.js"
+    shutil.copy(ROOT / "scripts" / "frame_worker.js", site / own)
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace(fetched, "../" * (len(page.relative_to(site).parts) - 1) + own), encoding="utf-8")
 
 
 def _config(pages: Path, site: Path) -> str:
