@@ -71,6 +71,27 @@ fn acknowledgments_are_as_few_as_the_law_says() {
     assert!((80.0..=105.0).contains(&acks), "{acks}");
 }
 
+/// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The acked list is not part of that: a sender
+/// that does not hear of what has arrived would count it as in flight.
+#[test]
+fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
+    let loss = |direction: &str| format!(r#"link.btl.{direction}.loss={{model="independent", probability=0.05}}"#);
+    let tables = run(&[&loss("forward"), &loss("reverse"), "flow.0.transport.lists=poor"]);
+    let share = goodput(&tables) / MOST_GOODPUT;
+    assert!(share > 0.85, "{share}");
+}
+
+/// The path takes 40 ms and 0.25 ms of service; without losses nothing waits behind a gap, and no delay is above that of a full queue.
+#[test]
+fn delays_are_those_of_the_path() {
+    let tables = run(&["flow.0.congestion=vegas"]);
+    let number = |column: &str| tables.numbers("flows", column)[0];
+    assert!((40.0..41.0).contains(&number("min_rtt_l4")), "{}", number("min_rtt_l4"));
+    assert!(number("mean_blocked_l4") < 1e-9);
+    let late = number("p95_one_way_delay_l4");
+    assert!(late >= number("mean_one_way_delay_l4") && late < 70.0, "{late}");
+}
+
 #[test]
 fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
     let tables = run(&LOSSES);
