@@ -7,7 +7,7 @@ const SCENARIO: &str = r#"
 duration = "12s"
 seed = 1
 link = [{ name = "wire", from = "a", to = "b", forward = { rate = "100Mbps", delay = "5ms" }, reverse = { rate = "100Mbps", delay = "5ms" } }]
-flow = [{ from = "a", to = "b", preset = "linux", receive_buffer = "256KiB", reading = { model = "constant", rate = "8Mbps", read = "16KiB" } }]
+flow = [{ from = "a", to = "b", preset = "linux", send_buffer_limit = "payload", receive_buffer = "256KiB", reading = { model = "constant", rate = "8Mbps", read = "16KiB" } }]
 measure = { from = "6s" }
 "#;
 
@@ -43,7 +43,7 @@ fn a_reader_that_keeps_up_changes_nothing_that_matters() {
 #[test]
 fn datagrams_have_no_reader() {
     let text = SCENARIO.replace(
-        "preset = \"linux\", receive_buffer = \"256KiB\",",
+        "preset = \"linux\", send_buffer_limit = \"payload\", receive_buffer = \"256KiB\",",
         "transport = \"udp\", traffic = { model = \"constant\", rate = \"1Mbps\" },",
     );
     let refused = acklab_lab::scenario::load(&text, "x.toml", &[], None).unwrap_err().to_string();

@@ -303,38 +303,69 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
     }
 }
 
+/// Microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of one of them, and to the earliest of station 3, a
+/// bystander.
+fn earliest_after_collision(config: &Config) -> [u64; 2] {
+    let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
+    let mut cell = quiet(config, &sources);
+    let mut earliest = [u64::MAX; 2];
+    for round in 0..400 {
+        let now = at(20_000 * (round + 1));
+        // Two meet on an idle medium, the third joins while they are on the air and backs off.
+        enter(&mut cell, now, &sources[0], 0, 1);
+        enter(&mut cell, now, &sources[1], 1, 1);
+        play(&mut cell, now + Duration::from_micros(50));
+        enter(&mut cell, now + Duration::from_micros(50), &sources[2], 2, 1);
+        play(&mut cell, now + Duration::from_millis(19));
+        let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+        let collided: Vec<&Ppdu<Packet>> =
+            data(&log).filter(|ppdu| ppdu.at < now + Duration::from_micros(30)).collect();
+        if collided.len() < 2 || collided.iter().any(|ppdu| ppdu.outcome != Outcome::Collided) {
+            continue;
+        }
+        let ends = collided[0].at + collided[0].duration;
+        if let Some(next) = data(&log).find(|ppdu| ppdu.at >= ends) {
+            let gap = next.at.since(ends).as_nanos() / 1_000;
+            let is_bystander = usize::from(next.from == 3);
+            earliest[is_bystander] = earliest[is_bystander].min(gap);
+        }
+    }
+    earliest
+}
+
+/// SIFS, a slot and a preamble of 20 µs, then DIFS.
+const SENDERS: u64 = 16 + 9 + 20 + 34;
+/// DIFS, and with EIFS SIFS and an ACK at 6 Mbps more.
+const BYSTANDER: [u64; 2] = [34, 34 + 60];
+
 /// The senders of a collision were transmitting, so they count AIFS from their timeouts, while all others wait for EIFS.
 #[test]
 fn the_senders_of_a_collision_do_not_defer_for_eifs() {
-    for rule in ["none", "always"] {
-        let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
+    for (rule, bystander) in [("none", BYSTANDER[0]), ("always", BYSTANDER[1])] {
         let config = cell_of(3, json!({"standard": "802.11a", "eifs_after_collision": rule}));
-        let mut cell = quiet(&config, &sources);
-        let mut earliest = [u64::MAX; 2];
-        for round in 0..400 {
-            let now = at(20_000 * (round + 1));
-            // Two meet on an idle medium, the third joins while they are on the air and backs off.
-            enter(&mut cell, now, &sources[0], 0, 1);
-            enter(&mut cell, now, &sources[1], 1, 1);
-            play(&mut cell, now + Duration::from_micros(50));
-            enter(&mut cell, now + Duration::from_micros(50), &sources[2], 2, 1);
-            play(&mut cell, now + Duration::from_millis(19));
-            let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
-            let collided: Vec<&Ppdu<Packet>> =
-                data(&log).filter(|ppdu| ppdu.at < now + Duration::from_micros(30)).collect();
-            if collided.len() < 2 || collided.iter().any(|ppdu| ppdu.outcome != Outcome::Collided) {
-                continue;
-            }
-            let ends = collided[0].at + collided[0].duration;
-            if let Some(next) = data(&log).find(|ppdu| ppdu.at >= ends) {
-                let gap = next.at.since(ends).as_nanos() / 1_000;
-                let is_bystander = usize::from(next.from == 3);
-                earliest[is_bystander] = earliest[is_bystander].min(gap);
-            }
-        }
-        // SIFS, a slot and a preamble of 20 µs, then DIFS; of a bystander DIFS, and with EIFS 60 µs more.
-        let bystander = if rule == "always" { 34 + 60 } else { 34 };
-        assert_eq!(earliest, [16 + 9 + 20 + 34, bystander], "{rule}");
+        assert_eq!(earliest_after_collision(&config), [SENDERS, bystander], "{rule}");
+    }
+}
+
+/// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all else. A bystander beside one of the
+/// senders detects it and defers for EIFS; one that is as far from both does not, nor one for which they differ by 3 dB. With 35 dB a
+/// decade, 4 dB are a ratio of distances of 1.30.
+#[test]
+fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
+    // Both senders are as far from the access point, so it decodes neither.
+    for (bystander, deferred) in [([0.0, 10.0], 0), ([1.0, 0.0], 0), ([1.5, 0.0], 1), ([12.0, 0.0], 1)] {
+        let channel = json!({
+            "model": "snr",
+            "path_loss": {"exponent": 3.5, "reference_distance": 1.0},
+            "place": {"shape": "points", "points": [[10.0, 0.0], [-10.0, 0.0], bystander]},
+        });
+        let settings = json!({
+            "standard": "802.11a",
+            "eifs_after_collision": "preamble-detection",
+            "reception": {"channel": channel},
+        });
+        let found = earliest_after_collision(&cell_of(3, settings));
+        assert_eq!(found, [SENDERS, BYSTANDER[deferred]], "{bystander:?}");
     }
 }
 

@@ -48,6 +48,8 @@ struct View {
     /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
+    /// When a transmission last ended beside another that is still sensed, and how much longer nodes here defer because of it.
+    deferred: (Instant, Duration),
     /// The network allocation vector: the medium is reserved until then (10.3.2.4).
     nav: Instant,
     /// The initiator whose frame has set it.
@@ -293,7 +295,11 @@ impl Contention {
     pub(crate) fn idle(&mut self, view: usize, now: Instant, extra: Duration) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;
+        // Of transmissions that end together, the one that was received with an error decides.
+        let (at, beside) = sensed.deferred;
+        let extra = if at == now { extra.max(beside) } else { extra };
         if sensed.heard > 0 {
+            sensed.deferred = (now, extra);
             return;
         }
         sensed.idle_from = now;
