@@ -2,17 +2,18 @@
 
 mod observers;
 mod plan;
+mod way;
 
-pub(crate) use plan::{CellPlan, FlowPlan, LinkPlan, Plan};
+pub(crate) use plan::{CellPlan, FlowPlan, LinkPlan, Plan, RelayPlace};
 
 use crate::RunOptions;
 use crate::error::Error;
 use crate::flows::{self, Flows};
 use crate::observers::Observers;
-use crate::packet::{Packet, Route};
+use crate::packet::Packet;
 use crate::probe::Probes;
-use crate::scenario::{Scenario, Series};
-use crate::transports::{self, Endpoints};
+use crate::scenario::{Scenario, Series, Transport};
+use crate::transports::{self, Endpoints, RelayPlan};
 use acklab_base::random::Seed;
 use acklab_base::{Instant, NodeId};
 use acklab_net::{Hop, Map, Network};
@@ -23,6 +24,7 @@ use acklab_wifi::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
+use way::Way;
 
 /// The network of a run.
 pub(crate) type World = Network<Packet, Flows, Observers>;
@@ -56,16 +58,26 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
     }
     let (nodes, mut map) = map_of(scenario);
+    let proxies: Vec<NodeId> = scenario.pep.iter().filter_map(|pep| nodes.get(&pep.node).copied()).collect();
     let (mut flows, mut plans) = (Vec::new(), Vec::new());
-    for flow in scenario.flows() {
+    let all = scenario.flows();
+    let mut further = all.len() as u32;
+    for (number, flow) in (0..).zip(all) {
         let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
         let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
         let path = map.path(*from, *to).ok_or_else(no_route)?;
         let return_path = map.path(*to, *from).ok_or_else(no_route)?;
-        for hop in path.iter().chain(&return_path) {
-            if let Hop::Cell { cell, from, to } = *hop {
-                let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
-                cells[cell].carry(from, to, flow.category).map_err(refused)?;
+        let way = Way::new(scenario, &map, &proxies, &flow, number, [*from, *to], &mut further);
+        if let (Some(split), Some(_)) = (way.splits.first(), flow.back) {
+            return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
+        }
+        for ends in way.stops.windows(2) {
+            let hops = [map.path(ends[0], ends[1]), map.path(ends[1], ends[0])];
+            for hop in hops.into_iter().flatten().flatten() {
+                if let Hop::Cell { cell, from, to } = hop {
+                    let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                    cells[cell].carry(from, to, flow.category).map_err(refused)?;
+                }
             }
         }
         let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
@@ -75,7 +87,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
             return Err(Error::NoTime { flow: plan.flow.name });
         }
-        flows.push((endpoints, *from, *to));
+        flows.push((endpoints, way));
         plans.push((plan, reverse_plan));
     }
 
@@ -91,13 +103,22 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
             cell.log_air();
         }
     }
-    let hosts_at: Vec<NodeId> = flows.iter().flat_map(|(_, from, to)| [*from, *to]).collect();
+    let hosts_at: Vec<NodeId> = flows.iter().flat_map(|(_, way)| way.stops.clone()).collect();
     let mut world = Network::new(links, cells, map, hosts_at, Flows::default(), observers);
-    for (number, ((endpoints, from, to), plans)) in (0..).zip(flows.into_iter().zip(&plans)) {
-        attach(&mut world, scenario, number, endpoints, [from, to], plans)?;
+    let mut ways = Vec::new();
+    for ((endpoints, way), plans) in flows.into_iter().zip(&plans) {
+        let protocol = endpoints.protocol();
+        attach(&mut world, scenario, endpoints, &way, plans)?;
+        ways.push((protocol, way));
+    }
+    let (mut relays, mut measured) = (Vec::new(), 0);
+    for (number, ((protocol, way), (plan, reverse))) in ways.iter().zip(&plans).enumerate() {
+        attach_relays(&mut world, options, seed, number, *protocol, way, plan)?;
+        relays.extend(RelayPlace::on(way, &plan.flow, measured));
+        measured += 1 + usize::from(reverse.is_some());
     }
     let flows = plans.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Ok((world, Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows }))
+    Ok((world, Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows, relays }))
 }
 
 fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<Packet>>, Error> {
@@ -149,26 +170,21 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of flow `number` to these nodes.
+/// Attaches the two endpoints of a flow at the ends of its way.
 fn attach(
     world: &mut World,
     scenario: &Scenario,
-    number: u32,
     endpoints: Endpoints,
-    [from, to]: [NodeId; 2],
+    way: &Way<'_>,
     (plan, reverse_plan): &Plans,
 ) -> Result<(), Error> {
-    let addresses = acklab_wire::Endpoints::of_connection(number);
-    let route = |addresses, destination| Route {
-        dscp: plan.flow.category.dscp(),
-        ..Route::new(endpoints.protocol(), addresses, destination)
-    };
-    let routes = [route(addresses, to), route(addresses.reverse(), from)];
+    let (protocol, last) = (endpoints.protocol(), way.last());
+    let routes = [way.data(protocol, 0), way.acks(protocol, last)];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
-    // The packets that arrive at one end have the key of those that the other end sends.
-    world.attach(from, keys[1]).map_err(refused)?;
-    world.attach(to, keys[0]).map_err(refused)?;
+    // The packets that arrive at one end have the key of those that the other end of its connection sends.
+    world.attach(way.stops[0], way.acks(protocol, 0).flow).map_err(refused)?;
+    world.attach(way.stops[last + 1], way.data(protocol, last).flow).map_err(refused)?;
     let probes = Probes {
         forward: observers::probe(scenario, plan),
         reverse: reverse_plan.as_ref().map(|plan| Box::new(observers::probe(scenario, plan))),
@@ -181,5 +197,37 @@ fn attach(
         }
         flow
     });
+    Ok(())
+}
+
+/// Attaches the proxies on the way of flow `number`.
+fn attach_relays(
+    world: &mut World,
+    options: &RunOptions,
+    seed: Seed,
+    number: usize,
+    protocol: u8,
+    way: &Way<'_>,
+    plan: &FlowPlan,
+) -> Result<(), Error> {
+    let flow = &plan.flow;
+    let Transport::Tcp(settings) = &flow.transport else { return Ok(()) };
+    let refused = |source| Error::Attach { flow: flow.name.clone(), source };
+    for (index, split) in way.splits.iter().enumerate() {
+        let arriving_key = way.data(protocol, index).flow;
+        let port = world.attach(way.stops[index + 1], arriving_key).map_err(refused)?;
+        world.attach_also(port, way.acks(protocol, index + 1).flow).map_err(refused)?;
+        let relay = RelayPlan {
+            flow,
+            handshake: split.pep.handshake,
+            settings: split.settings(settings),
+            routes: [way.acks(protocol, index), way.data(protocol, index + 1)],
+            arriving_key,
+            // No flow has a slash in its name.
+            name: format!("{}/pep/{}", flow.name, split.pep.node),
+        };
+        let probe = observers::probe_without_records(plan, None);
+        world.hosts.add_relay(number, |pool| transports::relay(relay, seed, &options.strategies, &probe, pool))?;
+    }
     Ok(())
 }

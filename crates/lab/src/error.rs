@@ -99,6 +99,16 @@ pub enum Error {
         /// The reason.
         source: acklab_net::AttachError,
     },
+    /// A flow with data in both directions crosses a proxy.
+    #[error(
+        "flow \"{flow}\": found data in both directions over the proxy at \"{node}\", expected no `back`, because a proxy splits one direction"
+    )]
+    SplitBothWays {
+        /// The flow's name.
+        flow: String,
+        /// The node of the proxy.
+        node: String,
+    },
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] capture::Error),

@@ -1,8 +1,8 @@
-//! The endpoints at the edges of the network: two for each flow, with their probes.
+//! The endpoints at the edges of the network: two for each flow, with their probes, and those at proxies.
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
-use crate::socket::{Snapshot, Socket};
+use crate::socket::{Relay, Relayed, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
 
@@ -56,10 +56,13 @@ impl Flow {
     }
 }
 
-/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end.
+/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end. The ports of the proxies follow those of
+/// the flows.
 #[derive(Default)]
 pub(crate) struct Flows {
     pub(crate) all: Vec<Flow>,
+    /// The proxies, each with the index of its flow; those of one flow in the direction of its data.
+    relays: Vec<(usize, Box<dyn Relay>)>,
     pool: Pool,
 }
 
@@ -70,6 +73,29 @@ impl Flows {
         self.all.push(flow);
     }
 
+    /// Adds a proxy on flow `flow`, after all flows.
+    pub(crate) fn add_relay<E>(
+        &mut self,
+        flow: usize,
+        make: impl FnOnce(&mut Pool) -> Result<Box<dyn Relay>, E>,
+    ) -> Result<(), E> {
+        let relay = make(&mut self.pool)?;
+        self.relays.push((flow, relay));
+        Ok(())
+    }
+
+    /// Ends the window of measurement of the proxies, and returns what they have measured. A flow over proxies is complete when the last of
+    /// them knows that its receiver has everything.
+    pub(crate) fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
+        let mut closed = Vec::new();
+        for (flow, relay) in &mut self.relays {
+            let relayed = relay.close(until);
+            self.all[*flow].probes.forward.completed = relayed.leaving_probe.completed;
+            closed.push(relayed);
+        }
+        closed
+    }
+
     /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
         self.all.iter().flat_map(|flow| flow.probes.directions())
@@ -78,6 +104,14 @@ impl Flows {
     /// Begins the window of measurement.
     pub(crate) fn open(&mut self, now: Instant) {
         self.all.iter_mut().for_each(|flow| flow.open(now));
+        self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
+    }
+
+    /// Calls `to` with the proxy of a port that is not one of a flow.
+    #[inline(never)]
+    fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
+        let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
+        to(&mut **relay, &mut self.pool)
     }
 }
 
@@ -91,21 +125,27 @@ impl Hosts<Packet> for Flows {
     #[inline]
     fn accept(&mut self, port: PortId, now: Instant, packet: Packet) {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].accept(now, packet, &mut self.pool, probes);
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].accept(now, packet, &mut self.pool, probes),
+            None => self.relay(port, |relay, pool| relay.accept(now, packet, pool)),
+        }
     }
 
     #[inline]
     fn wake(&mut self, port: PortId, now: Instant) {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].wake(now, probes);
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].wake(now, probes),
+            None => self.relay(port, |relay, _| relay.wake(now)),
+        }
     }
 
     #[inline]
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<Packet> {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].depart(now, &mut self.pool, probes)
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].depart(now, &mut self.pool, probes),
+            None => self.relay(port, |relay, pool| relay.depart(now, pool)),
+        }
     }
 }

@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod metric;
 mod network;
+mod peps;
 mod series;
 
 pub use metric::{Better, Description};
@@ -24,6 +25,7 @@ pub fn metrics() -> Vec<Description> {
         metric::describe("flows", flows::METRICS),
         metric::describe("links", links::METRICS),
         metric::describe("network", network::METRICS),
+        metric::describe("peps", peps::METRICS),
         metric::describe("stations", cells::STATIONS),
         metric::describe("hack", cells::HACK),
     ];
@@ -39,6 +41,7 @@ pub(crate) fn tables(
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
+    let relayed = world.hosts.close_relays(until);
     let ends: Vec<Ends> = world.hosts.all.iter_mut().flat_map(|flow| ends(flow, until)).collect();
     let flows: Vec<FlowResult<'_>> = world
         .hosts
@@ -66,6 +69,15 @@ pub(crate) fn tables(
         metric::table("network", network::METRICS, &[whole]),
         acknowledgments(&flows),
     ];
+    if !relayed.is_empty() {
+        let rows = plan.relays.iter().zip(&relayed).map(|(place, relayed)| peps::PepResult {
+            flow: &plan.flows[place.flow],
+            place,
+            relayed,
+            window: from..until,
+        });
+        tables.push(metric::table("peps", peps::METRICS, &rows.collect::<Vec<_>>()));
+    }
     if !world.cells().is_empty() {
         tables.push(metric::table("stations", cells::STATIONS, &cells::rows(world, plan)));
         tables.push(cells::airtime(world, plan, from, until));

@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `transport`, `measure` | the types of flows, transports and measurements; those of links are in [`acklab_path`] |
+//! | `flow`, `transport`, `pep`, `measure` | the types of flows, transports, proxies and measurements; those of links are in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -24,6 +24,7 @@ mod check;
 mod document;
 mod flow;
 mod measure;
+mod pep;
 mod refuse;
 mod schema;
 mod sets;
@@ -35,6 +36,7 @@ mod validate;
 pub use flow::Flow;
 pub(crate) use flow::{CustomKey, back_name};
 pub use measure::{Capture, Measure, Series};
+pub use pep::{Handshake, Pep, Side};
 pub use refuse::Refusal;
 pub use schema::schema;
 pub use transport::{Custom, Transport};
@@ -73,6 +75,9 @@ pub struct Scenario {
     /// Wi-Fi cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wifi: Vec<acklab_wifi::Config>,
+    /// Performance enhancing proxies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pep: Vec<Pep>,
     /// The flows.
     #[schemars(length(min = 1))]
     pub flow: Vec<Flow>,
@@ -162,6 +167,7 @@ impl Scenario {
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
         full.measure.until.get_or_insert(self.duration);
+        full.pep = full.pep.iter().map(Pep::in_full).collect();
         let mut before = 0;
         for flow in &mut full.flow {
             let copies = flow.count as usize * self.ends(flow).len();

@@ -121,6 +121,18 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(port)
     }
 
+    /// Lets `port` receive the packets of another flow that arrive at its node.
+    ///
+    /// # Errors
+    /// If another port receives the flow.
+    pub fn attach_also(&mut self, port: PortId, flow: FlowKey) -> Result<(), AttachError> {
+        if self.ports_by_flow.get(flow).is_some() {
+            return Err(AttachError::FlowTaken);
+        }
+        self.ports_by_flow.insert(flow, port);
+        Ok(())
+    }
+
     /// The machine id of a port.
     #[must_use]
     pub const fn machine_of(&self, port: PortId) -> MachineId {

@@ -3,6 +3,7 @@
 mod flows;
 mod links;
 mod network;
+mod peps;
 mod wifi;
 
 use super::flow::CustomKey;
@@ -35,6 +36,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     let stations = wifi::stations(scenario);
     let network = Network::new(scenario, &stations);
     flows::validate(scenario, &network)?;
+    peps::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)
 }
