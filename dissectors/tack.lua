@@ -31,6 +31,7 @@ local f = {
   rate = ProtoField.double("tack.rate", "Delivery rate (Mbps)"),
   after = ProtoField.uint32("tack.loss.after", "Second-largest PKT.SEQ"),
   before = ProtoField.uint32("tack.loss.before", "Largest PKT.SEQ"),
+  arrived = ProtoField.uint32("tack.loss.arrived", "Arrived from there on"),
   limit = ProtoField.uint64("tack.limit", "Offsets below may be sent"),
   rtt_min = ProtoField.uint32("tack.rtt_min", "RTTmin (µs)"),
   ack_loss = ProtoField.uint16("tack.ack_loss", "ρ′ (65536ths)"),
@@ -141,6 +142,7 @@ dissect[0x05] = function(cursor, tree)
   local after, before = cursor:take(4), cursor:take(4)
   tree:add(f.after, after)
   tree:add(f.before, before)
+  varints(cursor, tree, f.arrived)
   return string.format("between %d and %d", after:uint(), before:uint())
 end
 dissect[0x06] = function(cursor, tree)

@@ -34,14 +34,6 @@ def test_rates_are_tried_around_what_they_need():
     assert [place.mcs for place in space.places(quick=True)] == list(range(8))
 
 
-def test_frames_of_a_ppdu_fit():
-    for rate, frames in zip(space.RATES, space.FRAMES, strict=True):
-        subframe, preamble, symbol = 1544, 36e-6, 3.6e-6
-        symbols = (4e-3 - preamble) // symbol
-        by_time = int((symbols * rate * 3.6 - 22) // (8 * subframe))
-        assert frames == min(by_time, 65_535 // subframe)
-
-
 def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
     slow, fast = [space.Place(0, snr) for snr in space.tried_at(0)], [space.Place(1, snr) for snr in space.tried_at(1)]
     measured = {place: runs(12.0) for place in slow} | {place: runs(8.0, 26.0) for place in fast if place.snr > 3}
@@ -56,7 +48,8 @@ def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
 def test_a_share_of_the_study(tmp_path):
     places = [space.lossless(mcs) for mcs in (4, 7)]
     bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
-    result = downloads.sweep_of(bench, downloads.WAITING, places, (), is_waiting=True)
+    setting = bench.variants("settings.toml").chosen[downloads.WAITING].set
+    result = downloads.sweep_of(bench, downloads.WAITING, places, setting)
     found = downloads.measured(result)
     pairs = [(space.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in places]
     assert all(8 < gain < 18 for _, stock, hack in pairs for gain in downloads.improvement(stock, hack))

@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 
-from acklab.statistics import cov, ecdf, intervals, jain, mean_interval, uses_of_air
+from acklab.statistics import cov, ecdf, intervals, jain, mean_interval, pseudo_values, uses_of_air
 
 
 def test_interval_uses_students_t():
@@ -21,6 +21,23 @@ def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
     assert (interval.mean, interval.count) == (7.0, 1)
     assert math.isnan(interval.low)
     assert math.isnan(mean_interval([]).mean)
+
+
+def test_pseudo_values_of_a_mean_are_the_values():
+    assert pseudo_values([[1.0, 2.0, 6.0]], lambda means: means[0]) == pytest.approx([1, 2, 6])
+    assert pseudo_values([[5.0]], lambda means: means[0]) == [5.0]
+
+
+def test_pseudo_values_take_the_bias_of_a_square_away():
+    # The square of a mean is too large by s²/n, which is what the jackknife subtracts: s² = 1 for 1, 2, 3.
+    found = pseudo_values([[1.0, 2.0, 3.0]], lambda means: means[0] ** 2)
+    assert sum(found) / 3 == pytest.approx(2.0**2 - 1 / 3)
+
+
+def test_the_least_of_means_is_no_mean_of_the_least():
+    # Two noisy quantities of the same mean: the least of each seed averages 4, the least of the means is 5.
+    found = pseudo_values([[4.0, 6.0, 4.0, 6.0], [6.0, 4.0, 6.0, 4.0]], min)
+    assert sum(found) / 4 > 4.9
 
 
 def test_uses_of_the_air_add_up_by_cell():

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from acklab.statistics import pseudo_values
+
 from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
 from .runs import FEW, MANY, MOST, TEN, Values
 
@@ -51,10 +53,8 @@ def _over(
     least: int = 2,
     most: int = MOST,
 ) -> list[float]:
-    """A value of each number of stations, folded into one, seed by seed."""
-    return [
-        fold(row) for row in zip(*(value(stations) for stations in runs.stations(*arms, least=least, most=most)), strict=True)
-    ]
+    """The means of a value by number of stations, folded into one: a pseudo-value for each seed."""
+    return pseudo_values([value(stations) for stations in runs.stations(*arms, least=least, most=most)], fold)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -88,7 +88,7 @@ def _throughput(runs: Values) -> Numbers:
         yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, most=FEW)
         yield f"most_{arm.slots}", _lead(runs, arm, MOST)
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
-    yield "crossover", [crossover(stations, [_mean(_lead(runs, LARGE, count)) for count in stations])]
+    yield "crossover", pseudo_values([_lead(runs, LARGE, count) for count in stations], partial(crossover, stations))
     for count in (TEN, MOST):
         pairs = zip(runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions"), strict=True)
         yield f"collisions_{count}", [one / other for one, other in pairs]
@@ -130,10 +130,11 @@ def _delayed(runs: Values) -> Numbers:
     yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
     yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
     apart = [
-        _over(runs, [arm, filtered[window]], partial(_exceeds, runs, arm, filtered[window]), _farthest, least=MANY)
-        for window, arm in ((window, arm.filtered) for window, arm in DELAYED.items())
-    ]  # fmt: skip
-    yield "both_alike", [_farthest(row) for row in zip(*apart, strict=True)]
+        _exceeds(runs, arm.filtered, filtered[window], stations)
+        for window, arm in DELAYED.items()
+        for stations in runs.stations(arm.filtered, filtered[window], least=MANY)
+    ]
+    yield "both_alike", pseudo_values(apart, _farthest)
     yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
     yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
 

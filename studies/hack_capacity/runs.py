@@ -22,7 +22,8 @@ AT_150, AT_600 = named(N, 150), named(N, 600)
 
 QUEUE = 126
 WAITING, IN_ALL = "126 waiting", "126 in all"
-"""The paper's queue: as ns-3 counted then, without what is on the air, and as ns-3 3.37 and this simulator count."""
+COUNTS: Mapping[str, str] = {WAITING: "unsent", IN_ALL: "unacknowledged"}
+"""The paper's queue: as ns-3 counted then, without what is on the air, and as ns-3 3.37 counts."""
 QUEUES = (84, 126, 168, 210, 336)
 
 
@@ -152,12 +153,13 @@ def _groups(bench: Bench) -> Mapping[str, tuple[str, Mapping[tuple[object, ...],
             for protocol, of in protocols.items()
         }
 
-    def download(rate: Rate, limit: int, *names: str) -> _Sets:
+    def download(rate: Rate, limit: int, counts: str, *names: str) -> _Sets:
         laid = [change for name in (FIGURE_12, *names) for change in settings[name].set]
-        return [*overrides(rate.set), f"wifi.0.ap.queue.limit={limit}packets", *laid]
+        return [*overrides(rate.set), f"wifi.0.ap.queue.limit={limit}packets", f"wifi.0.queue_counts={counts}", *laid]
 
-    on_air = {rate: closed_form.stock(analytic(bench, rate)).frames for rate in chosen}
-    limits = {(rate, queue): QUEUE + (on_air[rate] if queue == WAITING else 0) for rate in chosen for queue in (WAITING, IN_ALL)}
+    def waiting(*names: str) -> _Sets:
+        return download(AT_150, QUEUE, COUNTS[WAITING], *names)
+
     return {
         "free": (
             FREE,
@@ -171,19 +173,19 @@ def _groups(bench: Bench) -> Mapping[str, tuple[str, Mapping[tuple[object, ...],
         FIGURE_12: (
             DOWNLOAD,
             both({
-                (rate.name, queue): download(rate, limit) for (rate, queue), limit in limits.items() if rate in _of_one_stream(chosen)
+                (rate.name, queue): download(rate, QUEUE, counts) for rate in _of_one_stream(chosen) for queue, counts in COUNTS.items()
             }),
         ),
         "changes": (
             DOWNLOAD,
             {
-                **both({(name,): download(AT_150, limits[AT_150, WAITING], name) for name in (STEADY, *CHANGES)}),
-                **both({(IN_TURN,): download(AT_150, limits[AT_150, WAITING], STEADY)}, access[N].set),
+                **both({(name,): waiting(name) for name in (STEADY, *CHANGES)}),
+                **both({(IN_TURN,): waiting(STEADY)}, access[N].set),
             },
         ),
         "queues": (
             DOWNLOAD,
-            both({(rate.name, limit): download(rate, limit, STEADY) for rate in (AT_150, AT_600) for limit in QUEUES}),
+            both({(rate.name, limit): download(rate, limit, COUNTS[IN_ALL], STEADY) for rate in (AT_150, AT_600) for limit in QUEUES}),
         ),
     }  # fmt: skip
 

@@ -29,15 +29,9 @@ LIMITS = ("1ms", "3ms", "10ms", "30ms", "100ms", "300ms")
 
 # Packets of the access point's queue for each client, and the settings in which they are not the paper's 126.
 PACKETS = (63, 84, 126, 168, 252)
-QUEUES = {
-    "half the queue": 63,
-    "half the queue and linux": 63,
-    "a batch more": 168,
-    "in turn and a batch more": 168,
-    "in turn and every segment": 168,
-}
-AMONG_QUEUES = ("half the queue", "a batch more", "in turn and a batch more")
-"""Settings that are among the lengths of the queue as well."""
+QUEUES = {"half the queue": 63, "half the queue and linux": 63}
+AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
+"""Settings of the queue alone, which the sweep over its lengths covers."""
 SHARED, TURNS = "one queue", "clients in turn"
 LINES = (("1", SHARED), ("10", SHARED), ("10", TURNS))
 

@@ -59,7 +59,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
     along = [*best, *(place for place in map(lossless, range(len(RATES))) if place not in best)]
     for name, setting in bench.variants("settings.toml").chosen.items():
         at = along if name == WAITING else [lossless(RATES.index(rate)) for rate in SOME_RATES]
-        swept[name] = sweep_of(bench, name, at, setting.set, is_waiting=name == WAITING)
+        swept[name] = sweep_of(bench, name, at, setting.set)
     return swept
 
 
@@ -69,11 +69,11 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def sweep_of(
-    bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str], *, is_waiting: bool = False, at_least: int = 1
+    bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str], *, at_least: int = 1
 ) -> SweepResult:
     """Runs both schemes at some places, under a setting."""
     channel = bench.source(SCENARIO).load(list(setting))["wifi"][0]["reception"]["channel"]
-    at = {place.name: place.set(channel) | (place.waiting if is_waiting else {}) for place in where}
+    at = {place.name: place.set(channel) for place in where}
     seeds = bench.at_least(at_least)
     return bench.sweep(SCENARIO, name, {"scheme": bench.variants("schemes.toml"), "at": at}, set=setting, seeds=seeds)
 
@@ -82,7 +82,7 @@ def of_many_seeds(bench: Bench, name: str) -> SweepResult:
     """The rates that claims are about by themselves, without loss, over many seeds: at 150 Mbps they differ by more than the gain."""
     setting = () if name == AS_WRITTEN else bench.variants("settings.toml").chosen[name].set
     where = [lossless(RATES.index(rate)) for rate in SOME_RATES]
-    return sweep_of(bench, f"{name}_many_seeds", where, setting, is_waiting=name == WAITING, at_least=MANY)
+    return sweep_of(bench, f"{name}_many_seeds", where, setting, at_least=MANY)
 
 
 def measured(result: SweepResult) -> Measured:

@@ -12,9 +12,6 @@ SNRS = tuple(range(25))
 BELOW, ABOVE = 1.5, 3.5
 """How far around the ratio that a rate needs it is tried [dB]. Beyond, all or nothing of it arrives."""
 
-FRAMES = (4, 9, 14, 19, 28, 38, 42, 42)
-"""Of 1500 octets in a PPDU, by MCS: as many as go into 4 ms, or into 65,535 octets."""
-
 _NEEDED = (0.76, 3.77, 6.34, 9.60, 12.71, 17.01, 18.32, 19.51)
 """At which one frame of 1458 octets in ten is lost [dB], by MCS: docs/models/wifi-reception.md."""
 _THERMAL = -173.975
@@ -40,11 +37,6 @@ class Place:
             return rate
         away = [[round(distance(channel, self.snr), 2), 0.0]]
         return rate | {"wifi.0.reception.channel.place.points": away}
-
-    @property
-    def waiting(self) -> dict[str, object]:
-        """What lets 126 packets wait beside those of a PPDU on the air."""
-        return {"wifi.0.ap.queue.limit": f"{126 + FRAMES[self.mcs]}packets"}
 
 
 def places(quick: bool) -> Iterator[Place]:

@@ -6,22 +6,29 @@
 //! |---|---|
 //! | [`traffic`] | [`Traffic`]: the configuration of a writing application in a scenario |
 //! | [`reading`] | [`Reading`]: the configuration of a reading application in a scenario |
-//! | [`schedule`] | [`Schedule`](schedule::Schedule): the times of writes at a mean rate |
+//! | [`video`] | [`Video`]: a video as a sequence of frames |
+//! | [`schedule`] | [`Schedule`](schedule::Schedule): the times and sizes of writes at a mean rate |
 //! | [`writer`] | [`Writer`]: an application that opens a port, writes and closes |
 //! | [`reader`] | [`Reader`]: an application that reads received data |
+//! | [`player`] | [`Player`]: a reader that plays a video and measures what its viewer sees |
 //!
 //! An application runs whenever its endpoint has been called, and at its own [deadline](Writer::deadline). It knows a
-//! [`StreamPort`](acklab_base::StreamPort) or a [`DatagramPort`](acklab_base::DatagramPort) and no transport, and it moves counts of octets.
+//! [`StreamPort`](acklab_base::StreamPort), a [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort) and
+//! no transport, and it moves counts of octets.
 
+pub mod player;
 pub mod reader;
 pub mod reading;
 pub mod schedule;
 pub mod traffic;
+pub mod video;
 pub mod writer;
 
+pub use player::Player;
 pub use reader::Reader;
-pub use reading::Reading;
+pub use reading::{AfterStall, Reading};
 pub use traffic::Traffic;
+pub use video::Video;
 pub use writer::Writer;
 
 #[cfg(test)]

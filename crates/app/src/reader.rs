@@ -1,12 +1,24 @@
 //! An application that reads received data.
 
-use crate::Reading;
-use acklab_base::{Instant, Port, Serializer, StreamPort};
+use crate::{Player, Reading};
+use acklab_base::{Bytes, CounterValue, Instant, Port, Rate, Serializer, StreamPort};
 
 /// An application that reads.
 #[derive(Clone, Debug)]
-pub struct Reader {
-    reading: Reading,
+pub enum Reader {
+    /// Reads all data on arrival.
+    AtOnce,
+    /// Reads at a limited rate.
+    Paced(Paced),
+    /// Plays a video.
+    Player(Box<Player>),
+}
+
+/// An application that reads at a limited rate.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    rate: Rate,
+    read: Bytes,
     /// The earliest time of the next read.
     next: Option<Instant>,
     /// Whether data are waiting for that time.
@@ -15,35 +27,53 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// An application that reads as `reading` says.
+    /// An application that reads as `reading` says. `play` makes the player of a video, if there is one.
     #[must_use]
-    pub fn new(reading: Reading) -> Self {
-        Self { reading, next: None, waits: false, intervals: Serializer::default() }
+    pub fn new(reading: Reading, play: impl FnOnce(Reading) -> Option<Player>) -> Self {
+        match reading {
+            Reading::AtOnce {} => Self::AtOnce,
+            Reading::Constant { rate, read } => {
+                Self::Paced(Paced { rate, read, next: None, waits: false, intervals: Serializer::default() })
+            }
+            Reading::Playback { .. } => play(reading).map_or(Self::AtOnce, |player| Self::Player(Box::new(player))),
+        }
     }
 
-    /// Reads what may be read now. Datagrams need not be read.
+    /// Reads what may be read now. Datagrams need not be read, unless they are played.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
-        if let Port::Stream(port) = port {
-            match self.reading {
-                Reading::AtOnce {} => _ = port.read(now, u64::MAX),
-                Reading::Constant { .. } => self.run_paced(now, port),
-            }
+        match (self, port) {
+            (Self::Player(player), port) => player.run(now, port),
+            (Self::AtOnce, Port::Stream(port)) => _ = port.read(now, u64::MAX),
+            (Self::Paced(paced), Port::Stream(port)) => paced.run(now, port),
+            (_, Port::Datagram(_) | Port::None) => {}
         }
     }
 
     /// When the application must run next, or `None` if it only waits for data.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.next.filter(|_| self.waits)
+        match self {
+            Self::AtOnce => None,
+            Self::Paced(paced) => paced.next.filter(|_| paced.waits),
+            Self::Player(player) => player.deadline(),
+        }
     }
 
-    fn run_paced(&mut self, now: Instant, port: &mut dyn StreamPort) {
-        let Reading::Constant { rate, read } = self.reading else { return };
+    /// Calls `to` with the name, unit and value of each counter, always in the same order.
+    pub fn report_counters(&self, now: Instant, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        if let Self::Player(player) = self {
+            player.report_counters(now, to);
+        }
+    }
+}
+
+impl Paced {
+    fn run(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if self.next.is_none_or(|next| next <= now) && port.readable() > 0 {
-            port.read(now, read.get());
+            port.read(now, self.read.get());
             // A short read takes as long as a full one.
-            self.next = Some(now + self.intervals.transmit(read, rate));
+            self.next = Some(now + self.intervals.transmit(self.read, self.rate));
         }
         self.waits = port.readable() > 0;
     }
@@ -57,7 +87,7 @@ mod tests {
 
     #[test]
     fn at_once_reads_everything() {
-        let (mut reader, mut pipe) = (Reader::new(Reading::default()), Pipe::of(0));
+        let (mut reader, mut pipe) = (Reader::new(Reading::default(), |_| None), Pipe::of(0));
         pipe.readable = 70_000;
         reader.run(Instant::ZERO, Port::Stream(&mut pipe));
         assert_eq!((pipe.readable, reader.deadline()), (0, None));
@@ -66,7 +96,7 @@ mod tests {
     #[test]
     fn a_slow_reader_reads_at_its_rate() {
         let reading = Reading::Constant { rate: Rate::from_mbps(8), read: Bytes(1000) };
-        let (mut reader, mut pipe) = (Reader::new(reading), Pipe::of(0));
+        let (mut reader, mut pipe) = (Reader::new(reading, |_| None), Pipe::of(0));
         pipe.readable = 10_500;
         reader.run(Instant::ZERO, Port::Stream(&mut pipe));
         while let Some(now) = reader.deadline() {

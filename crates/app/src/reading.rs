@@ -1,6 +1,6 @@
 //! The configuration of a reading application.
 
-use acklab_base::{Bytes, Rate};
+use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,35 @@ pub enum Reading {
         #[serde(default = "one_read")]
         read: Bytes,
     },
+    /// Plays a video: reads everything on arrival and shows a frame at a time. It begins `buffer` after the first frame has arrived.
+    ///
+    /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it goes on as soon as something of a later
+    /// frame has arrived, and shows the frame damaged.
+    Playback {
+        /// How much video is held back. Android's Miracast source takes a latency below 100 ms for a sign of spare capacity
+        /// (`PlaybackSession::onSinkFeedback`).
+        #[serde(default = "buffer")]
+        #[schemars(example = "100ms")]
+        buffer: Duration,
+        /// How playback goes on after a stall.
+        #[serde(default)]
+        after_stall: AfterStall,
+    },
+}
+
+/// How playback goes on after a stall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterStall {
+    /// Frames that are overdue are shown at once, as on a screen that mirrors another: a stall does not delay what follows.
+    #[default]
+    CatchUp,
+    /// All that follows is shown later, and playback goes on with a full buffer, as for a film.
+    Shift,
+}
+
+const fn buffer() -> Duration {
+    Duration::from_millis(100)
 }
 
 /// The size of a read of iperf3's receiver over TCP (`DEFAULT_TCP_BLKSIZE`).

@@ -1,31 +1,63 @@
-//! The times of writes at a mean rate.
+//! The times and sizes of writes at a mean rate.
 
 use crate::Traffic;
+use crate::video::{Frame, Frames};
 use acklab_base::random::Stream;
 use acklab_base::{Bytes, Duration, Instant, Rate, Serializer};
 
-/// The times of an application's writes, of which all have the same size.
+/// The times and sizes of an application's writes.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    rate: Rate,
-    write: Bytes,
-    /// The source of exponentially distributed intervals; without it, intervals are even.
-    chance: Option<Stream>,
+    source: Source,
     next: Option<Instant>,
-    /// Computes intervals whose rounding errors do not accumulate.
-    intervals: Serializer,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// Writes of one size.
+    Writes {
+        rate: Rate,
+        write: Bytes,
+        /// The source of exponentially distributed intervals; without it, intervals are even.
+        chance: Option<Stream>,
+        /// Computes intervals whose rounding errors do not accumulate.
+        intervals: Serializer,
+    },
+    Video(Box<Frames>),
+}
+
+/// A write that has become due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Octets.
+    Octets(u64),
+    /// A frame of a video.
+    Frame(Frame),
+}
+
+impl Write {
+    /// Its size.
+    #[must_use]
+    pub const fn octets(self) -> u64 {
+        match self {
+            Self::Octets(octets) => octets,
+            Self::Frame(frame) => frame.size,
+        }
+    }
 }
 
 impl Schedule {
     /// The schedule of `traffic`. Returns `None` if it has no rate. The schedule starts with [`begin`](Self::begin).
     #[must_use]
     pub fn of(traffic: Traffic, chance: Stream) -> Option<Self> {
-        let (rate, write, chance) = match traffic {
-            Traffic::Constant { rate, write } => (rate, write, None),
-            Traffic::Poisson { rate, write } => (rate, write, Some(chance)),
+        let intervals = Serializer::default();
+        let source = match traffic {
+            Traffic::Constant { rate, write } => Source::Writes { rate, write, chance: None, intervals },
+            Traffic::Poisson { rate, write } => Source::Writes { rate, write, chance: Some(chance), intervals },
+            Traffic::Video(video) => Source::Video(Box::new(Frames::new(video, chance))),
             Traffic::Greedy {} | Traffic::Fixed { .. } => return None,
         };
-        Some(Self { rate, write, chance, next: None, intervals: Serializer::default() })
+        Some(Self { source, next: None })
     }
 
     /// Makes the first write due now.
@@ -38,31 +70,25 @@ impl Schedule {
         self.next = None;
     }
 
-    /// The size of one write.
-    #[must_use]
-    pub const fn write(&self) -> Bytes {
-        self.write
-    }
-
     /// When the next write is due.
     #[must_use]
     pub const fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// The number of writes that have become due since the last call.
-    pub fn take_due(&mut self, now: Instant) -> u64 {
-        let mut writes = 0;
-        while let Some(due) = self.next
-            && due <= now
-        {
-            writes += 1;
-            let mean = self.intervals.transmit(self.write, self.rate);
-            let gap = self.chance.as_mut().map_or(mean, |chance| chance.exponential(mean));
-            // An interval is at least a nanosecond, so that the loop ends at any rate.
-            self.next = Some(due + gap.max(Duration::from_nanos(1)));
-        }
-        writes
+    /// The next write that has become due.
+    pub fn take_due(&mut self, now: Instant) -> Option<Write> {
+        let due = self.next.filter(|due| *due <= now)?;
+        let (write, gap) = match &mut self.source {
+            Source::Writes { rate, write, chance, intervals } => {
+                let mean = intervals.transmit(*write, *rate);
+                (Write::Octets(write.get()), chance.as_mut().map_or(mean, |chance| chance.exponential(mean)))
+            }
+            Source::Video(frames) => (Write::Frame(frames.draw()), frames.interval()),
+        };
+        // An interval is at least a nanosecond, so that the writes that are due come to an end at any rate.
+        self.next = Some(due + gap.max(Duration::from_nanos(1)));
+        Some(write)
     }
 }
 
@@ -74,7 +100,7 @@ mod tests {
     fn due(traffic: Traffic, after: Duration) -> u64 {
         let mut schedule = Schedule::of(traffic, Seed(1).stream("source")).unwrap();
         schedule.begin(Instant::ZERO);
-        schedule.take_due(Instant::ZERO + after)
+        std::iter::from_fn(|| schedule.take_due(Instant::ZERO + after)).count() as u64
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! A port for tests.
+//! Ports for tests.
 
-use acklab_base::{DatagramPort, Instant, StreamPort};
+use acklab_base::{Arrival, DatagramPort, Instant, MessagePort, StreamPort};
+use std::collections::VecDeque;
 
 /// A port whose other end is the test.
 #[derive(Default)]
@@ -14,6 +15,45 @@ pub(crate) struct Pipe {
     pub(crate) closed: Option<u64>,
     pub(crate) readable: u64,
     pub(crate) datagrams: Vec<(Instant, u32)>,
+    pub(crate) mailbox: Mailbox,
+}
+
+/// Messages and datagrams.
+#[derive(Default)]
+pub(crate) struct Mailbox {
+    /// What has arrived.
+    arrived: VecDeque<Arrival>,
+    /// Octets and lifetimes of messages sent.
+    pub(crate) sent: Vec<(u64, Instant)>,
+    /// How many messages the peer accepts.
+    pub(crate) limit: usize,
+}
+
+impl Mailbox {
+    /// A mailbox with these arrivals.
+    pub(crate) fn of(arrived: impl IntoIterator<Item = Arrival>) -> Self {
+        Self { arrived: arrived.into_iter().collect(), ..Self::default() }
+    }
+}
+
+impl DatagramPort for Mailbox {
+    fn receive(&mut self) -> Option<Arrival> {
+        self.arrived.pop_front()
+    }
+}
+
+impl MessagePort for Mailbox {
+    fn send(&mut self, _: Instant, octets: u64, until: Instant) -> bool {
+        let is_accepted = self.sent.len() < self.limit;
+        if is_accepted {
+            self.sent.push((octets, until));
+        }
+        is_accepted
+    }
+
+    fn receive(&mut self, _: Instant) -> Option<Arrival> {
+        self.arrived.pop_front()
+    }
 }
 
 impl Pipe {
@@ -60,6 +100,10 @@ impl StreamPort for Pipe {
 
     fn is_at_end(&self) -> bool {
         false
+    }
+
+    fn messages(&mut self) -> Option<&mut dyn MessagePort> {
+        Some(&mut self.mailbox)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The configuration of a writing application.
 
+use crate::Video;
 use acklab_base::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A model of an application that writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
     /// Always has data to send: fills the send buffer as soon as there is room.
@@ -31,6 +32,8 @@ pub enum Traffic {
         /// Size of the transfer.
         size: Bytes,
     },
+    /// Writes a frame of a video as soon as it is encoded.
+    Video(Video),
 }
 
 /// The payload of a full-sized segment with timestamps; also of iperf3's datagrams, whose size is that of the segments of its control
@@ -40,11 +43,12 @@ const fn one_segment() -> Bytes {
 }
 
 impl Traffic {
-    /// The size of one write. Returns `None` for traffic without a rate.
+    /// The size of one write, or of a full datagram of a video. Returns `None` for traffic without a rate.
     #[must_use]
     pub const fn write(&self) -> Option<Bytes> {
         match self {
             Self::Constant { write, .. } | Self::Poisson { write, .. } => Some(*write),
+            Self::Video(_) => Some(Video::DATAGRAM),
             Self::Greedy {} | Self::Fixed { .. } => None,
         }
     }
@@ -57,6 +61,16 @@ impl Traffic {
             Self::Constant { rate, write } => format!("Constant(rate={rate}, write={write})"),
             Self::Poisson { rate, write } => format!("Poisson(rate={rate}, write={write})"),
             Self::Fixed { size } => format!("Fixed(bytes={})", size.get()),
+            Self::Video(video) => format!("Video(rate={}, frame_rate={})", video.rate, video.frame_rate),
+        }
+    }
+
+    /// The video, if it is one.
+    #[must_use]
+    pub const fn video(&self) -> Option<&Video> {
+        match self {
+            Self::Video(video) => Some(video),
+            _ => None,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! An application that opens a port, writes and closes.
 
 use crate::Traffic;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Write};
 use acklab_base::random::Stream;
-use acklab_base::{DatagramPort, Instant, Port, StreamPort};
+use acklab_base::{DatagramPort, Duration, Instant, MessagePort, Port, StreamPort};
+use std::collections::VecDeque;
 
 /// An application that writes. It waits while the send buffer is full.
 #[derive(Clone, Debug)]
@@ -22,6 +23,26 @@ pub struct Writer {
     wanted: u64,
     /// The octets that the port has accepted so far.
     written: u64,
+    messages: Option<Messages>,
+}
+
+/// Writes that are messages of their own.
+#[derive(Clone, Debug)]
+struct Messages {
+    lifetime: Duration,
+    /// Messages that the port has not accepted yet: octets and the end of their lifetime.
+    waiting: VecDeque<(u64, Instant)>,
+}
+
+impl Messages {
+    /// Sends what the port accepts.
+    fn send(&mut self, now: Instant, port: &mut dyn MessagePort) {
+        while let Some(&(octets, until)) = self.waiting.front()
+            && port.send(now, octets, until)
+        {
+            self.waiting.pop_front();
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +61,9 @@ impl Writer {
         let total = match traffic {
             Traffic::Greedy {} => u64::MAX,
             Traffic::Fixed { size } => size.get(),
-            Traffic::Constant { .. } | Traffic::Poisson { .. } => 0,
+            Traffic::Constant { .. } | Traffic::Poisson { .. } | Traffic::Video(_) => 0,
         };
+        let deadline = traffic.video().and_then(|video| video.deadline);
         Self {
             total,
             schedule: Schedule::of(traffic, chance),
@@ -51,6 +73,7 @@ impl Writer {
             phase: Phase::Waits,
             wanted: 0,
             written: 0,
+            messages: deadline.map(|lifetime| Messages { lifetime, waiting: VecDeque::new() }),
         }
     }
 
@@ -108,6 +131,9 @@ impl Writer {
     /// Writes as much as there is room for, and closes after the last octet.
     #[inline]
     fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        if let Some(messages) = &mut self.messages {
+            return port.messages().into_iter().for_each(|port| messages.send(now, port));
+        }
         if self.wanted > self.written {
             self.written += port.write(now, self.wanted - self.written);
         }
@@ -129,9 +155,11 @@ impl Writer {
             self.begin(now);
         }
         let Some(schedule) = &mut self.schedule else { return };
-        let octets = schedule.write().get();
-        for _ in 0..schedule.take_due(now) {
-            port.send(now, u32::try_from(octets).unwrap_or(u32::MAX));
+        while let Some(write) = schedule.take_due(now) {
+            match write {
+                Write::Octets(octets) => port.send(now, u32::try_from(octets).unwrap_or(u32::MAX)),
+                Write::Frame(frame) => frame.payloads().for_each(|payload| port.send(now, payload)),
+            }
         }
     }
 
@@ -144,10 +172,12 @@ impl Writer {
     }
 
     fn note_due(&mut self, now: Instant) {
-        if let Some(schedule) = &mut self.schedule
-            && schedule.next().is_some_and(|due| due <= now)
-        {
-            self.wanted += schedule.take_due(now) * schedule.write().get();
+        let Some(schedule) = &mut self.schedule else { return };
+        while let Some(write) = schedule.take_due(now) {
+            match &mut self.messages {
+                Some(messages) => messages.waiting.push_back((write.octets(), now + messages.lifetime)),
+                None => self.wanted += write.octets(),
+            }
         }
     }
 
@@ -162,9 +192,11 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Video;
     use crate::testing::Pipe;
+    use crate::video::tests::even;
     use acklab_base::random::Seed;
-    use acklab_base::{Bytes, Duration, Rate};
+    use acklab_base::{Bytes, Rate};
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -229,5 +261,36 @@ mod tests {
             writer.run(now, Port::Datagram(&mut pipe));
         }
         assert_eq!(pipe.datagrams, [(at(0), 1000), (at(1), 1000), (at(2), 1000)]);
+    }
+
+    #[test]
+    fn a_video_is_written_a_frame_at_a_time() {
+        let (mut writer, mut pipe) = (writer(Traffic::Video(even(60, 10, None)), None), Pipe::of(1 << 20));
+        pipe.is_open = true;
+        writer.run(at(0), Port::Stream(&mut pipe));
+        writer.run(at(100), Port::Stream(&mut pipe));
+        assert_eq!(pipe.written, 7 * 1316, "frames at 0, 16.7, …, 100 ms");
+    }
+
+    #[test]
+    fn a_frame_with_a_deadline_is_a_message_and_waits_for_the_peer() {
+        let video = even(60, 10, Some(Duration::from_millis(40)));
+        let (mut writer, mut pipe) = (writer(Traffic::Video(video), None), Pipe::of(1 << 20));
+        (pipe.is_open, pipe.mailbox.limit) = (true, 1);
+        writer.run(at(0), Port::Stream(&mut pipe));
+        writer.run(at(20), Port::Stream(&mut pipe));
+        assert_eq!((pipe.written, pipe.mailbox.sent.as_slice()), (0, [(1316, at(40))].as_slice()));
+        pipe.mailbox.limit = 2;
+        writer.run(at(25), Port::Stream(&mut pipe));
+        assert_eq!(pipe.mailbox.sent[1], (1316, at(60)), "its lifetime begins when it is encoded, not when it is sent");
+    }
+
+    #[test]
+    fn a_frame_fills_datagrams() {
+        let traffic = Traffic::Video(Video { rate: Rate::from_mbps(1), ..even(60, 10, None) });
+        let (mut writer, mut pipe) = (writer(traffic, None), Pipe::of(0));
+        writer.run(at(0), Port::Datagram(&mut pipe));
+        // 1 Mbps / 60 / 8 = 2083 octets, eleven packets of the transport stream.
+        assert_eq!(pipe.datagrams, [(at(0), 1328), (at(0), 12 + 4 * 188)]);
     }
 }

@@ -51,13 +51,42 @@ pub trait StreamPort {
     fn is_at_end(&self) -> bool {
         false
     }
+
+    /// The port for messages of the same connection. Returns `None` if the transport has none.
+    fn messages(&mut self) -> Option<&mut dyn MessagePort> {
+        None
+    }
 }
 
-/// A port over which datagrams move.
+/// A port over which messages move, each apart from the others: none waits for one before it.
+pub trait MessagePort {
+    /// Sends a message of `octets` octets, which is given up if it is not acknowledged by `until`. Returns `false` if the peer accepts no
+    /// more messages now.
+    fn send(&mut self, now: Instant, octets: u64, until: Instant) -> bool;
+
+    /// Reads what has arrived of a message, in order or not. Returns `None` if there is nothing to read.
+    fn receive(&mut self, now: Instant) -> Option<Arrival>;
+}
+
+/// Octets of a datagram or a message that have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The number of the datagram or message in the order of sending, from zero.
+    pub number: u64,
+    /// How many of its octets have arrived since the last call.
+    pub octets: u64,
+}
+
+/// A port over which datagrams move. An endpoint keeps the default methods for what it does not do: sending or receiving.
 pub trait DatagramPort {
     /// Opens the port.
-    fn open(&mut self, now: Instant);
+    fn open(&mut self, _now: Instant) {}
 
     /// Sends a datagram with `octets` octets of payload.
-    fn send(&mut self, now: Instant, octets: u32);
+    fn send(&mut self, _now: Instant, _octets: u32) {}
+
+    /// Reads a datagram. Returns `None` if there is nothing to read.
+    fn receive(&mut self) -> Option<Arrival> {
+        None
+    }
 }

@@ -49,6 +49,11 @@ impl Stream {
         }
     }
 
+    /// Eight uniform octets.
+    pub fn octets(&mut self) -> [u8; 8] {
+        self.0.next_u64().to_le_bytes()
+    }
+
     /// Returns `true` with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability

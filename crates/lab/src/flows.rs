@@ -19,7 +19,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     pub(crate) fn new(ends: [Box<dyn Socket>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
-        let before = [ends[0].snapshot(), ends[1].snapshot()];
+        let before = [ends[0].snapshot(Instant::ZERO), ends[1].snapshot(Instant::ZERO)];
         Self { ends, probes, keys, before }
     }
 
@@ -31,7 +31,7 @@ impl Flow {
     /// By measured direction, the probe and the names of the reasons for which the receiving end sends acknowledgments.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
         let reasons = self.ends.iter().rev().map(|end| {
-            let acknowledgments = end.snapshot().acknowledgments.into_iter();
+            let acknowledgments = end.snapshot(Instant::ZERO).acknowledgments.into_iter();
             acknowledgments.map(|(reason, _)| reason).collect()
         });
         self.probes.directions().zip(reasons)
@@ -39,7 +39,7 @@ impl Flow {
 
     /// Begins the window of measurement.
     fn open(&mut self, now: Instant) {
-        self.before = [self.ends[0].snapshot(), self.ends[1].snapshot()];
+        self.before = [self.ends[0].snapshot(now), self.ends[1].snapshot(now)];
         self.probes.forward.open(now, self.before[0].rtt_samples);
         if let Some(reverse) = &mut self.probes.reverse {
             reverse.open(now, self.before[1].rtt_samples);
@@ -52,7 +52,7 @@ impl Flow {
         if let Some(reverse) = &mut self.probes.reverse {
             reverse.close(until);
         }
-        [0, 1].map(|end| self.ends[end].snapshot().since(&self.before[end]))
+        [0, 1].map(|end| self.ends[end].snapshot(until).since(&self.before[end]))
     }
 }
 

@@ -100,6 +100,9 @@ pub(crate) struct FlowProbe {
     pub(crate) srtt: OverTime,
     pub(crate) idt_ewma: OverTime,
     pub(crate) rtt: Mean,
+    pub(crate) min_rtt: Option<Duration>,
+    /// Octets that have arrived and that the application has not read.
+    pub(crate) blocked: OverTime,
     pub(crate) feedback_age: Mean,
     pub(crate) one_way_delay: Mean,
     pub(crate) bursts: Bursts,
@@ -127,6 +130,8 @@ impl FlowProbe {
             srtt: OverTime::default(),
             idt_ewma: OverTime::default(),
             rtt: Mean::default(),
+            min_rtt: None,
+            blocked: OverTime::default(),
             feedback_age: Mean::default(),
             one_way_delay: Mean::default(),
             bursts: Bursts::new(burst_gap),
@@ -152,6 +157,7 @@ impl FlowProbe {
         fresh.in_flight = self.in_flight.reopened(now);
         fresh.srtt = self.srtt.reopened(now);
         fresh.idt_ewma = self.idt_ewma.reopened(now);
+        fresh.blocked = self.blocked.reopened(now);
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
         fresh.application_delay = self.application_delay.reopened(now);
@@ -162,7 +168,7 @@ impl FlowProbe {
     /// Ends the window of measurement.
     pub(crate) fn close(&mut self, until: Instant) {
         self.bursts.finish();
-        for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma] {
+        for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma, &mut self.blocked] {
             quantity.finish(until);
         }
         self.application_delay.finish(until);
@@ -220,6 +226,7 @@ impl FlowProbe {
         if sender.rtt_samples > self.rtt_samples {
             self.rtt_samples = sender.rtt_samples;
             self.rtt.add(sender.latest_rtt.as_nanos() as f64);
+            self.min_rtt = Some(self.min_rtt.map_or(sender.latest_rtt, |least| least.min(sender.latest_rtt)));
             if let Some(srtt) = sender.smoothed_rtt {
                 let srtt = srtt.as_nanos() as f64;
                 self.srtt.set(now, srtt);
@@ -254,7 +261,10 @@ impl FlowProbe {
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         match receiver.read {
-            Some(upto) => self.application_delay.delivered(now, upto),
+            Some(upto) => {
+                self.application_delay.delivered(now, upto);
+                self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
+            }
             // Without order, data are read on arrival.
             None => self.application_delay.read(now, delay),
         }
@@ -267,6 +277,7 @@ impl FlowProbe {
     pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
             self.application_delay.delivered(now, upto);
+            self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
         }
     }
 

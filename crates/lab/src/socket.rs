@@ -57,8 +57,8 @@ pub(crate) trait Socket: Send {
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// The current counters.
-    fn snapshot(&self) -> Snapshot;
+    /// The counters at `now`.
+    fn snapshot(&self, now: Instant) -> Snapshot;
 
     /// Records the decisions of the ACK policy from now on.
     fn record_decisions(&mut self);
@@ -219,8 +219,8 @@ where
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::of(&self.endpoint)
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot::of(&self.endpoint, &self.application, now)
     }
 
     fn record_decisions(&mut self) {

@@ -6,7 +6,8 @@ use crate::probe::FlowProbe;
 use crate::scenario::{CustomKey, Flow, Handshake, Transport, back_name};
 use crate::socket::{Application, Bound, Relay, Role, Socket, Spliced};
 use crate::strategies::{self, Strategies};
-use acklab_app::{Reader, Traffic, Writer};
+use acklab_app::video::Frames;
+use acklab_app::{Player, Reader, Reading, Traffic, Writer};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint, FlowKey, Instant};
 use acklab_transport::tcp::receiver;
@@ -105,11 +106,15 @@ impl Endpoints {
     /// Connects both endpoints with the applications of `flow` and the routes of their packets.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
         let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
-        let writer = |traffic, name: &str| {
-            let chance = seed.stream(&format!("flow/{name}/source"));
-            Writer::new(traffic, start, stop, chance)
+        let source = |name: &str| seed.stream(&format!("flow/{name}/source"));
+        let writer = |traffic, name: &str| Writer::new(traffic, start, stop, source(name));
+        let play = |reading| match (reading, flow.traffic) {
+            (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {
+                Some(Player::new(Frames::new(video, source(&flow.name)), buffer, after_stall, stop))
+            }
+            _ => None,
         };
-        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading));
+        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading, play));
         let at_sender = Application::Writer(writer(flow.traffic, &flow.name));
         let reverse_writer = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
         let at_receiver = match (reader, reverse_writer) {
@@ -242,7 +247,8 @@ pub(crate) fn relay(
 fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     let payload = flow.traffic.write().ok_or_else(|| Error::NoRate { flow: flow.name.clone() })?;
     let header = Bytes(IPV4_HEADER + UDP_HEADER);
-    Ok(Endpoints::new(UDP, udp::Sender::default(), udp::Receiver::default(), payload, header).with_labels(labels))
+    let receiver = udp::Receiver::new(payload, !flow.reading.is_at_once());
+    Ok(Endpoints::new(UDP, udp::Sender::new(payload), receiver, payload, header).with_labels(labels))
 }
 
 /// Both ends are connections, even if the second does not write, so that strategies are made for both.

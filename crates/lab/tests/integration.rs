@@ -27,3 +27,4 @@ mod snapshots;
 mod strategies;
 mod tack;
 mod udp;
+mod video;

@@ -64,6 +64,12 @@ pub trait AckPolicy {
     /// The sender reports CWR.
     fn on_window_reduced(&mut self) {}
 
+    /// The receive window that the buffer offers, in octets from rcv.nxt on, if the policy models how a buffer grows. The receiver offers
+    /// no more than that.
+    fn receive_window(&self) -> Option<u64> {
+        None
+    }
+
     /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
     fn on_ack_ratio(&mut self, _ratio: u8) {}
 

@@ -122,6 +122,11 @@ pub trait CongestionControl {
         false
     }
 
+    /// The number of congestion windows that a send buffer should hold (Linux's `tcp_sndbuf_expand`).
+    fn send_buffer_windows(&self) -> u64 {
+        2
+    }
+
     /// Does the controller read [`Ack::rate`]?
     fn wants_delivery_rate(&self) -> bool {
         false

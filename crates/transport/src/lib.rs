@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ack`] | when a receiver acknowledges: the ledger of what is unacknowledged, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
+//! | [`congestion`] | controllers driven by packet numbers, for TACK and QUIC |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`pacing`] | when the next segment may leave |
@@ -19,6 +20,7 @@
 
 pub mod ack;
 pub mod cc;
+pub mod congestion;
 pub mod custom;
 pub mod fault;
 pub mod pacing;

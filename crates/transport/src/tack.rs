@@ -14,7 +14,7 @@
 //! | round-trip timing by one-way delays | [`timing`] |
 //! | delivery rate and loss rates | [`rate`] |
 //! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
-//! | congestion control and pacing | `congestion` |
+//! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) | [`congestion`](crate::congestion) |
 //! | probes where nothing comes back | `probe` |
 //! | what is refused of a peer | [`refusal`] |
 //!
@@ -29,7 +29,6 @@
 
 mod clock;
 mod close;
-mod congestion;
 mod connection;
 mod feedback;
 mod handshake;

@@ -145,6 +145,28 @@ fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
     }
 }
 
+/// A TACK holds some 350 runs of each list. IACKs tell what has arrived between thousands of losses; TACKs alone take more than 1.5 s.
+#[test]
+fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
+    let settings = Settings {
+        ack: ack::Config::Tack(Tack::default()),
+        initial_window: Segments(100_000),
+        send_buffer: Bytes(1 << 28),
+        receive_buffer: Bytes(1 << 28),
+        ..Settings::default()
+    };
+    let paths = [CLEAN, Path { loss: 0.1, ..CLEAN }];
+    let mut network = Network::new(&settings, paths, None, false, Seed(7));
+    network.open();
+    assert!(network.run(Instant::ZERO + PATIENCE, |network| network.is_established()));
+    let began = network.now;
+    network.write(0, 0, 100_000 * 1427);
+    network.write(1, 0, 0);
+    assert!(network.run(Instant::ZERO + PATIENCE, Network::are_closed));
+    let took = network.now.since(began);
+    assert!(took < MS * 400, "{took:?}");
+}
+
 #[test]
 fn a_connection_opens_half_closes_and_closes() {
     let mut network = network(CLEAN);

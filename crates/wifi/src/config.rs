@@ -4,7 +4,7 @@ mod aggregation;
 mod node;
 
 pub use aggregation::{AfterMissed, Aggregation, Delivery};
-pub use node::{Access, AccessPoint, Queues, Station};
+pub use node::{Access, AccessPoint, QueueCounts, Queues, Station};
 
 use crate::access::EdcaSet;
 use crate::phy::{Band, Guard, PacketExtension, Standard, Width};
@@ -65,6 +65,9 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
+    /// Which packets count towards the limits of queues.
+    #[serde(default)]
+    pub queue_counts: QueueCounts,
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,

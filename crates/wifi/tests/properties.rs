@@ -68,10 +68,11 @@ fn cell() -> impl Strategy<Value = Value> {
     let protection = prop_oneof![2 => Just("none"), 1 => Just("cts-to-self"), 1 => Just("rts-cts")];
     let txop = prop_oneof![Just("0ms"), Just("1ms"), Just("4ms")];
     let lifetime = prop_oneof![2 => Just(Value::Null), 1 => Just(json!("20ms"))];
-    let settings = (queues, protection, txop, lifetime, any::<bool>());
+    let counts = prop_oneof![Just("unacknowledged"), Just("unsent")];
+    let settings = (queues, protection, txop, lifetime, (counts, any::<bool>()));
     (standard, rts, retries, settings, aggregation(), queue(), queue()).prop_map(
         |(standard, rts, (short, long, aggregated), settings, aggregation, ap, station)| {
-            let (queues, protection, txop, lifetime, is_low) = settings;
+            let (queues, protection, txop, lifetime, (counts, is_low)) = settings;
             json!({
                 "name": "cell",
                 "standard": standard,
@@ -80,6 +81,7 @@ fn cell() -> impl Strategy<Value = Value> {
                 "rts_threshold": rts,
                 "retries": {"short": short, "long": long, "aggregated": aggregated},
                 "lifetime": lifetime,
+                "queue_counts": counts,
                 "aggregation": aggregation,
                 "access": {"best_effort": {"txop_limit": txop}},
                 "ap": {"name": "ap", "queue": ap, "queues": queues},

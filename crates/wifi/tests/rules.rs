@@ -64,6 +64,25 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
+/// Ten packets are in the queue when a PPDU takes them all, and twenty more come while it is on the air. By the rule of 2014 the queue is
+/// empty then, and ten of them find room; else the ten on the air still count. The limit holds for one station, or for all.
+#[test]
+fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
+    for queues in ["per-station", "shared"] {
+        for (counts, dropped) in [("unacknowledged", 20), ("unsent", 10)] {
+            let ap = json!({"name": "ap", "queue": {"discipline": "fifo", "limit": "10packets"}, "queues": queues});
+            let config = cell_of(1, json!({"standard": "802.11n", "ap": ap, "queue_counts": counts}));
+            let source = Source::download(1, PACKET);
+            let mut cell = quiet(&config, &[source]);
+            enter(&mut cell, at(1_000), &source, 0, 10);
+            // AIFS of 43 us; ten packets take more than 800 us at 150 Mbps.
+            play(&mut cell, at(1_100));
+            enter(&mut cell, at(1_100), &source, 0, 20);
+            assert_eq!(cell.counters()[0].dropped, dropped, "{queues}, {counts}");
+        }
+    }
+}
+
 /// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A FIFO for all stations does so after the
 /// tries of one frame.
 #[test]

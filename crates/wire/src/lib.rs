@@ -7,20 +7,27 @@
 //! | [`ipv4`] | the header that transports travel in, and checksums |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
+//! | [`quic`] | [`quic::Datagram`]: packets of QUIC and their octets |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and the variant of TCP/HACK |
+//! | [`sequence`] | [`sequence::Sequence`]: a few values in order |
 //! | [`tack`] | [`tack::Packet`]: packets of the TACK transport and their octets |
 //! | [`tcp`] | [`tcp::Segment`] and its options, sequence numbers, and the octets of both |
 //! | [`udp`] | [`udp::UserDatagram`]: test traffic over UDP, and its octets |
+//! | [`varint`] | integers of variable length (RFC 9000, §16) |
 
 pub mod dot11;
 pub mod endpoints;
 pub mod ipv4;
+mod octets;
 pub mod packet;
 pub mod pdu;
+pub mod quic;
 pub mod rohc;
+pub mod sequence;
 pub mod tack;
 pub mod tcp;
 pub mod udp;
+pub mod varint;
 
 pub use endpoints::Endpoints;
 pub use packet::IpPacket;

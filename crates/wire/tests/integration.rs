@@ -6,6 +6,7 @@ mod common;
 mod dot11_octets;
 mod dot11_properties;
 mod ip_packet;
+mod quic_octets;
 mod rohc;
 mod rohc_sizes;
 mod rohc_vectors;

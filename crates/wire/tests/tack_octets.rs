@@ -81,8 +81,11 @@ fn frame() -> impl Strategy<Value = Frame> {
         (any::<u32>(), 0..=LARGEST_OFFSET - 2000, 1u16..2000, any::<bool>())
             .prop_map(|(id, offset, length, is_end)| Frame::Stream(Stream { id, offset, length, is_end })),
         tack,
-        any::<[u32; 2]>()
-            .prop_map(|[after, before]| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
+        any::<[u32; 3]>().prop_map(|[after, before, arrived]| Frame::Loss(Loss {
+            after: PktSeq(after),
+            before: PktSeq(before),
+            arrived,
+        })),
         (any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, limit)| Frame::Window { stream, limit }),
         any::<u32>().prop_map(|stream| Frame::Blocked { stream }),
         (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| Frame::Sync(Sync {

@@ -6,6 +6,7 @@ use crate::build::FlowPlan;
 use crate::observers::Observers;
 use crate::probe::FlowProbe;
 use crate::socket::Snapshot;
+use acklab_app::player;
 use acklab_base::endpoint::counter;
 use acklab_base::{FlowKey, Instant};
 
@@ -114,6 +115,12 @@ impl<'a> FlowResult<'a> {
         self.receiver.count(name)
     }
 
+    /// `part` as a share of `whole`, two counters of the player. Returns `None` without a player, or if nothing was played.
+    fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
+        let (part, whole) = (self.receiver.count(part)?, self.receiver.count(whole)?);
+        (whole > 0).then(|| part as f64 / whole as f64)
+    }
+
     fn completion_time(&self) -> f64 {
         self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start
     }
@@ -170,6 +177,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
     number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
     number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
+    number("mean_blocked_l4", "segments", Less, "octets that have arrived and were not read, because they wait behind a gap or for a slow reader / MSS, over time", |flow| flow.segments(flow.probe.blocked.mean())),
     number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
     number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each counted once / active time", |flow| flow.rate(flow.sender.count(counter::ACKNOWLEDGED_BYTES)?)),
     number("mean_est_qdelay_l4", "ms", Less, "`mean_srtt_l4` − configured propagation delay there and back; includes serialisation and the waiting at the receiver and at gates", |flow| flow.srtt().map(|srtt| srtt - flow.plan.base_rtt.as_millis_f64())),
@@ -180,6 +188,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from its write to the send buffer to its delivery in order", |flow| flow.probe.application_delay.mean_ms()),
     number("mean_recovery_time_l4", "ms", Less, "mean duration of the recovery episodes that ended in the window, from the first sign of loss; a recovery with a timeout counts as one", |flow| flow.recovery_time_ms()),
     number("mean_rtt_l4", "ms", Less, "mean of the RTT samples; each sample has equal weight, so a burst of ACKs weighs more than a pause", |flow| ms(flow.probe.rtt.mean())),
+    number("min_rtt_l4", "ms", Neither, "the smallest RTT sample", |flow| flow.probe.min_rtt.map(|rtt| rtt.as_millis_f64())),
     number("mean_sending_rate_l4", "Mbps", Neither, "octets sent, retransmissions included / active time", |flow| flow.rate(flow.sender.count(counter::DATA_BYTES)?)),
     number("mean_sending_rate_l7", "Mbps", Neither, "octets written to the send buffer / active time; a full buffer counts", |flow| flow.rate(flow.sender.written)),
     number("mean_srtt_l4", "ms", Less, "SRTT, over time, from the first sample of data on", |flow| flow.srtt()),
@@ -212,5 +221,11 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("share_lost_l4", "", Less, "`total_lost_l4` / (`total_lost_l4` + packets that arrived for the first time)", |flow| flow.share_lost()),
     count("total_reordered_l4", "packets", Neither, "for these transports: packets that arrived after a packet sent later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),
     count("total_duplicates_l4", "packets", Neither, "for these transports: packets that had arrived before", |flow| flow.of_lossy(counter::DUPLICATE_PACKETS)),
+    number("rebuffering_ratio_l7", "", Less, "for a video that is played: time in stalls / time since playback began, stalls included", |flow| flow.share_played(player::counter::STALL_TIME, player::counter::PLAYBACK_TIME)),
+    count("total_stalls_l7", "", Less, "stalls of playback", |flow| flow.receiver.count(player::counter::STALLS)),
+    count("total_frames_l7", "", Neither, "frames of a video that were shown", |flow| flow.receiver.count(player::counter::FRAMES)),
+    count("total_damaged_frames_l7", "", Less, "frames that were shown though a part of them was missing", |flow| flow.receiver.count(player::counter::DAMAGED_FRAMES)),
+    count("total_macroblocking_l7", "", Less, "runs of shown frames with artefacts: a damaged frame and those after it, up to a key frame or the end of intra refresh", |flow| flow.receiver.count(player::counter::MACROBLOCKING)),
+    number("share_macroblocking_l7", "", Less, "frames shown with artefacts / frames shown", |flow| flow.share_played(player::counter::FRAMES_WITH_ARTEFACTS, player::counter::FRAMES)),
     number("last_jitter_l4", "ms", Less, "interarrival jitter at the window's end (RFC 3550, §6.4.1), as iperf3 prints it", |flow| ms(flow.receiver.gauge(counter::JITTER))),
 ];

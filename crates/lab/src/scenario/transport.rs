@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 pub enum Transport {
     /// TCP (RFC 9293).
     Tcp(Box<tcp::Settings>),
-    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant` and
-    /// `poisson`, and none of TCP's settings.
+    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant`,
+    /// `poisson` and `video`, and none of TCP's settings.
     Udp(udp::Settings),
     /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
     /// times round trips and measures rates.

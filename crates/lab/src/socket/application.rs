@@ -1,14 +1,14 @@
 //! The application at one end of a flow.
 
 use acklab_app::{Reader, Writer};
-use acklab_base::{Endpoint, Instant};
+use acklab_base::{CounterValue, Endpoint, Instant};
 
 /// The application at one end of a flow.
 #[derive(Debug)]
 pub(crate) enum Application {
     /// It writes.
     Writer(Writer),
-    /// It reads at a limited rate, and may write as well.
+    /// It reads at a limited rate or plays a video, and may write as well.
     Reader(Box<(Reader, Option<Writer>)>),
     /// None: the endpoint reads data on arrival.
     None,
@@ -39,6 +39,13 @@ impl Application {
                 Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
             }
             Self::None => None,
+        }
+    }
+
+    /// Calls `to` with the name, unit and value of each counter, always in the same order.
+    pub(super) fn report_counters(&self, now: Instant, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        if let Self::Reader(both) = self {
+            both.0.report_counters(now, to);
         }
     }
 }

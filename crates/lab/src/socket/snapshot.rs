@@ -1,8 +1,9 @@
-//! The counters of an endpoint at an instant.
+//! The counters of an endpoint and its application at an instant.
 
-use acklab_base::{CounterValue, Endpoint};
+use super::Application;
+use acklab_base::{CounterValue, Endpoint, Instant};
 
-/// The counters of an endpoint at an instant, or their increase between two instants.
+/// The counters of an endpoint and its application at an instant, or their increase between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) written: u64,
@@ -16,7 +17,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of(endpoint: &impl Endpoint) -> Self {
+    pub(super) fn of(endpoint: &impl Endpoint, application: &Application, now: Instant) -> Self {
         let vitals = endpoint.vitals();
         let mut snapshot = Self {
             written: vitals.written,
@@ -25,7 +26,9 @@ impl Snapshot {
             rtt_samples: vitals.rtt_samples,
             ..Self::default()
         };
-        endpoint.report_counters(&mut |name, unit, value| snapshot.counters.push((name, unit, value)));
+        let counters = &mut snapshot.counters;
+        endpoint.report_counters(&mut |name, unit, value| counters.push((name, unit, value)));
+        application.report_counters(now, &mut |name, unit, value| counters.push((name, unit, value)));
         endpoint.report_ack_reasons(&mut |reason, count| snapshot.acknowledgments.push((reason.to_owned(), count)));
         snapshot
     }

@@ -55,6 +55,13 @@ impl Acknowledger {
         &mut self.policy
     }
 
+    /// The receive window that the policy's model of the buffer offers, if it has one.
+    #[must_use]
+    #[inline]
+    pub fn receive_window(&self) -> Option<u64> {
+        self.policy.receive_window()
+    }
+
     /// `packet` has arrived now.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {

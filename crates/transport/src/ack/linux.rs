@@ -107,6 +107,10 @@ impl AckPolicy for QuickOrDelayed {
         self.quick = self.quick.max(1);
     }
 
+    fn receive_window(&self) -> Option<u64> {
+        Some(self.buffer.window())
+    }
+
     fn on_ack_sent(&mut self, _now: Instant) {
         if self.quick > 0 {
             self.quick -= 1;

@@ -120,6 +120,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_window_reduced());
     }
 
+    fn receive_window(&self) -> Option<u64> {
+        each!(self, policy => policy.receive_window())
+    }
+
     fn on_ack_ratio(&mut self, ratio: u8) {
         each!(self, policy => policy.on_ack_ratio(ratio));
     }

@@ -297,6 +297,11 @@ impl CongestionControl for Bbr {
         true
     }
 
+    /// `bbr_sndbuf_expand`.
+    fn send_buffer_windows(&self) -> u64 {
+        3
+    }
+
     fn wants_delivery_rate(&self) -> bool {
         true
     }

@@ -122,6 +122,10 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.pacing_rate())
     }
 
+    fn send_buffer_windows(&self) -> u64 {
+        each!(self, controller => controller.send_buffer_windows())
+    }
+
     fn governs_window(&self) -> bool {
         each!(self, controller => controller.governs_window())
     }

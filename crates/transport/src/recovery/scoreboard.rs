@@ -130,6 +130,12 @@ impl Scoreboard {
         (self.flight_size() + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
     }
 
+    /// Segments outstanding.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
     /// Octets selectively acknowledged.
     #[must_use]
     pub const fn sacked(&self) -> u64 {

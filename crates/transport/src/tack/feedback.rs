@@ -3,14 +3,14 @@
 //! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
 //! and no rate is zero, infinite or of more than was sent.
 
-use super::congestion::{Change, News};
 use super::connection::Connection;
 use super::lists;
-use super::rate;
+use super::rate::{self, RateSource};
 use super::refusal::Refusal;
 use super::sender::{Content, Control};
 use super::timing::RoundTrips;
 use crate::cc::{self, Position};
+use crate::congestion::{Change, News};
 use crate::recovery::packets::{NeverSent, Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Event, Instant};
@@ -98,14 +98,21 @@ impl Connection {
         let sender = &mut self.sender;
         let sent = sender.board.next_number();
         let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
-        if range.start >= range.end || range.end >= sent {
+        let arrived = range.end..range.end + u64::from(loss.arrived);
+        if range.is_empty() || arrived.is_empty() || arrived.end > sent {
             return Err(Refusal::NeverSent);
         }
-        sender.counters.acks += 1;
         let prior_in_flight = sender.in_flight();
+        let Ok(progress) = sender.board.acknowledge(now, std::iter::once(arrived), &mut sender.acknowledged) else {
+            return Err(Refusal::NeverSent);
+        };
+        sender.counters.acks += 1;
         sender.board.lose(range, &mut sender.lost);
         sender.board.settle();
-        self.conclude(now, &Progress::default(), prior_in_flight, Measured::default());
+        sender.note_listed(progress.octets);
+        // It times nothing: rates are those of TACKs.
+        let progress = Progress { newest: None, ..progress };
+        self.conclude(now, &progress, prior_in_flight, Measured::default());
         self.sender.note_wait(now, 0);
         Ok(())
     }
@@ -196,10 +203,10 @@ impl Connection {
             largest_acknowledged: sender.board.largest_acknowledged(),
             next_number: sender.board.next_number(),
             rtt,
-            estimator: sender.round_trips.estimator(),
+            srtt: sender.round_trips.estimator().srtt(),
             min_rtt: sender.round_trips.least(),
             newest: progress.newest.map(|newest| (newest, progress.stamp)),
-            reported: rate,
+            reported: rate.filter(|_| sender.settings.rate == RateSource::Receiver),
             outcomes: &sender.outcomes,
             is_persistent,
         };

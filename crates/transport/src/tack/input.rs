@@ -121,11 +121,7 @@ impl Connection {
             }
             Frame::Tack(tack) => self.on_tack(now, arrived, number, tack),
             Frame::Loss(loss) => self.on_loss(now, loss),
-            Frame::Window { stream, limit } => {
-                let stream = self.streams.get_mut(*stream).ok_or(Refusal::Stream)?;
-                stream.outgoing.on_window(*limit);
-                Ok(())
-            }
+            Frame::Window { stream, limit } => self.streams.on_window(*stream, *limit),
             Frame::Blocked { stream } => {
                 self.streams.owe_window(*stream);
                 self.receiver.acknowledger.demand(now, Reason::WindowUpdate);

@@ -31,6 +31,8 @@ pub(super) struct LossDetector {
     /// The settling time as a share of RTTmin.
     share: f64,
     is_adaptive: bool,
+    /// Whether IACKs report losses; if not, TACKs alone do.
+    sends_iacks: bool,
     /// The settling time is the share so many times.
     steps: u32,
     /// Losses until it is the share again.
@@ -55,10 +57,11 @@ pub(super) struct Counters {
 }
 
 impl LossDetector {
-    pub(super) fn new(share: f64, is_adaptive: bool) -> Self {
+    pub(super) fn new(share: f64, is_adaptive: bool, sends_iacks: bool) -> Self {
         Self {
             share,
             is_adaptive,
+            sends_iacks,
             steps: 1,
             persists: 0,
             waiting: VecDeque::new(),
@@ -119,7 +122,9 @@ impl LossDetector {
         while let Some(gap) = self.waiting.pop_front_if(|gap| gap.due <= now) {
             for range in missing(numbers, self.declared..gap.end) {
                 self.counters.lost += range.end - range.start;
-                self.unreported.push_back(range);
+                if self.sends_iacks {
+                    self.unreported.push_back(range);
+                }
                 self.persists = self.persists.saturating_sub(1);
             }
             if self.persists == 0 {
@@ -189,7 +194,7 @@ mod tests {
 
     impl Receiver {
         fn new() -> Self {
-            Self { numbers: Ranges::default(), detector: LossDetector::new(0.25, true) }
+            Self { numbers: Ranges::default(), detector: LossDetector::new(0.25, true, true) }
         }
 
         /// RTTmin is 40 ms, so that the settling time is 10 ms.

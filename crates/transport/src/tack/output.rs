@@ -128,8 +128,9 @@ impl Connection {
             room >= LEAST_ROOM
         };
         while let Some(lost) = self.receiver.take_loss() {
-            let after = PktSeq::of(lost.start.wrapping_sub(1));
-            if !push(&mut frames, Frame::Loss(Loss { after, before: PktSeq::of(lost.end) })) {
+            let (after, before) = (PktSeq::of(lost.start.wrapping_sub(1)), PktSeq::of(lost.end));
+            let arrived = self.receiver.arrived_from(lost.end);
+            if !push(&mut frames, Frame::Loss(Loss { after, before, arrived })) {
                 break;
             }
         }

@@ -1,11 +1,12 @@
 //! Where applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0. More streams have the same verbs, with their ids.
+//! The [`StreamPort`] is that of stream 0. More streams have the same verbs, with their ids. A message of the [`MessagePort`] is a stream
+//! with a lifetime, which is removed once it is over.
 
 use super::connection::{Connection, Phase};
 use super::streams::{Lifetime, ResetCode};
 use crate::ack::Reason;
-use acklab_base::{Instant, StreamPort};
+use acklab_base::{Arrival, Instant, MessagePort, StreamPort};
 
 /// A stream is not known, or the peer does not let another be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,5 +163,28 @@ impl StreamPort for Connection {
 
     fn is_at_end(&self) -> bool {
         self.is_stream_at_end(0)
+    }
+
+    fn messages(&mut self) -> Option<&mut dyn MessagePort> {
+        Some(self)
+    }
+}
+
+impl MessagePort for Connection {
+    fn send(&mut self, _now: Instant, octets: u64, until: Instant) -> bool {
+        if self.phase != Phase::Established {
+            return false;
+        }
+        let Some(message) = self.streams.open_message() else { return false };
+        message.set_lifetime(Lifetime { until: Some(until), retransmits: true });
+        let taken = message.write(octets);
+        debug_assert_eq!(taken, octets, "a message fits the send buffer");
+        message.close();
+        self.output.stir();
+        true
+    }
+
+    fn receive(&mut self, _now: Instant) -> Option<Arrival> {
+        self.streams.take_arrival()
     }
 }

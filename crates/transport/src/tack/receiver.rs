@@ -72,7 +72,7 @@ impl Receiver {
             settings: *settings,
             numbers: Ranges::default(),
             acknowledger: Acknowledger::new(policy),
-            loss: LossDetector::new(settings.settling, settings.adaptive_settling),
+            loss: LossDetector::new(settings.settling, settings.adaptive_settling, settings.loss_iacks),
             delays: DelayFilter::new(settings.timing),
             rate: RateMeter::default(),
             loss_rate: LossRate::default(),
@@ -191,6 +191,12 @@ impl Receiver {
         let range = self.loss.take_unreported();
         self.counters.loss_iacks += u64::from(range.is_some());
         range
+    }
+
+    /// How many numbers in a row have arrived from `number` on.
+    pub(super) fn arrived_from(&self, number: u64) -> u32 {
+        let missing = self.numbers.held(true).first_missing_from(number);
+        u32::try_from(missing - number).unwrap_or(u32::MAX)
     }
 
     /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it

@@ -1,6 +1,5 @@
 //! The half that sends: what is outstanding, and all that decides when more may leave.
 
-use super::congestion::Congestion;
 use super::lists;
 use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
@@ -8,6 +7,7 @@ use super::streams::Piece;
 use super::sync::Synced;
 use super::timing::RoundTrips;
 use crate::cc::{self, Controller};
+use crate::congestion::Congestion;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
@@ -85,7 +85,8 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
-        let congestion = Congestion::new(settings, controller);
+        let congestion =
+            Congestion::new(controller, u64::from(settings.initial_window.0) * settings.mss(), settings.mss());
         let mut sender = Self {
             settings: *settings,
             board: Packets::default().keeping_stamps(congestion.wants_stamps()),
@@ -142,6 +143,11 @@ impl Sender {
             let known = self.board.remembered_acknowledged().saturating_sub(listed);
             self.unlisted = u64::from(tack.unlisted).saturating_sub(known) * self.settings.mss();
         }
+    }
+
+    /// An IACK tells of so many octets that have arrived, which the last TACK may have left out.
+    pub(super) const fn note_listed(&mut self, octets: u64) {
+        self.unlisted = self.unlisted.saturating_sub(octets);
     }
 
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.

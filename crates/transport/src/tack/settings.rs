@@ -52,6 +52,8 @@ pub struct Settings {
     pub settling: f64,
     /// Widen the settling time when a packet arrives after all that was reported lost.
     pub adaptive_settling: bool,
+    /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the comparison of Li et al., SIGCOMM 2020, Figure 5).
+    pub loss_iacks: bool,
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
@@ -73,6 +75,7 @@ impl Default for Settings {
             rate: RateSource::Receiver,
             settling: 0.25,
             adaptive_settling: true,
+            loss_iacks: true,
             rtt_window: Duration::from_secs(10),
         }
     }

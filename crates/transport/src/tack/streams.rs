@@ -13,8 +13,9 @@ pub(super) use outgoing::Outgoing;
 
 use super::refusal::Refusal;
 use super::settings::Settings;
+use crate::ack::Ranges;
 use crate::tcp::receiver::Reading;
-use acklab_base::Instant;
+use acklab_base::{Arrival, Instant};
 use std::ops::Range;
 
 /// Octets of a stream that leave in one packet.
@@ -46,6 +47,8 @@ pub(super) struct Stream {
     id: u32,
     pub(super) outgoing: Outgoing,
     pub(super) incoming: Incoming,
+    /// Of a message: octets that its application has been told of.
+    told: u64,
 }
 
 /// Which end of the connection this is.
@@ -71,6 +74,11 @@ impl Side {
     }
 }
 
+/// The place of a stream among those that its side opens.
+const fn rank(id: u32) -> u64 {
+    id as u64 / 2
+}
+
 /// All streams, by their ids.
 #[derive(Debug)]
 pub(super) struct Streams {
@@ -81,9 +89,17 @@ pub(super) struct Streams {
     send_buffer: u64,
     receive_buffer: u64,
     reading: Reading,
-    /// How many streams the peer may open, and how many it lets this end open.
+    /// How many streams the peer may have open, and how many it lets this end have open.
     of_peer: u32,
     of_this_end: u32,
+    /// The id of the next stream that this end opens.
+    next_id: u32,
+    /// The streams of messages that are over and were removed, by [`rank`]: those that this end opened, and those of the peer.
+    over: [Ranges; 2],
+    /// Octets written to streams that were removed.
+    written_before: u64,
+    /// Whether streams carry messages.
+    has_messages: bool,
     /// The window with which the peer lets a stream begin.
     first_window: u64,
     /// Octets that have arrived on all streams.
@@ -101,6 +117,10 @@ impl Streams {
             reading: Reading::AtOnce,
             of_peer: settings.streams,
             of_this_end: 0,
+            next_id: side.first_id() + if side.opens(0) { 2 } else { 0 },
+            over: Default::default(),
+            written_before: 0,
+            has_messages: false,
             first_window: 0,
             received: 0,
         };
@@ -120,7 +140,7 @@ impl Streams {
         let outgoing = Outgoing::new(id, self.send_buffer, self.first_window);
         let incoming = Incoming::new(self.reading, self.receive_buffer);
         let place = self.all.partition_point(|stream| stream.id < id);
-        self.all.insert(place, Stream { id, outgoing, incoming });
+        self.all.insert(place, Stream { id, outgoing, incoming, told: 0 });
         place
     }
 
@@ -133,13 +153,61 @@ impl Streams {
     /// Opens a stream, if the peer lets it.
     pub(super) fn open(&mut self) -> Option<u32> {
         let opened = self.all.iter().filter(|stream| self.side.opens(stream.id)).count() as u32;
+        let after = self.next_id.checked_add(2)?;
         if opened >= self.of_this_end {
             return None;
         }
-        let last = self.all.iter().rev().find(|stream| self.side.opens(stream.id)).map(|stream| stream.id);
-        let id = last.map_or(self.side.first_id(), |last| last + 2);
+        let id = std::mem::replace(&mut self.next_id, after);
         self.add(id);
         Some(id)
+    }
+
+    /// Opens a stream for a message.
+    pub(super) fn open_message(&mut self) -> Option<&mut Outgoing> {
+        self.has_messages = true;
+        self.remove_if(|side, stream| side.opens(stream.id) && stream.outgoing.is_finished());
+        let id = self.open()?;
+        self.get_mut(id).map(|stream| &mut stream.outgoing)
+    }
+
+    /// The next message of the peer of which something has arrived that its application was not told of.
+    pub(super) fn take_arrival(&mut self) -> Option<Arrival> {
+        self.has_messages = true;
+        let side = self.side;
+        let messages = self.all.iter_mut().filter(|stream| stream.id > 0 && !side.opens(stream.id));
+        for stream in messages {
+            let octets = stream.incoming.received() - stream.told;
+            if octets > 0 {
+                stream.told += octets;
+                // Stream 0 carries no message.
+                return Some(Arrival { number: rank(stream.id) - u64::from(side == Side::Answerer), octets });
+            }
+        }
+        self.remove_if(|side, stream| !side.opens(stream.id) && stream.incoming.is_finished());
+        None
+    }
+
+    /// Removes streams of messages that are over.
+    fn remove_if(&mut self, is_over: impl Fn(Side, &Stream) -> bool) {
+        let Self { side, all, over, written_before, turn, .. } = self;
+        let before = all.len();
+        all.retain(|stream| {
+            let is_over = stream.id > 0 && is_over(*side, stream);
+            if is_over {
+                over[usize::from(!side.opens(stream.id))].insert(rank(stream.id)..rank(stream.id) + 1);
+                *written_before += stream.outgoing.written();
+            }
+            !is_over
+        });
+        if all.len() < before {
+            *turn %= all.len();
+        }
+    }
+
+    /// Whether this stream carried a message and was removed.
+    fn is_over(&self, id: u32) -> bool {
+        let over = &self.over[usize::from(!self.side.opens(id))];
+        over.first_duplicate(rank(id)..rank(id) + 1).is_some()
     }
 
     /// The stream that applications know as that of the connection.
@@ -177,7 +245,8 @@ impl Streams {
     pub(super) fn check_id(&self, id: u32) -> Result<Option<&Stream>, Refusal> {
         match self.get(id) {
             Some(stream) => Ok(Some(stream)),
-            None if !self.side.opens(id) && id / 2 < self.of_peer => Ok(None),
+            None if self.is_over(id) => Ok(None),
+            None if !self.side.opens(id) && rank(id) < u64::from(self.of_peer) + self.over[1].received() => Ok(None),
             None => Err(Refusal::Stream),
         }
     }
@@ -191,28 +260,56 @@ impl Streams {
         }
     }
 
-    /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new.
-    fn of_peer(&mut self, id: u32) -> &mut Stream {
-        let place = self.place(id).unwrap_or_else(|| self.add(id));
-        &mut self.all[place]
+    /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new. Returns `None` if it is over.
+    fn of_peer(&mut self, id: u32) -> Option<&mut Stream> {
+        let place = match self.place(id) {
+            Some(place) => place,
+            None if self.is_over(id) => return None,
+            None => self.add(id),
+        };
+        Some(&mut self.all[place])
     }
 
     /// Octets have arrived that were checked. Returns how many of them are new.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
-        let fresh = self.of_peer(id).incoming.insert(start, end, is_end);
+        let fresh = self.of_peer(id).map_or(0, |stream| stream.incoming.insert(start, end, is_end));
         self.received += fresh;
         fresh
     }
 
     /// The peer has reset a stream that was checked.
     pub(super) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
-        self.of_peer(id).incoming.on_reset(size, code);
+        if let Some(stream) = self.of_peer(id) {
+            stream.incoming.on_reset(size, code);
+        }
     }
 
     /// The peer asks for the window of a stream that was checked.
     pub(super) fn owe_window(&mut self, id: u32) {
-        self.of_peer(id).incoming.owe_window();
+        if let Some(stream) = self.of_peer(id) {
+            stream.incoming.owe_window();
+        }
+    }
+
+    /// The peer tells the window of a stream.
+    pub(super) fn on_window(&mut self, id: u32, limit: u64) -> Result<(), Refusal> {
+        if let Some(place) = self.place(id) {
+            self.all[place].outgoing.on_window(limit);
+        } else if !self.is_over(id) {
+            return Err(Refusal::Stream);
+        }
+        Ok(())
+    }
+
+    /// Octets written to all streams.
+    pub(super) fn written(&self) -> u64 {
+        self.written_before + self.all.iter().map(|stream| stream.outgoing.written()).sum::<u64>()
+    }
+
+    /// Whether streams carry messages, so that octets have no order.
+    pub(super) const fn has_messages(&self) -> bool {
+        self.has_messages
     }
 
     /// Octets that have arrived on all streams, each counted once.
@@ -329,6 +426,31 @@ mod tests {
         assert_eq!(opener.check(6, 10, false), Err(Refusal::Stream), "this end would open it");
         assert_eq!(opener.check(3, 5 << 20, false), Err(Refusal::Window));
         assert_eq!((opener.insert(3, 5, 10, false), opener.received()), (5, 5));
+    }
+
+    #[test]
+    fn a_message_that_is_over_makes_room_for_the_next() {
+        let settings = Settings { streams: 3, ..Settings::default() };
+        let (mut opener, mut answerer) = (streams(Side::Opener), Streams::new(Side::Answerer, &settings));
+        let send = |opener: &mut Streams| {
+            let message = opener.open_message()?;
+            message.write(100);
+            message.close();
+            message.take(1000)
+        };
+        let pieces: Vec<Piece> = std::iter::from_fn(|| send(&mut opener)).collect();
+        assert_eq!(pieces.iter().map(|piece| piece.id).collect::<Vec<_>>(), [2, 4], "the peer accepts three streams");
+        // The second arrives first.
+        assert_eq!((answerer.check(4, 100, true), answerer.insert(4, 0, 100, true)), (Ok(()), 100));
+        assert_eq!(answerer.take_arrival(), Some(Arrival { number: 1, octets: 100 }));
+        assert_eq!((answerer.take_arrival(), answerer.get(4).is_some()), (None, false));
+        assert_eq!((answerer.check(4, 100, true), answerer.insert(4, 0, 100, true)), (Ok(()), 0), "again");
+        assert_eq!((answerer.take_arrival(), answerer.received()), (None, 100));
+        opener.get_mut(4).unwrap().outgoing.on_acked(&pieces[1]);
+        assert_eq!(send(&mut opener).map(|piece| piece.id), Some(6));
+        assert_eq!((opener.on_window(4, 9), opener.on_window(12, 9)), (Ok(()), Err(Refusal::Stream)));
+        assert_eq!((answerer.check(6, 100, true), answerer.check(8, 100, true)), (Ok(()), Err(Refusal::Stream)));
+        assert_eq!(opener.written(), 300);
     }
 
     #[test]

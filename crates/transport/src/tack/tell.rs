@@ -23,10 +23,10 @@ impl Endpoint for Connection {
             rtt_samples: estimator.samples(),
             latest_rtt: estimator.latest(),
             smoothed_rtt: estimator.srtt(),
-            written: main.outgoing.written(),
+            written: self.streams.written(),
             acknowledged: main.outgoing.una(),
             received: self.streams.received(),
-            read: Some(main.incoming.delivered()),
+            read: (!self.streams.has_messages()).then(|| main.incoming.delivered()),
         }
     }
 

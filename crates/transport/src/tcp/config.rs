@@ -6,7 +6,7 @@
 pub use super::settings::Config;
 
 use super::ecn;
-use super::sender::AfterIdle;
+use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
@@ -112,6 +112,7 @@ const RFC: Config = Config {
     // RFC 6928, §2.
     initial_window: Segments(10),
     send_buffer: Bytes(4 << 20),
+    send_buffer_limit: SendBufferLimit::Payload,
     receive_buffer: Bytes(4 << 20),
     sack: true,
     dsack: true,
@@ -153,6 +154,8 @@ const RFC: Config = Config {
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
 const LINUX: Config = Config {
+    // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand grows sk_sndbuf up to it.
+    send_buffer_limit: SendBufferLimit::Memory,
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,

@@ -5,6 +5,7 @@
 //! | state | holds |
 //! |---|---|
 //! | [`SendBuffer`] | what the application has written |
+//! | `send_memory` | the memory that this takes, in Linux |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | what is outstanding |
@@ -42,6 +43,7 @@ mod port;
 mod probe;
 mod react;
 mod sample;
+mod send_memory;
 mod summary;
 mod tell;
 mod timers;
@@ -51,6 +53,7 @@ mod transmission;
 pub use connection::Phase;
 pub(in crate::tcp) use connection::announced_mss;
 pub use idle::AfterIdle;
+pub use send_memory::SendBufferLimit;
 
 use self::ack_ratio::AckRatio;
 use super::config::Config;
@@ -68,6 +71,7 @@ use connection::Connection;
 use ecn::Marks;
 use loss::LossDetection;
 use peer_window::PeerWindow;
+use send_memory::SendMemory;
 use std::collections::VecDeque;
 use timing::Timing;
 use transmission::Transmission;
@@ -107,6 +111,8 @@ pub struct Sender {
     config: Config,
     rules: Rules,
     buffer: SendBuffer,
+    /// If memory is what limits the buffer, once the connection is established.
+    memory: Option<SendMemory>,
     connection: Connection,
     peer_window: PeerWindow,
     board: Scoreboard,
@@ -136,6 +142,7 @@ impl Sender {
             config,
             rules,
             buffer: SendBuffer::new(config.send_buffer.get()),
+            memory: None,
             connection: Connection::new(&config, initial, phase),
             peer_window: PeerWindow::default(),
             board: Scoreboard::new(rules.sacked_retransmission)

@@ -8,7 +8,7 @@ mod check;
 
 use super::config::{Dialect, Preset, RttClock};
 use super::ecn;
-use super::sender::AfterIdle;
+use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
@@ -98,6 +98,8 @@ settings! {
         /// What the application may write ahead of acknowledgement.
         #[schemars(example = "4MiB")]
         send_buffer: Bytes,
+        /// What `send_buffer` limits.
+        send_buffer_limit: SendBufferLimit,
         /// The receive window, at most 1 GiB (RFC 7323, §2.2).
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,

@@ -2,9 +2,10 @@
 
 mod numbers;
 
-use acklab_base::{Duration, Instant, Machine};
+use acklab_base::{Arrival as Read, Bytes, DatagramPort, Duration, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use numbers::{Arrival, Numbers};
+use std::collections::VecDeque;
 
 /// The gain of the moving average of jitter (RFC 3550, §6.4.1).
 const JITTER_GAIN: f64 = 1.0 / 16.0;
@@ -42,9 +43,27 @@ pub struct Receiver {
     /// In nanoseconds.
     jitter: f64,
     counters: Counters,
+    full: Bytes,
+    /// Datagrams for the application. `None` if it reads none.
+    unread: Option<VecDeque<Read>>,
 }
 
 impl Receiver {
+    /// A receiver of datagrams whose payload is at most `full`. The application need not read them, unless `is_read`.
+    #[must_use]
+    pub fn new(full: Bytes, is_read: bool) -> Self {
+        Self { full, unread: is_read.then(VecDeque::new), ..Self::default() }
+    }
+
+    /// The payload of a full datagram.
+    pub(super) const fn full(&self) -> Bytes {
+        self.full
+    }
+
+    pub(super) const fn is_read(&self) -> bool {
+        self.unread.is_some()
+    }
+
     /// Counts since the start.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
@@ -75,6 +94,12 @@ impl Receiver {
     }
 }
 
+impl DatagramPort for Receiver {
+    fn receive(&mut self) -> Option<Read> {
+        self.unread.as_mut()?.pop_front()
+    }
+}
+
 impl Machine for Receiver {
     type Datagram = UserDatagram;
 
@@ -90,6 +115,9 @@ impl Machine for Receiver {
         }
         self.counters.datagrams += 1;
         self.counters.bytes += u64::from(datagram.payload);
+        if let Some(unread) = &mut self.unread {
+            unread.push_back(Read { number: datagram.number - 1, octets: u64::from(datagram.payload) });
+        }
     }
 
     fn wake(&mut self, _: Instant) {}
@@ -157,6 +185,16 @@ mod tests {
         let expected = [160_000.0, 160_000.0, 0.0].iter().fold(0.0, |jitter, d| jitter + (d - jitter) / 16.0);
         assert!((uneven.jitter().unwrap() - expected).abs() < 1e-6);
         assert_eq!(uneven.transit(), Some(Duration::from_micros(700)));
+    }
+
+    #[test]
+    fn an_application_reads_each_datagram_once() {
+        let mut receiver = Receiver::new(Bytes(1000), true);
+        for number in [1, 3, 3, 2] {
+            receiver.accept(at(9000), UserDatagram { ecn: Ecn::NotEct, number, sent_at: at(0), payload: 100 });
+        }
+        let read: Vec<u64> = std::iter::from_fn(|| receiver.receive()).map(|read| read.number).collect();
+        assert_eq!(read, [0, 2, 1]);
     }
 
     #[test]

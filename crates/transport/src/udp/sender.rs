@@ -1,6 +1,6 @@
 //! The UDP sender: what the application writes leaves at once.
 
-use acklab_base::{DatagramPort, Ecn, Instant, Machine};
+use acklab_base::{Bytes, DatagramPort, Ecn, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use std::collections::VecDeque;
 
@@ -20,9 +20,21 @@ pub struct Sender {
     waiting: VecDeque<u32>,
     written: u64,
     counters: Counters,
+    full: Bytes,
 }
 
 impl Sender {
+    /// A sender of datagrams whose payload is at most `full`.
+    #[must_use]
+    pub fn new(full: Bytes) -> Self {
+        Self { full, ..Self::default() }
+    }
+
+    /// The payload of a full datagram.
+    pub(super) const fn full(&self) -> Bytes {
+        self.full
+    }
+
     /// Octets that the application has written.
     #[must_use]
     pub const fn written(&self) -> u64 {

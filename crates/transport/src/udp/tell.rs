@@ -2,12 +2,13 @@
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Port, Vitals};
+use acklab_base::{Bytes, Content, CounterValue, Endpoint, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
-/// Where a datagram stands among all octets that its flow sends.
-fn offset_of(datagram: &UserDatagram) -> u64 {
-    (datagram.number - 1) * u64::from(datagram.payload)
+/// Where a datagram stands among all octets that its flow sends, as if all datagrams were full: a datagram does not tell how long those
+/// before it were.
+fn offset_of(datagram: &UserDatagram, full: Bytes) -> u64 {
+    (datagram.number - 1) * full.get().max(u64::from(datagram.payload))
 }
 
 const fn content_of(datagram: &UserDatagram) -> Content {
@@ -27,7 +28,7 @@ impl Endpoint for Sender {
 
     #[inline]
     fn offset(&self, datagram: &UserDatagram) -> u64 {
-        offset_of(datagram)
+        offset_of(datagram, self.full())
     }
 
     fn port(&mut self) -> Port<'_> {
@@ -53,11 +54,11 @@ impl Endpoint for Receiver {
 
     #[inline]
     fn offset(&self, datagram: &UserDatagram) -> u64 {
-        offset_of(datagram)
+        offset_of(datagram, self.full())
     }
 
     fn port(&mut self) -> Port<'_> {
-        Port::None
+        if self.is_read() { Port::Datagram(self) } else { Port::None }
     }
 
     /// It answers nothing.

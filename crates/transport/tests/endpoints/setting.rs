@@ -9,7 +9,7 @@ use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
 use acklab_transport::tcp::receiver::Reading;
-use acklab_transport::tcp::sender::AfterIdle;
+use acklab_transport::tcp::sender::{AfterIdle, SendBufferLimit};
 use acklab_transport::{ack, pacing};
 
 /// What the two endpoints are made of.
@@ -123,6 +123,7 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
         config.prr_bound = octets.one_of(&[prr::Bound::SafeAck, prr::Bound::RetransmissionAcked]);
         config.detection = octets.one_of(&[Detection::DupThresh, Detection::Rack]);
         config.after_idle = octets.one_of(&[AfterIdle::Keep, AfterIdle::Restart, AfterIdle::Decay]);
+        config.send_buffer_limit = octets.one_of(&[SendBufferLimit::Payload, SendBufferLimit::Memory]);
         config.pacing = octets.one_of(&[pacing::Config::Controller, pacing::Config::Always, pacing::Config::Never]);
     }
     config.ack = acknowledgments(octets, config.ack);

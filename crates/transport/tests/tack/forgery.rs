@@ -61,8 +61,10 @@ fn what_was_never_sent_is_not_acknowledged() {
     let far = vec![Run { skip: 1, length: 100_000 }];
     assert_eq!(refused(tack(|tack| tack.acked = far.clone())), [Refusal::NeverSent]);
     assert_eq!(refused(tack(|tack| tack.lost = far.clone())), [Refusal::NeverSent]);
-    assert_eq!(refused(Frame::Loss(Loss { after: PktSeq(5), before: PktSeq(100_000) })), [Refusal::NeverSent]);
-    assert_eq!(refused(Frame::Loss(Loss { after: PktSeq(9), before: PktSeq(9) })), [Refusal::NeverSent]);
+    assert_eq!(refused(loss([5, 100_000, 1])), [Refusal::NeverSent]);
+    assert_eq!(refused(loss([9, 9, 1])), [Refusal::NeverSent]);
+    assert_eq!(refused(loss([5, 9, 100_000])), [Refusal::NeverSent]);
+    assert_eq!(refused(loss([5, 9, 0])), [Refusal::NeverSent], "a loss shows by what has arrived behind it");
     assert_eq!(refused(Frame::Forget { below: PktSeq(100_000) }), [Refusal::NeverSent]);
 }
 
@@ -107,6 +109,10 @@ fn packets_of_others_and_of_the_past_are_refused() {
     assert_eq!(count(&network, Refusal::Phase), 1);
 }
 
+fn loss([after, before, arrived]: [u32; 3]) -> Frame {
+    Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before), arrived })
+}
+
 fn wild() -> impl Strategy<Value = Frame> {
     let runs = || proptest::collection::vec((0u32..50, 1u32..50), 0..5);
     let tack = (any::<[u32; 7]>(), 0u32..600, runs(), runs()).prop_map(|(words, near, acked, lost)| {
@@ -119,10 +125,8 @@ fn wild() -> impl Strategy<Value = Frame> {
     });
     prop_oneof![
         tack,
-        any::<[u32; 2]>()
-            .prop_map(|[after, before]| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
-        (0u32..600, 0u32..600)
-            .prop_map(|(after, before)| Frame::Loss(Loss { after: PktSeq(after), before: PktSeq(before) })),
+        any::<[u32; 3]>().prop_map(loss),
+        [0u32..600, 0..600, 0..60].prop_map(loss),
         (0u32..6, 0..=LARGEST_OFFSET).prop_map(|(stream, limit)| Frame::Window { stream, limit }),
         (any::<[u32; 3]>(), any::<u16>()).prop_map(|([rtt_min, packets, beta], ack_loss)| {
             Frame::Sync(Sync { rtt_min, ack_loss, packets, beta })

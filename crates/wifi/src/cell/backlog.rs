@@ -3,7 +3,7 @@
 use super::by_id::ById;
 use super::queue::Ready;
 use crate::access::{Category, EdcafId, LaneId, Parameters, Window};
-use crate::config::Queues;
+use crate::config::{QueueCounts, Queues};
 use crate::hack::End;
 use crate::originator::Originator;
 use crate::rate::RateControl;
@@ -71,6 +71,7 @@ pub(super) struct Edcaf {
     pub(super) ready: Ready,
     pub(super) config: queue::Config,
     pub(super) queues: Queues,
+    pub(super) counts: QueueCounts,
     pub(super) occupancy: Occupancy,
     pub(super) length: QueueLength,
     pub(super) lengths: Option<Vec<(Instant, u64)>>,
@@ -89,6 +90,13 @@ pub(super) enum Status {
     Waiting,
     /// Its transmission opportunity is under way.
     Sending,
+}
+
+impl<D: Datagram> Txq<D> {
+    /// What has no sequence number yet.
+    fn unsent(&self) -> Occupancy {
+        Occupancy { packets: self.buffer.len() as u64, bytes: self.buffer.bytes() }
+    }
 }
 
 impl Edcaf {
@@ -114,14 +122,11 @@ impl<D: Datagram> Backlog<D> {
     /// Offers a packet to the queue. `window`: the window of measurement.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, id: TxqId, packet: D, window: &Range<Instant>) -> Verdict<D> {
+        let counted = self.counted(id);
         let txq = &mut self.txqs[id];
         let edcaf = &mut self.edcafs[txq.edcaf];
         let size = packet.wire_len();
-        let occupancy = match edcaf.queues {
-            Queues::PerStation => txq.occupancy,
-            Queues::Shared => edcaf.occupancy,
-        };
-        let room = queue::has_room(edcaf.config.limit(), occupancy.packets as usize, occupancy.bytes, size);
+        let room = queue::has_room(edcaf.config.limit(), counted.packets as usize, counted.bytes, size);
         let verdict = txq.buffer.offer(now, packet, room);
         match &verdict {
             Verdict::Queued => {
@@ -140,6 +145,28 @@ impl<D: Datagram> Backlog<D> {
             Verdict::Dropped(_) => _ = txq.buffer.take_drop(),
         }
         verdict
+    }
+
+    /// The packets that count towards the limit of a queue.
+    #[inline]
+    fn counted(&self, id: TxqId) -> Occupancy {
+        let txq = &self.txqs[id];
+        let edcaf = &self.edcafs[txq.edcaf];
+        match (edcaf.counts, edcaf.queues) {
+            (QueueCounts::Unacknowledged, Queues::PerStation) => txq.occupancy,
+            (QueueCounts::Unacknowledged, Queues::Shared) => edcaf.occupancy,
+            (QueueCounts::Unsent, Queues::PerStation) => txq.unsent(),
+            (QueueCounts::Unsent, Queues::Shared) => self
+                .txqs
+                .ids()
+                .map(|other| &self.txqs[other])
+                .filter(|other| other.edcaf == txq.edcaf)
+                .map(Txq::unsent)
+                .fold(Occupancy::default(), |sum, unsent| Occupancy {
+                    packets: sum.packets + unsent.packets,
+                    bytes: sum.bytes + unsent.bytes,
+                }),
+        }
     }
 
     /// Packets of the queue have been acknowledged or given up.

@@ -149,6 +149,7 @@ impl<D: Packet> Cell<D> {
             ready: Ready::new(settings.queues),
             config: settings.queue,
             queues: settings.queues,
+            counts: self.config.queue_counts,
             occupancy: Occupancy::default(),
             length: QueueLength::default(),
             lengths: None,

@@ -40,7 +40,7 @@ pub struct AccessPoint {
     /// Its node.
     #[schemars(example = &"ap")]
     pub name: String,
-    /// The queue of each category. A packet counts until it is acknowledged, also while its frame is on the air.
+    /// The queue of each category. What counts towards its limit is said by the cell's `queue_counts`.
     #[serde(default)]
     pub queue: queue::Config,
     /// Do stations share the queue's limit?
@@ -63,6 +63,17 @@ pub enum Queues {
     PerStation,
     /// One limit for all; the packet that has waited longest is next.
     Shared,
+}
+
+/// Which packets count towards the limit of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueCounts {
+    /// All that are not acknowledged or given up, those on the air included (ns-3.37, whose `WifiMacQueue` keeps frames in flight).
+    #[default]
+    Unacknowledged,
+    /// Those that were never sent: a packet leaves the queue with its first frame (ns-3 of 2014, `EdcaTxopN::NotifyAccessGranted`).
+    Unsent,
 }
 
 /// One station, or several with the same settings.

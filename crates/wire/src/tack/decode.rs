@@ -9,6 +9,7 @@ use super::{
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
+use crate::octets::Octets;
 use crate::udp::header::{self, HeaderError, Received};
 use acklab_base::Ecn;
 
@@ -107,38 +108,7 @@ pub fn decode_frames(octets: &[u8], mut take: impl FnMut(&Stream, &[u8])) -> Res
     if frames.is_empty() { Err(DecodeError::Empty) } else { Ok(frames) }
 }
 
-/// What is left to be read.
-struct Octets<'a>(&'a [u8]);
-
-impl<'a> Octets<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    fn octet(&mut self) -> Option<u8> {
-        self.chunk().map(u8::from_be_bytes)
-    }
-
-    fn quarter(&mut self) -> Option<u16> {
-        self.chunk().map(u16::from_be_bytes)
-    }
-
-    fn half(&mut self) -> Option<u32> {
-        self.chunk().map(u32::from_be_bytes)
-    }
-
-    fn word(&mut self) -> Option<u64> {
-        self.chunk().map(u64::from_be_bytes)
-    }
-
+impl Octets<'_> {
     fn offset(&mut self) -> Option<u64> {
         self.word().filter(|offset| *offset <= LARGEST_OFFSET)
     }
@@ -153,7 +123,10 @@ impl<'a> Octets<'a> {
             kind::PING => Frame::Ping,
             kind::STREAM | kind::STREAM_END => self.stream(kind == kind::STREAM_END, take)?,
             kind::TACK => Frame::Tack(Box::new(self.tack()?)),
-            kind::LOSS => Frame::Loss(Loss { after: PktSeq(self.half()?), before: PktSeq(self.half()?) }),
+            kind::LOSS => {
+                let (after, before) = (PktSeq(self.half()?), PktSeq(self.half()?));
+                Frame::Loss(Loss { after, before, arrived: self.varint()? })
+            }
             kind::WINDOW => Frame::Window { stream: self.varint()?, limit: self.offset()? },
             kind::BLOCKED => Frame::Blocked { stream: self.varint()? },
             kind::SYNC => {

@@ -55,6 +55,7 @@ pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
             octets.push(kind::LOSS);
             octets.extend_from_slice(&loss.after.0.to_be_bytes());
             octets.extend_from_slice(&loss.before.0.to_be_bytes());
+            varint::append(loss.arrived, octets);
         }
         Frame::Window { stream, limit } => {
             octets.push(kind::WINDOW);

@@ -146,6 +146,9 @@ pub struct Loss {
     pub after: PktSeq,
     /// The largest.
     pub before: PktSeq,
+    /// How many numbers in a row have arrived from `before` on: at least one. The paper's IACK leaves them to the TACK, which has no
+    /// room for thousands of runs.
+    pub arrived: u32,
 }
 
 /// What the sender of data measures and the receiver goes by.
@@ -211,7 +214,7 @@ impl Frame {
             Self::Padding(octets) => u64::from(*octets),
             Self::Ping => 1,
             Self::Tack(tack) => tack.wire_len(),
-            Self::Loss(_) => 1 + 4 + 4,
+            Self::Loss(loss) => 1 + 4 + 4 + varint::len(loss.arrived),
             Self::Window { stream, .. } => 1 + varint::len(*stream) + 8,
             Self::Blocked { stream } => 1 + varint::len(*stream),
             Self::Sync(sync) => 1 + varint::len(sync.rtt_min) + 2 + varint::len(sync.packets) + varint::len(sync.beta),

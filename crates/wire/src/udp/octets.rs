@@ -7,7 +7,7 @@ use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
 use crate::ipv4::{self, Carried, Checksums, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::{Endpoints, pdu::Pdu as _};
-use acklab_base::Instant;
+use acklab_base::{Ecn, Instant};
 use etherparse::IpNumber;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -70,6 +70,28 @@ pub(super) fn encode(
     let payload = datagram.payload - TEST_HEADER as u32;
     let carried = Carried { protocol: IpNumber::UDP.0, ecn: datagram.ecn, header: &headers, payload };
     Ok(ipv4::encode(&carried, endpoints, fields, extent, octets)?)
+}
+
+/// Replaces the contents of `octets` with the IPv4 packet that carries `payload` in a user datagram between `endpoints`.
+///
+/// # Errors
+/// If it does not fit a packet. `octets` is empty then.
+pub fn encode_payload(
+    payload: &[u8],
+    ecn: Ecn,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    octets: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    octets.clear();
+    let length = UDP_HEADER + payload.len() as u64;
+    let total = IPV4_HEADER + length;
+    let total_len = u16::try_from(total).map_err(|_| TooLong { octets: total })?;
+    let udp = header::header(endpoints, payload, length as u16);
+    octets.extend_from_slice(&ipv4::header(IpNumber::UDP, ecn, endpoints, fields, total_len));
+    octets.extend_from_slice(&udp);
+    octets.extend_from_slice(payload);
+    Ok(())
 }
 
 fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {

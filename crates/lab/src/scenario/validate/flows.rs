@@ -2,11 +2,11 @@
 
 use super::links;
 use super::network::Network;
-use super::{name, not_too_long, some_of};
+use super::{above_zero, name, not_too_long, some_of};
 use crate::scenario::flow::back_name;
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
-use acklab_app::{Reading, Traffic};
+use acklab_app::{Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::fault::{Complaint, Fault};
 use std::collections::BTreeMap;
@@ -36,6 +36,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         let copies = u64::from(flow.count) * scenario.ends(flow).len() as u64;
         times(&format!("flow.{index}"), flow, copies, scenario.duration)?;
         application(&at("traffic"), &flow.traffic)?;
+        deadline(&at("traffic"), flow)?;
         back(&at("back"), flow)?;
         reading(&at("reading"), flow)?;
         transport(&format!("flow.{index}"), flow)?;
@@ -155,7 +156,42 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
             Err(Problem::at(at("size"), format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
         }
         Traffic::Fixed { .. } => Ok(()),
+        Traffic::Video(video) => self::video(path, &video),
     }
+}
+
+/// Checks what the schema of a video cannot express.
+fn video(path: &str, video: &Video) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    links::rate(&at("rate"), video.rate)?;
+    if video.largest_frame() > LARGEST_WRITE.get() as f64 {
+        return Err(Problem::at(at("rate"), "a rate at which no frame is larger than 1GiB"));
+    }
+    video.deadline.map_or(Ok(()), |deadline| above_zero(&at("deadline"), deadline))
+}
+
+/// Checks that frames with a deadline are sent over TACK and fit its buffers.
+fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let path = format!("{path}.deadline");
+    let Some(video) = flow.traffic.video().filter(|video| video.deadline.is_some()) else { return Ok(()) };
+    let Transport::Tack(settings) = &flow.transport else {
+        let reason = format!(
+            "{} has no messages that may be given up; expected a deadline only in a flow over TACK",
+            flow.transport.name()
+        );
+        return Err(Problem::invalid(path, reason));
+    };
+    if !matches!(flow.reading, Reading::Playback { .. }) {
+        let reason = "frames with a deadline are messages, which only a player reads; expected `reading` of the model \"playback\"";
+        return Err(Problem::invalid(path, reason));
+    }
+    let room = settings.send_buffer.min(settings.receive_buffer);
+    if video.largest_frame() > room.get() as f64 {
+        let reason =
+            format!("a frame of this video may be larger than {room}; expected larger buffers of the transport");
+        return Err(Problem::invalid(path, reason));
+    }
+    Ok(())
 }
 
 fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
@@ -167,11 +203,19 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
         );
         return Err(Problem::invalid(path, reason));
     }
+    if traffic.video().is_some() {
+        let reason = "nobody plays a video of this direction; expected another model, or a second flow with the video";
+        return Err(Problem::invalid(path, reason));
+    }
     application(path, traffic)
 }
 
 fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
-    let Reading::Constant { rate, read } = flow.reading else { return Ok(()) };
+    let (rate, read) = match flow.reading {
+        Reading::AtOnce {} => return Ok(()),
+        Reading::Playback { buffer, .. } => return playback(path, flow, buffer),
+        Reading::Constant { rate, read } => (rate, read),
+    };
     if matches!(flow.transport, Transport::Udp(_)) {
         let reason =
             "datagrams are read on arrival; expected `reading` only in a flow over a transport that keeps order";
@@ -179,6 +223,15 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     }
     links::rate(&format!("{path}.rate"), rate)?;
     writes(&format!("{path}.read"), rate, read)
+}
+
+/// Checks that there is a video to play, over a transport whose receiver tells what has arrived.
+fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
+    if flow.traffic.video().is_none() {
+        let reason = "only a video can be played; expected `traffic` of the model \"video\"";
+        return Err(Problem::invalid(path, reason));
+    }
+    not_too_long(&format!("{path}.buffer"), buffer)
 }
 
 /// Checks the size of writes or reads at `rate`. The time between them must be at least a nanosecond.

@@ -1,9 +1,10 @@
 //! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
-//! Each segment that lets the window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`), so autotuning decides how
-//! long a receiver acknowledges every segment. Only that follows from it here: the window offered is that of `receive_buffer`, and the
-//! application reads at once. Everything counts octets of window, into which the kernel converts memory by the share of payload in a
-//! segment's memory (`tcp_win_from_space`).
+//! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window that is offered follows it, up to
+//! `receive_buffer`. Each segment that lets the window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`), so autotuning
+//! decides both how long a receiver acknowledges every segment and how fast a sender can start. The application is taken to read at once. Everything
+//! counts octets of window, into which the kernel converts memory by the share of payload in a segment's memory
+//! (`tcp_win_from_space`).
 
 use acklab_base::{Duration, Instant};
 
@@ -68,6 +69,16 @@ impl ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
+    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free.
+    pub(super) fn window(&self) -> u64 {
+        self.offered.min(self.free())
+    }
+
+    /// `tcp_space`: what is held beyond gaps takes room.
+    const fn free(&self) -> u64 {
+        self.clamp.saturating_sub(self.held)
+    }
+
     /// Processes an arrival. Returns `true` if it lets the window grow.
     pub(super) fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
         self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
@@ -84,7 +95,7 @@ impl ReceiveBuffer {
 
     /// `tcp_grow_window`: by two segments, as far as the buffer allows.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
-        let limit = self.clamp.min(self.clamp.saturating_sub(self.held));
+        let limit = self.free();
         if limit <= self.offered || arrived.octets < SHORTEST {
             return false;
         }

@@ -37,6 +37,7 @@ impl Receiver {
         });
         let shift = if has_scaling { self.window_shift } else { 0 };
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
+        self.window.autotune(self.acknowledger.receive_window());
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(ecn);
         self.syn = segment.ecn;

@@ -46,7 +46,7 @@ impl Receiver {
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(agreed.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
-            window: self.window.offer(self.stream.next()),
+            window: self.window_field(),
             options: Options { timestamps: self.timestamps(now, agreed), ..Options::default() },
             payload: 0,
         };

@@ -105,7 +105,7 @@ impl Receiver {
         self.last_ack_sent = next;
         segment.ack = SeqNumber::at(agreed.first, next);
         segment.flags = segment.flags | Flags::ACK;
-        segment.window = self.window.offer(next);
+        segment.window = self.window_field();
         if let Some(timestamps) = &mut segment.options.timestamps {
             timestamps.echo = self.timestamp_to_echo;
         }

@@ -7,7 +7,7 @@ use acklab_base::Instant;
 /// When the application reads what has arrived in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// At once, so the window always stands open by the whole buffer.
+    /// At once, so the window always stands open by the whole buffer, or as much of it as autotuning offers.
     #[default]
     AtOnce,
     /// When it calls [`read`](Receiver::read). Unread data occupies the buffer.
@@ -20,19 +20,21 @@ pub(super) struct Window {
     reading: Reading,
     /// The size of the buffer, as far as the window field can express it.
     size: u64,
+    /// What autotuning offers of it, if there is autotuning.
+    autotuned: Option<u64>,
     shift: u8,
     /// Payload of a full-sized segment.
     mss: u64,
     /// `OnDemand`: octets that the application has read.
     read: u64,
-    /// `OnDemand`: the largest right edge that was offered, rcv.nxt + rcv.wnd.
+    /// `OnDemand`, or with autotuning: the largest right edge that was offered, rcv.nxt + rcv.wnd.
     edge: u64,
 }
 
 impl Window {
     /// The window before anything was agreed on.
     pub(super) fn new(buffer: u64, mss: u64) -> Self {
-        Self { reading: Reading::AtOnce, size: buffer, shift: 0, mss, read: 0, edge: 0 }
+        Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, read: 0, edge: 0 }
     }
 
     /// The window of a connection whose window field counts units of 2^`shift` octets.
@@ -43,12 +45,19 @@ impl Window {
         Self { size, shift, edge, ..self }
     }
 
+    /// Autotuning offers so much of the buffer, if there is autotuning.
+    pub(super) const fn autotune(&mut self, window: Option<u64>) {
+        self.autotuned = window;
+    }
+
+    /// Returns `true` if the right edge moves with the stream, because all of the buffer is always offered.
+    fn is_constant(&self) -> bool {
+        self.reading == Reading::AtOnce && self.autotuned.is_none()
+    }
+
     /// The octets that the sender may send from `next` on, by the window that was last offered.
-    pub(super) const fn left(&self, next: u64) -> u64 {
-        match self.reading {
-            Reading::AtOnce => self.size,
-            Reading::OnDemand => self.edge.saturating_sub(next),
-        }
+    pub(super) fn left(&self, next: u64) -> u64 {
+        if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
     /// The end of what is taken of a segment that ends at `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
@@ -61,8 +70,10 @@ impl Window {
     }
 
     /// The window as reading has left it, in whole units of the field.
-    const fn open(&self, next: u64) -> u64 {
-        (self.read + self.size).saturating_sub(next) >> self.shift << self.shift
+    fn open(&self, next: u64) -> u64 {
+        let size = self.autotuned.map_or(self.size, |offered| offered.min(self.size));
+        let read = if self.reading == Reading::AtOnce { next } else { self.read };
+        (read + size).saturating_sub(next) >> self.shift << self.shift
     }
 
     /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of half the buffer and a full-sized
@@ -74,7 +85,7 @@ impl Window {
     /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
     /// less than a unit (RFC 7323, §2.4; `tcp_select_window`).
     pub(super) fn offer(&mut self, next: u64) -> u16 {
-        if self.reading == Reading::AtOnce {
+        if self.is_constant() {
             return (self.size >> self.shift) as u16;
         }
         let kept = self.left(next).next_multiple_of(1 << self.shift);
@@ -90,6 +101,13 @@ impl Receiver {
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.window.reading = reading;
         self
+    }
+
+    /// The window field of an ACK that leaves now.
+    #[inline]
+    pub(super) fn window_field(&mut self) -> u16 {
+        self.window.autotune(self.acknowledger.receive_window());
+        self.window.offer(self.stream.next())
     }
 
     /// Octets that have arrived in order, whether the application has read them or not.

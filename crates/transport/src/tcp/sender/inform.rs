@@ -98,7 +98,7 @@ impl Sender {
         }
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let (controller, window) = (&self.congestion.controller, &self.congestion.window);
         match self.config.pacing {
             pacing::Config::Never => None,

@@ -44,6 +44,7 @@ impl Sender {
         }
         let congestion = &mut self.congestion;
         congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
+        self.begin_memory();
         self.events.push_back(Event::Established);
     }
 
@@ -79,6 +80,7 @@ impl Sender {
             }
             self.arm_probe_timeout(now);
         }
+        self.check_space();
     }
 
     fn note_all_acknowledged(&mut self, ack: u64) {

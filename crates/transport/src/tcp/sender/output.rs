@@ -136,6 +136,11 @@ impl Sender {
         self.sendable_of(self.unsent_with_fin(), self.full_payload())
     }
 
+    /// The most that the application and the peer's window let leave.
+    pub(super) fn sendable_in_all(&self) -> u64 {
+        self.sendable_of(self.unsent_with_fin(), u64::MAX)
+    }
+
     /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {

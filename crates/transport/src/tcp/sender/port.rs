@@ -17,12 +17,19 @@ impl StreamPort for Sender {
 
     #[inline]
     fn room(&self) -> u64 {
-        self.buffer.room(self.board.una())
+        let room = self.buffer.room(self.board.una());
+        self.memory.map_or(room, |memory| room.min(memory.room(self.held(), self.congestion.window.mss)))
     }
 
     #[inline]
     fn write(&mut self, _now: Instant, octets: u64) -> u64 {
-        self.buffer.write(octets, self.board.una())
+        let room = self.room();
+        if octets >= room
+            && let Some(memory) = &mut self.memory
+        {
+            memory.note_full();
+        }
+        self.buffer.write(octets.min(room), self.board.una())
     }
 
     fn close(&mut self, _now: Instant) {

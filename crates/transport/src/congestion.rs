@@ -1,60 +1,72 @@
-//! Congestion control by the controllers of the [shelf](crate::cc), told by TACKs and IACKs.
+//! Congestion control by the controllers of the [shelf](crate::cc) for transports that number packets: TACK and QUIC.
 //!
 //! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets that left before a reduction do not
-//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out
-//! to have been none are undone. Sending is always paced (Li et al., SIGCOMM 2020, §5.3).
+//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out to
+//! have been none are undone.
 
-use super::rate::RateSource;
-use super::settings::Settings;
 use crate::cc::{self, Acked, CongestionControl, Controller, Position, Signal, Window};
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
-use crate::recovery::rtt::Estimator;
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant, Rate};
 
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counters {
+pub struct Counters {
     /// Recoveries that ended.
-    pub(super) recoveries: u64,
+    pub recoveries: u64,
     /// Time spent in those.
-    pub(super) recovery_time: Duration,
+    pub recovery_time: Duration,
     /// Reductions that were undone.
-    pub(super) undone: u64,
+    pub undone: u64,
 }
 
-/// What a TACK or an IACK has brought, after the board has drawn its conclusions. Sizes in octets.
+/// What an acknowledgment or a timer has brought, after the board has drawn its conclusions. Sizes in octets.
 #[derive(Debug)]
-pub(super) struct News<'a> {
-    pub(super) now: Instant,
-    pub(super) delivered: u64,
-    pub(super) total_delivered: u64,
-    pub(super) lost: &'a [cc::Lost],
+pub struct News<'a> {
+    /// The present.
+    pub now: Instant,
+    /// Newly acknowledged.
+    pub delivered: u64,
+    /// Acknowledged since the connection began.
+    pub total_delivered: u64,
+    /// Packets that are lost, in the order of their numbers.
+    pub lost: &'a [cc::Lost],
     /// Packets that had been taken for lost and were not.
-    pub(super) spuriously_lost: u64,
-    pub(super) in_flight: u64,
-    pub(super) prior_in_flight: u64,
-    pub(super) largest_acknowledged: Option<u64>,
-    pub(super) next_number: u64,
-    pub(super) rtt: Option<Duration>,
-    pub(super) estimator: &'a Estimator,
-    /// RTTmin.
-    pub(super) min_rtt: Option<Duration>,
-    pub(super) newest: Option<(Newest, Stamp)>,
-    /// The rate that the receiver reports.
-    pub(super) reported: Option<(u64, Duration)>,
-    pub(super) outcomes: &'a [Transmission],
+    pub spuriously_lost: u64,
+    /// In flight after it.
+    pub in_flight: u64,
+    /// In flight before it.
+    pub prior_in_flight: u64,
+    /// The largest packet number acknowledged so far.
+    pub largest_acknowledged: Option<u64>,
+    /// The number of the next packet.
+    pub next_number: u64,
+    /// The round trip that it measures.
+    pub rtt: Option<Duration>,
+    /// The smoothed round trip.
+    pub srtt: Option<Duration>,
+    /// The shortest round trip.
+    pub min_rtt: Option<Duration>,
+    /// Of the packets that it acknowledges, the one sent last.
+    pub newest: Option<(Newest, Stamp)>,
+    /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement.
+    pub reported: Option<(u64, Duration)>,
+    /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
+    pub outcomes: &'a [Transmission],
     /// Everything was lost for so long that the window says nothing any more.
-    pub(super) is_persistent: bool,
+    pub is_persistent: bool,
 }
 
 /// What has happened to congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub enum Change {
+    /// A recovery began.
     Entered,
+    /// A recovery ended.
     Exited,
+    /// The last reduction was undone.
     Undone,
 }
 
@@ -67,12 +79,13 @@ struct Reduction {
     lost: u64,
 }
 
+/// A controller and its window, with what it is told and asked.
 #[derive(Debug)]
-pub(super) struct Congestion {
-    pub(super) window: Window,
+pub struct Congestion {
+    /// The window.
+    pub window: Window,
     controller: Controller,
     sampler: Option<Sampler>,
-    source: RateSource,
     pacer: Pacer,
     state: CongestionState,
     /// Packets from this number on left after the last reduction.
@@ -82,18 +95,19 @@ pub(super) struct Congestion {
     /// Octets acknowledged towards the next full-sized packet.
     acked_remainder: u64,
     /// The window was used up since the last feedback.
-    pub(super) held_back: bool,
-    pub(super) counters: Counters,
+    pub held_back: bool,
+    /// What it counts.
+    pub counters: Counters,
 }
 
 impl Congestion {
-    pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
-        let mss = settings.mss();
+    /// `controller` with a window of `initial_window` octets; a full-sized packet has `mss`.
+    #[must_use]
+    pub fn new(controller: Controller, initial_window: u64, mss: u64) -> Self {
         Self {
-            window: Window { cwnd: u64::from(settings.initial_window.0) * mss, ssthresh: u64::MAX, mss },
+            window: Window { cwnd: initial_window, ssthresh: u64::MAX, mss },
             sampler: controller.wants_delivery_rate().then(Sampler::default),
             controller,
-            source: settings.rate,
             pacer: Pacer::default(),
             state: CongestionState::Open,
             recover: 0,
@@ -105,40 +119,47 @@ impl Congestion {
         }
     }
 
-    pub(super) const fn wants_stamps(&self) -> bool {
+    /// Does the controller need the delivery rate, and so [stamps](Self::stamp)?
+    #[must_use]
+    pub const fn wants_stamps(&self) -> bool {
         self.sampler.is_some()
     }
 
-    pub(super) fn wants_outcomes(&self) -> bool {
+    /// Does the controller need the outcome of each packet?
+    #[must_use]
+    pub fn wants_outcomes(&self) -> bool {
         self.controller.wants_outcomes()
     }
 
-    pub(super) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
+    /// The handshake is complete, with this round trip.
+    pub fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         self.controller.on_established(now, &mut self.window, rtt);
     }
 
     /// When pacing lets the next packet leave, if not now.
+    #[must_use]
     #[inline]
-    pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
+    pub fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.pacer.holds_until(now)
     }
 
     /// May a packet with so many octets follow those in flight?
+    #[must_use]
     #[inline]
-    pub(super) const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
+    pub const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
         in_flight == 0 || in_flight + octets <= self.window.cwnd
     }
 
     /// What a packet remembers that leaves now, with which so much is in flight.
     #[inline]
-    pub(super) fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
+    pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
         self.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
     /// A packet has left.
     #[inline]
-    pub(super) fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
+    pub fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
         sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
         self.controller.on_sent(&mut self.window, &sent);
         if let Some(rate) = self.pacing_rate(srtt) {
@@ -154,14 +175,39 @@ impl Congestion {
     }
 
     /// The application has nothing more to send, and the window would let it.
-    pub(super) fn on_app_limited(&mut self, in_flight: u64) {
+    pub fn on_app_limited(&mut self, in_flight: u64) {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_app_limited(in_flight);
         }
     }
 
+    /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
+    /// within the round trip. `largest` is the largest packet number acknowledged. Returns whether the window was reduced.
+    pub fn on_mark(&mut self, now: Instant, in_flight: u64, largest: u64, next_number: u64) -> bool {
+        if largest < self.recover {
+            return false;
+        }
+        self.reduction = None;
+        self.window.ssthresh = self.controller.ssthresh(now, &self.window, in_flight, Signal::Mark);
+        if self.state == CongestionState::Open {
+            self.recovery_began = now;
+            self.set_state(now, CongestionState::Reduced);
+        }
+        if !self.controller.governs_window() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+        self.recover = next_number;
+        true
+    }
+
+    /// Does the controller itself set a rate?
+    #[must_use]
+    pub fn names_rate(&self) -> bool {
+        self.controller.pacing_rate().is_some()
+    }
+
     /// Feedback has come. Returns what has changed by it.
-    pub(super) fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
+    pub fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
         let mut changes = [None; 3];
         let is_past = news.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
         if self.state != CongestionState::Open && is_past {
@@ -281,7 +327,7 @@ impl Congestion {
             sent_to: Position(news.next_number),
             rtt: news.rtt,
             newest_rtt: news.rtt,
-            srtt: news.estimator.srtt(),
+            srtt: news.srtt,
             min_rtt: news.min_rtt,
             rate: None,
             state: self.state,
@@ -293,7 +339,10 @@ impl Congestion {
         if let Some(sampler) = &mut self.sampler {
             let newest = news.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
             let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
-            ack.rate = sample.map(|sample| self.of_source(sample, news));
+            ack.rate = sample.map(|sample| match news.reported {
+                Some((delivered, interval)) => Sample { delivered, interval, ..sample },
+                None => sample,
+            });
         }
         if !news.outcomes.is_empty() {
             self.controller.on_outcomes(news.outcomes);
@@ -303,16 +352,6 @@ impl Congestion {
             && self.controller.limits_itself()
         {
             sampler.on_app_limited(ack.in_flight);
-        }
-    }
-
-    /// The sample, with the rate that the receiver reports, if that is the one to go by.
-    fn of_source(&self, sample: Sample, news: &News<'_>) -> Sample {
-        match news.reported {
-            Some((delivered, interval)) if self.source == RateSource::Receiver => {
-                Sample { delivered, interval, ..sample }
-            }
-            _ => sample,
         }
     }
 }

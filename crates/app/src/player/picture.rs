@@ -1,0 +1,71 @@
+//! What a viewer sees of damage: a frame that is decoded from a damaged one is damaged too.
+
+use super::arrivals::Shown;
+
+/// The state of the picture.
+#[derive(Clone, Debug)]
+pub(super) struct Picture {
+    /// Number of frames after which intra refresh has repaired a picture.
+    refresh: u64,
+    /// Number of frames until then; zero if the picture is clean.
+    dirty: u64,
+    /// Frames shown.
+    pub(super) frames: u64,
+    /// Frames of which something was missing.
+    pub(super) damaged: u64,
+    /// Frames with artefacts: those that were damaged, and those that were decoded from them.
+    pub(super) with_artefacts: u64,
+    /// Runs of frames with artefacts.
+    pub(super) runs: u64,
+}
+
+impl Picture {
+    pub(super) const fn new(refresh: u32) -> Self {
+        Self { refresh: refresh as u64, dirty: 0, frames: 0, damaged: 0, with_artefacts: 0, runs: 0 }
+    }
+
+    pub(super) const fn show(&mut self, Shown { is_key, is_complete }: Shown) {
+        self.frames += 1;
+        let was_clean = self.dirty == 0;
+        if !is_complete {
+            self.damaged += 1;
+            // The damage is in this frame, and in those after it until each part was refreshed once.
+            self.dirty = self.refresh + 1;
+        } else if is_key {
+            self.dirty = 0;
+        }
+        if self.dirty > 0 {
+            self.dirty -= 1;
+            self.with_artefacts += 1;
+            self.runs += was_clean as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The picture after frames: `k` a key frame, `p` another, upper-case if damaged. Returns frames with artefacts and their runs.
+    fn seen(refresh: u32, frames: &str) -> (u64, u64) {
+        let mut picture = Picture::new(refresh);
+        for frame in frames.chars() {
+            picture.show(Shown { is_key: frame.eq_ignore_ascii_case(&'k'), is_complete: frame.is_lowercase() });
+        }
+        (picture.with_artefacts, picture.runs)
+    }
+
+    #[test]
+    fn refresh_repairs_a_picture() {
+        assert_eq!(seen(3, "kppppp"), (0, 0));
+        assert_eq!(seen(3, "kPpppppp"), (4, 1), "the frame and the three that refresh it");
+        assert_eq!(seen(3, "kPpPpppp"), (6, 1), "damage in between begins the refresh anew");
+        assert_eq!(seen(3, "kPpppPpp"), (7, 2));
+    }
+
+    #[test]
+    fn a_key_frame_repairs_a_picture_at_once() {
+        assert_eq!(seen(3, "kPkppp"), (1, 1));
+        assert_eq!(seen(3, "KPpk"), (3, 1));
+    }
+}

@@ -1,0 +1,96 @@
+//! The UDP datagram that carries QUIC packets, with their real octets.
+
+use crate::tap::{Packet, Space};
+use acklab_base::{Bytes, Ecn};
+use acklab_wire::Endpoints;
+use acklab_wire::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use acklab_wire::pdu::{EncodeError, Pdu};
+use acklab_wire::quic::Frame;
+use acklab_wire::udp::{self, UDP_HEADER};
+use std::sync::Arc;
+
+/// IP protocol number of UDP (RFC 768).
+const PROTOCOL: u8 = 17;
+
+/// A UDP datagram.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    pub(crate) octets: bytes::Bytes,
+    pub(crate) ecn: Ecn,
+    /// Its packets in clear, which its ends could decrypt.
+    pub(crate) packets: Arc<[Packet]>,
+    /// The keys of the connection that its sender had when it sent this.
+    pub(crate) secrets: Option<Arc<str>>,
+    /// Octets of the stream.
+    pub(crate) payload: u32,
+    /// The offset of the first of them.
+    pub(crate) offset: Option<u64>,
+    /// Whether a 1-RTT packet acknowledges.
+    pub(crate) acknowledges: bool,
+}
+
+impl Datagram {
+    pub(crate) fn new(octets: Vec<u8>, ecn: Ecn, packets: Vec<Packet>, secrets: Option<Arc<str>>) -> Self {
+        let (mut payload, mut first, mut acknowledges) = (0, None, false);
+        for packet in &packets {
+            payload += packet.frames.payload();
+            for frame in packet.frames.iter() {
+                match frame {
+                    Frame::Stream(stream) => first = first.or(Some(stream.offset)),
+                    Frame::Ack(_) => acknowledges |= packet.space == Space::Data,
+                    _ => {}
+                }
+            }
+        }
+        Self { octets: octets.into(), ecn, packets: packets.into(), secrets, payload, offset: first, acknowledges }
+    }
+
+    /// Its packets in clear.
+    #[must_use]
+    pub fn packets(&self) -> &[Packet] {
+        &self.packets
+    }
+
+    /// Its payload as UDP carries it.
+    #[must_use]
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+}
+
+impl Pdu for Datagram {
+    fn protocol(&self) -> u8 {
+        PROTOCOL
+    }
+
+    fn wire_len(&self) -> Bytes {
+        Bytes(IPV4_HEADER + UDP_HEADER + self.octets.len() as u64)
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
+    fn payload(&self) -> u32 {
+        self.payload
+    }
+
+    fn secrets(&self) -> Option<&Arc<str>> {
+        self.secrets.as_ref()
+    }
+
+    /// All of it, whatever `extent` says: encrypted octets are not zeros that a reader could fill in.
+    fn encode(
+        &self,
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        _extent: Extent,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        Ok(udp::octets::encode_payload(&self.octets, self.ecn, endpoints, fields, octets)?)
+    }
+}

@@ -1,0 +1,39 @@
+//! quinn-proto, a QUIC implementation (RFC 9000), as a transport endpoint in virtual time.
+//!
+//! The packets are real: TLS 1.3 makes the keys, each datagram carries encrypted octets, and a capture with the keys can be decrypted. Time
+//! and randomness come from the caller, so the octets are a function of the seed.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`Connection`] | one end: its parts, and what follows each call |
+//! | `input`, `output`, `port`, `tell` | datagrams arrive, datagrams leave, the application, counters and state |
+//! | `sender` | the packets sent: acknowledged, lost, in flight |
+//! | `control` | quinn-proto's congestion controller, which asks the shelf of `acklab_transport` |
+//! | [`Settings`] | what a scenario sets |
+//! | `time` | the boundary between virtual time and `std::time::Instant` |
+//! | `entropy`, `tls` | seeded randomness; keys, certificate and key log |
+//! | `tap` | packets in clear |
+//! | [`Datagram`] | the UDP datagram |
+
+mod connection;
+mod control;
+mod datagram;
+mod entropy;
+mod input;
+mod output;
+mod port;
+mod sender;
+mod settings;
+mod tap;
+mod tell;
+mod time;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+pub use connection::Connection;
+pub use datagram::Datagram;
+pub use settings::{Controllers, Settings};
+pub use tap::{Packet, Space};
+pub use tls::Error;

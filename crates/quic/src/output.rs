@@ -1,0 +1,115 @@
+//! Datagrams leave.
+
+use crate::connection::Connection;
+use crate::datagram::Datagram;
+use crate::tap::{Packet, Space};
+use acklab_base::{Ecn, Instant};
+use acklab_wire::quic::Frame;
+use bytes::Bytes;
+use quinn_proto::EcnCodepoint;
+
+/// Octets that quinn-proto is given ahead of what it has sent, as a multiple of a datagram. The rest stays here, where it can be discarded.
+const LEAD: u64 = 4;
+/// The content of all streams.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+impl Connection {
+    pub(crate) fn output(&mut self, now: Instant) -> Option<Datagram> {
+        if let Some(octets) = self.outside.pop_front() {
+            self.counters.udp_bytes += octets.len() as u64;
+            return Some(Datagram::new(octets, Ecn::NotEct, self.tap.take_encrypted(), None));
+        }
+        let held = self.sender.holds_until(now).filter(|_| self.has_data());
+        if held.is_none()
+            && let Some(datagram) = self.transmit(now)
+        {
+            return Some(datagram);
+        }
+        self.is_idle = true;
+        self.deadline = self.next_deadline(now, held);
+        None
+    }
+
+    /// Is there new data to send?
+    fn has_data(&self) -> bool {
+        self.is_open && self.outgoing.buffer.sendable() > self.sender.sent()
+    }
+
+    fn next_deadline(&mut self, now: Instant, held: Option<Instant>) -> Option<Instant> {
+        let (_, connection) = self.connection.as_mut()?;
+        let due = connection.poll_timeout().map(|at| self.epoch.of_std(at).max(now));
+        Instant::earliest(due, held)
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Datagram> {
+        self.hand_over();
+        let at = self.epoch.to_std(now);
+        let (_, connection) = self.connection.as_mut()?;
+        let mut octets = Vec::with_capacity(self.settings.datagram() as usize);
+        let transmit = self.entropy.lend(|| connection.poll_transmit(at, 1, &mut octets));
+        let packet_size = u64::from(connection.current_mtu());
+        let packets = self.tap.take_encrypted();
+        let Some(transmit) = transmit else {
+            self.note_limit(packet_size);
+            return None;
+        };
+        let is_mtu_probe = octets.len() as u64 > packet_size;
+        let (samples, _) = self.sender.rtt_samples();
+        let srtt = (samples > 0).then(|| crate::time::duration(connection.rtt()));
+        for packet in &packets {
+            self.sender.on_sent(now, packet, is_mtu_probe, srtt);
+            self.count(packet);
+        }
+        self.counters.udp_bytes += octets.len() as u64;
+        let ecn = match transmit.ecn {
+            Some(EcnCodepoint::Ect0) if self.settings.ecn => Ecn::Ect0,
+            _ => Ecn::NotEct,
+        };
+        self.follow_up(now);
+        let datagram = Datagram::new(octets, ecn, packets, self.log.lines());
+        self.counters.acks_sent += u64::from(datagram.acknowledges && datagram.payload == 0);
+        self.last_carried_data = datagram.payload > 0;
+        Some(datagram)
+    }
+
+    fn count(&mut self, packet: &Packet) {
+        self.counters.packets += 1;
+        self.counters.overhead_bytes += u64::from(packet.overhead);
+        if packet.space != Space::Data {
+            self.counters.handshake_bytes += u64::from(packet.length);
+        }
+        let acks = packet.frames.iter().filter(|frame| matches!(frame, Frame::Ack(_))).count();
+        self.counters.ack_frames_sent += acks as u64;
+    }
+
+    /// quinn-proto has nothing to send: because of the application, or because of the window.
+    fn note_limit(&mut self, packet_size: u64) {
+        if self.has_data() {
+            self.sender.on_blocked(packet_size);
+        } else if self.is_open {
+            self.sender.on_app_limited();
+        }
+    }
+
+    /// Gives quinn-proto what the application has written, as far as it will be sent soon.
+    fn hand_over(&mut self) {
+        let (Some(stream), Some((_, connection))) = (self.outgoing.stream, &mut self.connection) else { return };
+        let outgoing = &mut self.outgoing;
+        if outgoing.is_finished {
+            return;
+        }
+        let ahead = self.sender.sent() + LEAD * self.settings.datagram();
+        let end = outgoing.buffer.sendable().min(ahead);
+        let mut send = connection.send_stream(stream);
+        while outgoing.handed < end {
+            let octets = ZEROS.len().min((end - outgoing.handed) as usize);
+            match send.write_chunks(&mut [Bytes::from_static(&ZEROS[..octets])]) {
+                Ok(written) => outgoing.handed += written.bytes as u64,
+                Err(_) => return,
+            }
+        }
+        if outgoing.buffer.end() == Some(outgoing.handed) {
+            outgoing.is_finished = send.finish().is_ok();
+        }
+    }
+}

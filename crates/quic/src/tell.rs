@@ -1,0 +1,115 @@
+//! State, counters and events of an end.
+
+use crate::connection::Connection;
+use crate::datagram::Datagram;
+use crate::time::duration;
+use acklab_base::endpoint::counter;
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Machine, Port, Vitals};
+
+impl Machine for Connection {
+    type Datagram = Datagram;
+
+    fn accept(&mut self, now: Instant, datagram: Datagram) {
+        self.input(now, &datagram);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        self.is_idle = false;
+        self.expire(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Datagram> {
+        self.output(now)
+    }
+}
+
+impl Endpoint for Connection {
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) {
+        self.input(now, datagram);
+    }
+
+    fn vitals(&self) -> Vitals {
+        let connection = self.connection.as_ref().map(|(_, connection)| connection);
+        let (rtt_samples, latest_rtt) = self.sender.rtt_samples();
+        let metrics = connection.map(|connection| connection.congestion_state().metrics());
+        let threshold = match self.sender.congestion() {
+            Some(congestion) => Some(congestion.window.ssthresh),
+            None => metrics.as_ref().and_then(|metrics| metrics.ssthresh),
+        };
+        Vitals {
+            window: metrics.map(|metrics| metrics.congestion_window),
+            threshold: threshold.filter(|threshold| *threshold != u64::MAX),
+            in_flight: Some(self.sender.in_flight()),
+            rtt_samples,
+            latest_rtt,
+            smoothed_rtt: connection.filter(|_| rtt_samples > 0).map(|connection| duration(connection.rtt())),
+            written: self.outgoing.buffer.written(),
+            acknowledged: self.sender.acknowledged().next(),
+            received: self.incoming.octets.received(),
+            read: Some(self.incoming.read),
+        }
+    }
+
+    fn content(&self, datagram: &Datagram) -> Content {
+        let payload = datagram.payload;
+        Content { payload, acknowledges: payload == 0 && datagram.acknowledges }
+    }
+
+    fn offset(&self, datagram: &Datagram) -> u64 {
+        datagram.offset.unwrap_or_else(|| self.sender.acknowledged().next())
+    }
+
+    fn content_origin(&self, now: Instant) -> Instant {
+        if self.last_carried_data { now } else { self.newest_arrival }
+    }
+
+    fn may_transmit(&self) -> bool {
+        !self.is_idle
+    }
+
+    fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        let (sent, count) = (&self.sender.counters, &self.counters);
+        for (name, unit, value) in [
+            (counter::DATA_PACKETS, "packets", sent.data_packets),
+            (counter::DATA_BYTES, "B", sent.data_bytes),
+            (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
+            (counter::ACKNOWLEDGED_BYTES, "B", self.sender.acknowledged().received()),
+            (counter::ACKS_RECEIVED, "packets", count.acks_received),
+            (counter::ACKS_SENT, "packets", count.acks_sent),
+            (counter::ARRIVED_PACKETS, "packets", count.arrived_packets),
+            (counter::MARKED_PACKETS, "packets", count.marked_packets),
+            (counter::DELIVERED_BYTES, "B", self.incoming.read),
+            ("packets", "packets", count.packets),
+            ("ack_frames_sent", "", count.ack_frames_sent),
+            ("ack_frames_received", "", count.ack_frames_received),
+            ("udp_bytes", "B", count.udp_bytes),
+            ("overhead_bytes", "B", count.overhead_bytes),
+            ("handshake_bytes", "B", count.handshake_bytes),
+            ("packets_declared_lost", "packets", sent.lost),
+            ("packets_lost_needlessly", "packets", sent.lost_needlessly),
+            ("ack_frames_with_marks", "", sent.marks),
+        ] {
+            to(name, unit, CounterValue::Count(value));
+        }
+        if let Some(congestion) = self.sender.congestion() {
+            let counters = congestion.counters;
+            to(counter::RECOVERIES, "", CounterValue::Count(counters.recoveries));
+            to(counter::RECOVERY_TIME, "ns", CounterValue::Count(counters.recovery_time.as_nanos()));
+            to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(counters.undone));
+        }
+        let handshake = self.handshake_time.map(|time| time.as_nanos() as f64);
+        to("handshake_time", "ns", CounterValue::Gauge(handshake));
+    }
+
+    fn take_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn port(&mut self) -> Port<'_> {
+        Port::Stream(self)
+    }
+}

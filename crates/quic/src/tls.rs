@@ -1,0 +1,118 @@
+//! TLS 1.3 whose octets are a function of the seed, and whose keys can be written to a capture.
+//!
+//! | what is random in TLS | where it comes from here |
+//! |---|---|
+//! | client and server random, order of extensions, session tickets | [`Lent`], by rustls' `CryptoProvider` |
+//! | secrets of the key exchange | [`X25519`] |
+//! | the signature | Ed25519, which needs no random number (RFC 8032, §5.1.6) |
+//! | the certificate | made once: `certificate/server.der` |
+
+use crate::entropy::{Lent, X25519};
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
+use rustls::time_provider::TimeProvider;
+use rustls::{ClientConfig, KeyLog, RootCertStore, ServerConfig, version};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The name in the certificate, of a domain reserved for tests (RFC 2606, §2).
+pub(crate) const SERVER_NAME: &str = "acklab.test";
+/// The self-signed certificate of all servers: Ed25519, valid until 2126.
+const CERTIFICATE: &[u8] = include_bytes!("../certificate/server.der");
+/// Its private key in PKCS #8, which protects nothing.
+const KEY: &[u8] = include_bytes!("../certificate/key.der");
+/// The calendar time by which certificates are checked, 2027-01-01: a run has none of its own.
+const CALENDAR: Duration = Duration::from_secs(1_798_761_600);
+/// The application protocol: that of HTTP over QUIC version 1 (RFC 9114, §3.1), which Wireshark knows.
+const ALPN: &[u8] = b"h3";
+
+/// TLS could not be configured.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS cannot be configured: {0}")]
+pub struct Error(String);
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(CryptoProvider {
+        // The suite that Initial packets need (RFC 9001, §5.2), for all packets.
+        cipher_suites: vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256],
+        kx_groups: vec![&X25519],
+        secure_random: &Lent,
+        ..ring::default_provider()
+    })
+}
+
+/// The configuration of a client.
+pub(crate) fn client(log: &Arc<Log>) -> Result<QuicClientConfig, Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from(CERTIFICATE)).map_err(error)?;
+    let mut config = ClientConfig::builder_with_details(provider(), Arc::new(Calendar))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(error)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.key_log = Arc::<Log>::clone(log);
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.try_into().map_err(error)
+}
+
+/// The configuration of a server.
+pub(crate) fn server(log: &Arc<Log>) -> Result<QuicServerConfig, Error> {
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY));
+    let mut config = ServerConfig::builder_with_details(provider(), Arc::new(Calendar))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(error)?
+        .with_no_client_auth()
+        .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key)
+        .map_err(error)?;
+    config.key_log = Arc::<Log>::clone(log);
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.try_into().map_err(error)
+}
+
+fn error(source: impl std::fmt::Display) -> Error {
+    Error(source.to_string())
+}
+
+/// The calendar of a run, which stands still.
+#[derive(Debug)]
+pub(crate) struct Calendar;
+
+impl quinn_proto::TimeSource for Calendar {
+    fn now(&self) -> std::time::SystemTime {
+        std::time::UNIX_EPOCH + CALENDAR
+    }
+}
+
+impl TimeProvider for Calendar {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(CALENDAR))
+    }
+}
+
+/// The secrets of one end in the format of `SSLKEYLOGFILE` (RFC 9850), a line each.
+#[derive(Debug, Default)]
+pub(crate) struct Log(Mutex<Option<Arc<str>>>);
+
+impl Log {
+    /// All lines so far, or `None` if there is none.
+    pub(crate) fn lines(&self) -> Option<Arc<str>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl KeyLog for Log {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = lines.as_deref().unwrap_or_default();
+        *lines = Some(format!("{before}{label} {} {}\n", hex(client_random), hex(secret)).into());
+    }
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
+        _ = write!(text, "{octet:02x}");
+        text
+    })
+}

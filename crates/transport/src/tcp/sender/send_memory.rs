@@ -1,0 +1,200 @@
+//! The memory that a send buffer takes in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`, `include/net/sock.h`; function names in
+//! parentheses).
+//!
+//! A segment takes more memory than its payload, and `tcp_wmem` limits the memory. The limit grows with the congestion window
+//! (`tcp_sndbuf_expand`), and an application that has filled the buffer may write again when a third of it is free
+//! (`sk_stream_write_space`). Segmentation offload, which puts many segments into one `struct sk_buff`, is not modelled.
+
+use super::{Sender, announced_mss};
+use crate::cc::CongestionControl;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the size of the send buffer limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendBufferLimit {
+    /// The octets that are written and not acknowledged.
+    Payload,
+    /// The memory that they take in Linux, where the size is the most to which the buffer grows (`tcp_wmem[2]`).
+    Memory,
+}
+
+/// `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
+const SK_BUFF: u64 = 256;
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))`.
+const SHARED_INFO: u64 = 320;
+/// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
+const MAX_TCP_HEADER: u64 = 256;
+/// What a segment takes beside its payload, which lies in pages (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`): 832 octets, the figure that
+/// `SO_MEMINFO` shows as well.
+const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
+/// `TCP_INIT_CWND`: the buffer holds windows of at least so many segments.
+const LEAST_SEGMENTS: u64 = 10;
+
+/// The state of a send buffer that counts memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SendMemory {
+    /// `sk_sndbuf`.
+    limit: u64,
+    /// `tcp_wmem[2]`.
+    largest: u64,
+    /// What `tcp_sndbuf_expand` takes a segment for: a head whose size is a power of two.
+    per_segment: u64,
+    /// The application waits for room (`SOCK_NOSPACE`).
+    has_waiting_writer: bool,
+}
+
+/// What a send buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    /// Octets of payload.
+    pub(super) payload: u64,
+    /// Segments.
+    pub(super) segments: u64,
+    /// Octets by which the last segment can still grow.
+    pub(super) space_in_last: u64,
+}
+
+impl Held {
+    /// `sk_wmem_queued`.
+    const fn memory(self) -> u64 {
+        self.payload + self.segments * OVERHEAD
+    }
+}
+
+impl SendMemory {
+    /// A buffer that grows to `largest`, for a peer that announced `announced_mss`.
+    fn new(largest: u64, announced_mss: u64) -> Self {
+        let per_segment = (announced_mss + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF;
+        Self { limit: 0, largest, per_segment, has_waiting_writer: false }
+    }
+
+    /// `tcp_sndbuf_expand`: `windows` windows of `segments`.
+    fn expand(&mut self, segments: u64, windows: u64) {
+        let wanted = windows.saturating_mul(segments.max(LEAST_SEGMENTS)).saturating_mul(self.per_segment);
+        self.limit = self.limit.max(wanted.min(self.largest));
+    }
+
+    /// The octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a segment begins as long as the limit is not
+    /// reached.
+    pub(super) const fn room(&self, held: Held, full_size: u64) -> u64 {
+        if self.has_waiting_writer {
+            return 0;
+        }
+        let free = self.limit.saturating_sub(held.memory());
+        held.space_in_last + free.div_ceil(full_size + OVERHEAD) * full_size
+    }
+
+    /// The application takes all the room that there is, and waits for more.
+    pub(super) const fn note_full(&mut self) {
+        self.has_waiting_writer = true;
+    }
+
+    /// `__sk_stream_is_writeable`: the waiting application may write if the free memory is half of what is taken.
+    const fn release_writer(&mut self, held: Held) {
+        let taken = held.memory();
+        self.has_waiting_writer = taken >= self.limit || self.limit - taken < taken / 2;
+    }
+}
+
+impl Sender {
+    /// The connection is established, and the buffer gets its first size (`tcp_init_buffer_space`).
+    pub(super) fn begin_memory(&mut self) {
+        if self.config.send_buffer_limit == SendBufferLimit::Memory {
+            let announced = announced_mss(self.config.mss.get(), self.config.timestamps.is_some());
+            let mut memory = SendMemory::new(self.config.send_buffer.get(), u64::from(announced));
+            memory.expand(self.window_segments(), self.congestion.controller.send_buffer_windows());
+            self.memory = Some(memory);
+        }
+    }
+
+    /// The congestion window in whole segments.
+    const fn window_segments(&self) -> u64 {
+        self.congestion.window.cwnd / self.congestion.window.mss
+    }
+
+    /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so those count by their payload only.
+    pub(super) fn held(&self) -> Held {
+        let full_size = self.congestion.window.mss;
+        let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
+        let unsent = written.saturating_sub(nxt);
+        let outstanding = (self.board.segments() as u64).saturating_sub(u64::from(self.board.sacked_segments()));
+        Held {
+            payload: written.saturating_sub(una),
+            segments: outstanding + unsent.div_ceil(full_size),
+            space_in_last: unsent.next_multiple_of(full_size) - unsent,
+        }
+    }
+
+    /// An ACK was processed, and what it permits will be sent (`tcp_check_space`). If the application waits and the congestion window will
+    /// not be full, the buffer grows (`tcp_should_expand_sndbuf`). Then the application may write if enough of it is free.
+    pub(super) fn check_space(&mut self) {
+        let Some(mut memory) = self.memory.filter(|memory| memory.has_waiting_writer) else { return };
+        let held = self.held();
+        let mss = self.congestion.window.mss;
+        let segments = self.window_segments();
+        // Without pacing, whatever the windows permit leaves at once.
+        let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_in_all() };
+        if (self.board.pipe() + pushed).div_ceil(mss) < segments {
+            memory.expand(segments, self.congestion.controller.send_buffer_windows());
+        }
+        memory.release_writer(held);
+        self.memory = Some(memory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1448;
+
+    fn segments(segments: u64) -> Held {
+        Held { payload: segments * MSS, segments, space_in_last: 0 }
+    }
+
+    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection stands: 2 · 10 segments of 2048 + 256 octets.
+    #[test]
+    fn the_first_size_holds_two_initial_windows() {
+        let mut memory = SendMemory::new(4 << 20, 1460);
+        memory.expand(10, 2);
+        assert_eq!((memory.per_segment, memory.limit), (2304, 46_080));
+        // 20 segments of 2280 octets leave 480, so one more may begin.
+        assert_eq!(memory.room(segments(0), MSS), 21 * MSS);
+        assert_eq!(memory.room(segments(20), MSS), MSS);
+        assert_eq!(memory.room(segments(21), MSS), 0);
+    }
+
+    #[test]
+    fn the_size_ends_at_the_largest() {
+        let mut memory = SendMemory::new(4 << 20, 1460);
+        memory.expand(5000, 2);
+        assert_eq!(memory.limit, 4 << 20);
+        assert_eq!(memory.room(segments(0), MSS), 1840 * MSS, "4 MiB / 2280, rounded up");
+        memory.expand(10, 2);
+        assert_eq!(memory.limit, 4 << 20, "it does not shrink");
+    }
+
+    /// 46,080 octets: at 13 segments 29,640 are taken and 16,440 free, which is more than half of them; at 14 it is less.
+    #[test]
+    fn a_waiting_application_writes_when_a_third_is_free() {
+        let mut memory = SendMemory::new(4 << 20, 1460);
+        memory.expand(10, 2);
+        memory.note_full();
+        for held in [20, 14] {
+            memory.release_writer(segments(held));
+            assert_eq!(memory.room(segments(held), MSS), 0, "{held}");
+        }
+        memory.release_writer(segments(13));
+        assert_eq!(memory.room(segments(13), MSS), 8 * MSS);
+    }
+
+    #[test]
+    fn the_last_segment_is_filled_first() {
+        let mut memory = SendMemory::new(4 << 20, 1460);
+        memory.expand(10, 2);
+        let held = Held { payload: 20 * MSS + 1000, segments: 21, space_in_last: 448 };
+        assert_eq!(memory.room(held, MSS), 448);
+    }
+}

@@ -1,0 +1,164 @@
+//! Packets of QUIC version 1 (RFC 9000) as values, and their octets over UDP and IPv4.
+//!
+//! A [`Datagram`] holds one packet, or several with long headers and a last one with either (§12.2). Nothing is encrypted here: packet
+//! numbers and first octets are not masked, payloads are readable, and the authentication tag is 16 octets of zero, so that sizes are
+//! those of a protected connection. Octets of streams and of the cryptographic handshake are lengths.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`connection_id`] | [`ConnectionId`] |
+//! | [`number`] | [`PacketNumber`], a packet number as a header has it (§17.1, appendix A) |
+//! | [`header`] | long and short headers (§17) |
+//! | [`frame`] | what a packet carries (§19; draft-ietf-quic-ack-frequency) |
+//! | [`ack`] | ACK frames |
+//! | [`frames`] | [`Frames`]: those of one packet |
+//! | [`error`] | the codes of errors (§20) |
+//! | [`encode`] and [`decode`] | octets |
+
+pub mod ack;
+pub mod connection_id;
+pub mod decode;
+pub mod encode;
+pub mod error;
+pub mod frame;
+pub mod frames;
+pub mod header;
+pub mod number;
+
+pub use ack::{Ack, EcnCounts};
+pub use connection_id::ConnectionId;
+pub use decode::{DecodeError, decode};
+pub use error::TransportError;
+pub use frame::{AckFrequency, Close, Crypto, Direction, Frame, NewConnectionId, Stream};
+pub use frames::Frames;
+pub use header::{Header, Long, LongKind, PacketType, Short};
+pub use number::PacketNumber;
+
+use crate::Endpoints;
+use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::pdu::{self, Pdu};
+use crate::sequence::Sequence;
+use crate::udp::UDP_HEADER;
+use acklab_base::{Bytes, Ecn};
+use etherparse::IpNumber;
+
+/// The version of long headers (§15).
+pub const VERSION: u32 = 1;
+/// Octets that authenticated encryption adds to a packet: the tag of the AEADs of TLS 1.3 (RFC 9001, §5.3).
+pub const TAG: u64 = 16;
+/// Octets of IPv4 and UDP before a datagram.
+pub const OUTER_HEADERS: u64 = IPV4_HEADER + UDP_HEADER;
+/// The least size of a datagram with an Initial packet that elicits an acknowledgment (§14.1).
+pub const LEAST_INITIAL: u64 = 1200;
+/// Header protection samples 16 octets that begin four octets behind the start of the packet number, so packet number and frames have
+/// four octets at least (RFC 9001, §5.4.2).
+pub const LEAST_SAMPLED: u64 = 4;
+
+/// A QUIC packet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The header before the packet number.
+    pub header: Header,
+    /// The packet number.
+    pub number: PacketNumber,
+    /// What it carries: one frame at least.
+    pub frames: Frames,
+}
+
+impl Clone for Packet {
+    fn clone(&self) -> Self {
+        Self { header: self.header.clone(), number: self.number, frames: self.frames.clone() }
+    }
+
+    /// Uses the memory of `self` again.
+    fn clone_from(&mut self, source: &Self) {
+        self.header.clone_from(&source.header);
+        self.frames.clone_from(&source.frames);
+        self.number = source.number;
+    }
+}
+
+impl Packet {
+    /// Octets of the packet, tag included.
+    #[must_use]
+    #[inline]
+    pub fn wire_len(&self) -> u64 {
+        self.header.wire_len() + u64::from(self.number.length()) + self.frames.wire_len() + TAG
+    }
+}
+
+/// A datagram over UDP and IPv4: one or several packets.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The ECN field of the IP header that it travels in.
+    pub ecn: Ecn,
+    /// Its packets, of which all but the last have long headers.
+    pub packets: Sequence<Packet>,
+}
+
+impl Clone for Datagram {
+    fn clone(&self) -> Self {
+        Self { ecn: self.ecn, packets: self.packets.clone() }
+    }
+
+    /// Uses the memory of `self` again.
+    fn clone_from(&mut self, source: &Self) {
+        self.packets.clone_from(&source.packets);
+        self.ecn = source.ecn;
+    }
+}
+
+impl Datagram {
+    /// Octets of the payload of UDP.
+    #[must_use]
+    #[inline]
+    pub fn udp_payload(&self) -> u64 {
+        self.packets.iter().map(Packet::wire_len).sum()
+    }
+
+    /// The frames of all packets.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.packets.iter().flat_map(|packet| packet.frames.iter())
+    }
+
+    /// Does it hold an ACK frame?
+    #[must_use]
+    #[inline]
+    pub fn acknowledges(&self) -> bool {
+        self.frames().any(|frame| matches!(frame, Frame::Ack(_)))
+    }
+}
+
+impl Pdu for Datagram {
+    fn protocol(&self) -> u8 {
+        IpNumber::UDP.0
+    }
+
+    #[inline]
+    fn wire_len(&self) -> Bytes {
+        Bytes(OUTER_HEADERS + self.udp_payload())
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+
+    #[inline]
+    fn payload(&self) -> u32 {
+        self.packets.iter().map(|packet| packet.frames.payload()).sum()
+    }
+
+    fn encode(
+        &self,
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        extent: Extent,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), pdu::EncodeError> {
+        Ok(encode::encode(self, endpoints, fields, extent, octets)?)
+    }
+}

@@ -1,0 +1,280 @@
+//! What a packet carries (RFC 9000, §19).
+
+use super::{Ack, ConnectionId, PacketType};
+use crate::varint;
+
+/// Types of frames. All but two are one octet as a varint.
+pub(super) mod kind {
+    pub(crate) const PADDING: u64 = 0x00;
+    pub(crate) const PING: u64 = 0x01;
+    pub(crate) const ACK: u64 = 0x02;
+    pub(crate) const ACK_ECN: u64 = 0x03;
+    pub(crate) const RESET_STREAM: u64 = 0x04;
+    pub(crate) const STOP_SENDING: u64 = 0x05;
+    pub(crate) const CRYPTO: u64 = 0x06;
+    pub(crate) const NEW_TOKEN: u64 = 0x07;
+    /// With three bits: OFF, LEN and FIN.
+    pub(crate) const STREAM: u64 = 0x08;
+    pub(crate) const OFF: u64 = 0x04;
+    pub(crate) const LEN: u64 = 0x02;
+    pub(crate) const FIN: u64 = 0x01;
+    pub(crate) const MAX_DATA: u64 = 0x10;
+    pub(crate) const MAX_STREAM_DATA: u64 = 0x11;
+    pub(crate) const MAX_STREAMS_BIDI: u64 = 0x12;
+    pub(crate) const MAX_STREAMS_UNI: u64 = 0x13;
+    pub(crate) const DATA_BLOCKED: u64 = 0x14;
+    pub(crate) const STREAM_DATA_BLOCKED: u64 = 0x15;
+    pub(crate) const STREAMS_BLOCKED_BIDI: u64 = 0x16;
+    pub(crate) const STREAMS_BLOCKED_UNI: u64 = 0x17;
+    pub(crate) const NEW_CONNECTION_ID: u64 = 0x18;
+    pub(crate) const RETIRE_CONNECTION_ID: u64 = 0x19;
+    pub(crate) const PATH_CHALLENGE: u64 = 0x1a;
+    pub(crate) const PATH_RESPONSE: u64 = 0x1b;
+    pub(crate) const CONNECTION_CLOSE: u64 = 0x1c;
+    pub(crate) const APPLICATION_CLOSE: u64 = 0x1d;
+    pub(crate) const HANDSHAKE_DONE: u64 = 0x1e;
+    /// draft-ietf-quic-ack-frequency, §5.
+    pub(crate) const IMMEDIATE_ACK: u64 = 0x1f;
+    /// draft-ietf-quic-ack-frequency, §4.
+    pub(crate) const ACK_FREQUENCY: u64 = 0xaf;
+}
+
+/// A frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// So many octets of PADDING, at least one.
+    Padding(u16),
+    /// PING.
+    Ping,
+    /// ACK or `ACK_ECN`.
+    Ack(Box<Ack>),
+    /// `RESET_STREAM`: no more of a stream will be sent.
+    ResetStream {
+        /// The stream.
+        stream: u64,
+        /// The application's reason.
+        code: u64,
+        /// The final size of the stream.
+        size: u64,
+    },
+    /// `STOP_SENDING`: no more of a stream will be read.
+    StopSending {
+        /// The stream.
+        stream: u64,
+        /// The application's reason.
+        code: u64,
+    },
+    /// CRYPTO: octets of the cryptographic handshake.
+    Crypto(Crypto),
+    /// `NEW_TOKEN`.
+    NewToken(Vec<u8>),
+    /// STREAM: octets of a stream.
+    Stream(Stream),
+    /// `MAX_DATA`: how much may be sent on all streams together.
+    MaxData(u64),
+    /// `MAX_STREAM_DATA`: how much may be sent on a stream.
+    MaxStreamData {
+        /// The stream.
+        stream: u64,
+        /// Offsets below this may be sent.
+        limit: u64,
+    },
+    /// `MAX_STREAMS`: how many streams may be opened.
+    MaxStreams {
+        /// Of which kind.
+        direction: Direction,
+        /// How many, over the whole connection.
+        limit: u64,
+    },
+    /// `DATA_BLOCKED`: more could be sent but for this limit of the connection.
+    DataBlocked(u64),
+    /// `STREAM_DATA_BLOCKED`: more could be sent but for this limit of a stream.
+    StreamDataBlocked {
+        /// The stream.
+        stream: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// `STREAMS_BLOCKED`: a stream would be opened but for this limit.
+    StreamsBlocked {
+        /// Of which kind.
+        direction: Direction,
+        /// The limit.
+        limit: u64,
+    },
+    /// `NEW_CONNECTION_ID`.
+    NewConnectionId(Box<NewConnectionId>),
+    /// `RETIRE_CONNECTION_ID` with this sequence number.
+    RetireConnectionId(u64),
+    /// `PATH_CHALLENGE`.
+    PathChallenge([u8; 8]),
+    /// `PATH_RESPONSE`.
+    PathResponse([u8; 8]),
+    /// `CONNECTION_CLOSE`.
+    Close(Close),
+    /// `HANDSHAKE_DONE`.
+    HandshakeDone,
+    /// `ACK_FREQUENCY`.
+    AckFrequency(AckFrequency),
+    /// `IMMEDIATE_ACK`.
+    ImmediateAck,
+}
+
+/// Octets of the cryptographic handshake in one packet number space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crypto {
+    /// Where they begin.
+    pub offset: u64,
+    /// How many there are.
+    pub length: u16,
+}
+
+/// Octets of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The stream.
+    pub id: u64,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many there are.
+    pub length: u16,
+    /// Does the stream end behind them?
+    pub is_end: bool,
+}
+
+impl Stream {
+    /// The offset behind the last octet.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset + self.length as u64
+    }
+
+    /// Octets before those of the stream, without the Length field.
+    const fn header(id: u64, offset: u64) -> u64 {
+        1 + varint::len(id) + if offset == 0 { 0 } else { varint::len(offset) }
+    }
+}
+
+/// Kinds of streams (§2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Both ends send.
+    Bidirectional,
+    /// Only the end that opens it sends.
+    Unidirectional,
+}
+
+/// A new connection id for packets to the sender of the frame (§19.15).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewConnectionId {
+    /// Its sequence number.
+    pub sequence: u64,
+    /// Those with smaller sequence numbers are to be retired.
+    pub retire_prior_to: u64,
+    /// The connection id, of one octet at least.
+    pub id: ConnectionId,
+    /// The stateless reset token.
+    pub reset_token: [u8; 16],
+}
+
+/// The connection is over (§19.19).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Close {
+    /// The code of the error: a transport error, or the application's.
+    pub code: u64,
+    /// The type of the frame that caused a transport error, zero if unknown; `None` if the application closes.
+    pub frame_type: Option<u64>,
+    /// Octets of the reason phrase.
+    pub reason: u16,
+}
+
+/// What the sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency, §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckFrequency {
+    /// Larger with each frame, so that an older one is ignored.
+    pub sequence: u64,
+    /// Acknowledge with more than this many ack-eliciting packets unacknowledged.
+    pub threshold: u64,
+    /// Acknowledge at the latest after so many microseconds.
+    pub max_ack_delay: u64,
+    /// Report a gap at once if it lies back by so many packets; zero for never.
+    pub reordering: u64,
+}
+
+impl Frame {
+    /// Octets that it takes, those of a stream and its Length field included.
+    #[must_use]
+    #[inline]
+    pub fn wire_len(&self) -> u64 {
+        let len = varint::len;
+        match self {
+            Self::Stream(stream) => {
+                Stream::header(stream.id, stream.offset) + Self::length_field(stream) + u64::from(stream.length)
+            }
+            Self::Padding(octets) => u64::from(*octets),
+            Self::Ping | Self::HandshakeDone | Self::ImmediateAck => 1,
+            Self::Ack(ack) => ack.wire_len(),
+            Self::ResetStream { stream, code, size } => 1 + len(*stream) + len(*code) + len(*size),
+            Self::StopSending { stream, code } => 1 + len(*stream) + len(*code),
+            Self::Crypto(crypto) => Self::crypto_header(crypto.offset, crypto.length) + u64::from(crypto.length),
+            Self::NewToken(token) => 1 + len(token.len() as u64) + token.len() as u64,
+            Self::MaxData(limit) | Self::DataBlocked(limit) => 1 + len(*limit),
+            Self::MaxStreamData { stream, limit } | Self::StreamDataBlocked { stream, limit } => {
+                1 + len(*stream) + len(*limit)
+            }
+            Self::MaxStreams { limit, .. } | Self::StreamsBlocked { limit, .. } => 1 + len(*limit),
+            Self::NewConnectionId(new) => {
+                1 + len(new.sequence) + len(new.retire_prior_to) + 1 + new.id.wire_len() + 16
+            }
+            Self::RetireConnectionId(sequence) => 1 + len(*sequence),
+            Self::PathChallenge(_) | Self::PathResponse(_) => 1 + 8,
+            Self::Close(close) => {
+                1 + len(close.code) + close.frame_type.map_or(0, len) + len(close.reason.into()) + u64::from(close.reason)
+            }
+            Self::AckFrequency(frequency) => {
+                let AckFrequency { sequence, threshold, max_ack_delay, reordering } = *frequency;
+                len(kind::ACK_FREQUENCY) + [sequence, threshold, max_ack_delay, reordering].map(len).iter().sum::<u64>()
+            }
+        }
+    }
+
+    /// Octets of the Length field of a stream frame, which the last frame of a packet does without.
+    #[inline]
+    pub(super) const fn length_field(stream: &Stream) -> u64 {
+        varint::len(stream.length as u64)
+    }
+
+    /// Octets before those of a stream in the last frame of a packet.
+    #[must_use]
+    #[inline]
+    pub const fn stream_header(id: u64, offset: u64) -> u64 {
+        Stream::header(id, offset)
+    }
+
+    /// Octets before those of the handshake.
+    #[must_use]
+    pub const fn crypto_header(offset: u64, length: u16) -> u64 {
+        1 + varint::len(offset) + varint::len(length as u64)
+    }
+
+    /// Must a packet with it be acknowledged (§13.2)?
+    #[must_use]
+    #[inline]
+    pub const fn is_ack_eliciting(&self) -> bool {
+        !matches!(self, Self::Padding(_) | Self::Ack(_) | Self::Close(_))
+    }
+
+    /// May a packet of this type carry it (§12.4, table 3)?
+    #[must_use]
+    #[inline]
+    pub const fn is_permitted_in(&self, packet: PacketType) -> bool {
+        match packet {
+            PacketType::OneRtt => true,
+            PacketType::Initial | PacketType::Handshake => match self {
+                Self::Close(close) => close.frame_type.is_some(),
+                Self::Padding(_) | Self::Ping | Self::Ack(_) | Self::Crypto(_) => true,
+                _ => false,
+            },
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The frames of one packet.
+
+use super::Frame;
+use crate::sequence::Sequence;
+
+/// Frames in their order. A stream frame has a Length field unless it is the last.
+pub type Frames = Sequence<Frame>;
+
+impl Frames {
+    /// Octets that they take, those of streams included.
+    #[must_use]
+    #[inline]
+    pub fn wire_len(&self) -> u64 {
+        let last = if let Some(Frame::Stream(stream)) = self.last() { Frame::length_field(stream) } else { 0 };
+        self.iter().map(Frame::wire_len).sum::<u64>() - last
+    }
+
+    /// Octets of streams among them.
+    #[must_use]
+    #[inline]
+    pub fn payload(&self) -> u32 {
+        let octets = |frame: &Frame| if let Frame::Stream(stream) = frame { u32::from(stream.length) } else { 0 };
+        self.iter().map(octets).sum()
+    }
+
+    /// Must a packet with them be acknowledged?
+    #[must_use]
+    #[inline]
+    pub fn is_ack_eliciting(&self) -> bool {
+        self.iter().any(Frame::is_ack_eliciting)
+    }
+}

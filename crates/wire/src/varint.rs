@@ -1,0 +1,74 @@
+//! Integers of variable length (RFC 9000, §16), each encoded in as few octets as it takes.
+
+/// The largest value that can be encoded.
+pub const LARGEST: u64 = (1 << 62) - 1;
+
+/// Octets that `value` takes.
+#[must_use]
+#[inline]
+pub const fn len(value: u64) -> u64 {
+    match value {
+        0..0x40 => 1,
+        0x40..0x4000 => 2,
+        0x4000..0x4000_0000 => 4,
+        _ => 8,
+    }
+}
+
+/// Appends `value`, which is at most [`LARGEST`].
+pub fn append(value: u64, octets: &mut Vec<u8>) {
+    debug_assert!(value <= LARGEST, "{value} takes more than 62 bits");
+    match len(value) {
+        1 => octets.push(value as u8),
+        2 => octets.extend_from_slice(&(value as u16 | 0x4000).to_be_bytes()),
+        4 => octets.extend_from_slice(&(value as u32 | 0x8000_0000).to_be_bytes()),
+        _ => octets.extend_from_slice(&(value | 0xc000_0000_0000_0000).to_be_bytes()),
+    }
+}
+
+/// Takes a value off the front of `octets`, however many octets it was encoded in. Returns `None` if they are too few.
+pub fn take(octets: &mut &[u8]) -> Option<u64> {
+    let first = octets.first()?;
+    let length = 1usize << (first >> 6);
+    let (taken, rest) = octets.split_at_checked(length)?;
+    let whole = taken.iter().fold(0u64, |value, octet| value << 8 | u64::from(*octet));
+    *octets = rest;
+    Some(whole & (u64::MAX >> (64 - 8 * length + 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// RFC 9000, appendix A.1.
+    #[test]
+    fn the_examples_of_the_rfc() {
+        let examples = [
+            (&[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c][..], 151_288_809_941_952_652),
+            (&[0x9d, 0x7f, 0x3e, 0x7d], 494_878_333),
+            (&[0x7b, 0xbd], 15293),
+            (&[0x25], 37),
+        ];
+        for (octets, value) in examples {
+            let mut encoded = Vec::new();
+            append(value, &mut encoded);
+            assert_eq!((encoded.as_slice(), take(&mut &*octets)), (octets, Some(value)));
+        }
+        assert_eq!(take(&mut &[0x40, 0x25][..]), Some(37), "37 in two octets");
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_survives(value in 0..=LARGEST, shift in 0u32..62, rest in any::<[u8; 3]>()) {
+            let (value, mut octets) = (value >> shift, Vec::new());
+            append(value, &mut octets);
+            prop_assert_eq!(octets.len() as u64, len(value));
+            prop_assert_eq!(take(&mut &octets[..octets.len() - 1]), None);
+            octets.extend(rest);
+            let mut slice = octets.as_slice();
+            prop_assert_eq!(take(&mut slice), Some(value));
+            prop_assert_eq!(slice, rest);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Any octets into the decoder of QUIC packets.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/wire/tests/properties/quic_decode.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::what_decodes_survives_the_round_trip(octets));

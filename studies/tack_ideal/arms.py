@@ -1,0 +1,48 @@
+"""How often each kind of receiver would acknowledge, as the paper's tool works it out beforehand (fillthepipe/ackemu, utils.py)."""
+
+from dataclasses import dataclass
+
+ACK = 18
+"""Payload of an ACK: 64 octets of Ethernet with 14 + 4 of Ethernet, 20 of IP and 8 of UDP."""
+DATA = 1472
+COUNTED = 1472 + 52
+"""What the tool counts for a data packet with its ACK."""
+LINKS = {"802.11b": 7.0, "802.11g": 26.0, "802.11n": 210.0, "802.11ac": 590.0}
+"""UDP baselines of Figure 7 [Mbps]."""
+PHY = {"802.11b": 11.0, "802.11g": 54.0, "802.11n": 300.0, "802.11ac": 866.7}
+"""Rates of the PHY [Mbps], which the data are offered at."""
+RTTS = {"10 ms": 10, "80 ms": 80, "200 ms": 200}
+NONE = "none"
+THINNED = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A receiver: byte counting of `packets`, and, if it is TACK, at most 4 ACKs in `rtt` milliseconds."""
+
+    name: str
+    packets: int = 2
+    rtt: int | None = None
+
+    def frequency(self, mbps: float) -> float:
+        """ACKs a second where the baseline is `mbps`, which the tool counts in 1024 kbps."""
+        counting = mbps * 1024 * 1000 / (8 * self.packets * COUNTED)
+        return counting if self.rtt is None else min(counting, 4000 / self.rtt)
+
+
+BY_COUNT = {packets: Arm(f"TCP (L = {packets})", packets) for packets in THINNED}
+TACKS = {name: Arm(f"TACK {name}", 2, rtt) for name, rtt in RTTS.items()}
+
+
+def offered(mbps: float) -> dict[str, object]:
+    """What makes a scenario offer so much data."""
+    return {"flow.0.traffic.rate": f"{mbps:g}Mbps"}
+
+
+def rate(frequency: float) -> dict[str, object]:
+    """What makes a scenario send so many ACKs a second."""
+    return {"flow.1.traffic.rate": f"{round(frequency * ACK * 8)}bps"}
+
+
+SILENT: dict[str, object] = {"flow.1.start": "10.9s", "flow.1.traffic.rate": "1bps"}
+"""The UDP baseline: no ACK but perhaps one in the last tenth of a second."""

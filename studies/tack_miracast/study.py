@@ -1,0 +1,68 @@
+"""What the study measures, and the sections of its report."""
+
+from collections.abc import Mapping
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals
+from acklab.studies import Bench, Measure
+
+from .runs import COMMAND, kept, run, summary, values
+
+PUBLISHED = {"rtp": "RTP over UDP", "cubic": "TCP CUBIC", "bbr": "TCP BBR", "tack": "TACK"}
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """What a viewer saw in the room of the claims."""
+    result = run(bench)
+    runs = summary(result)
+    found = {}
+    for name, transport in PUBLISHED.items():
+        found[f"rebuffering_{name}"] = values(runs, transport, "rebuffering")
+        found[f"macroblocking_{name}"] = values(runs, transport, "macroblocking")
+    found["macroblocking_messages"] = values(runs, "TACK, messages", "macroblocking")
+    for better, worse in (("tack", "bbr"), ("bbr", "cubic"), ("tack", "rtp")):
+        pairs = zip(found[f"rebuffering_{better}"], found[f"rebuffering_{worse}"], strict=True)
+        found[f"{better}_less_than_{worse}"] = [theirs - ours for ours, theirs in pairs]
+    return {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    result = kept(bench)
+    runs = summary(result)
+    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    commands = [COMMAND, result.rerun]
+    columns = {
+        "rebuffering": "rebuffering [%]", "macroblocking": "macroblocking in 30 min", "damaged": "frames with artefacts [%]",
+        "goodput": "goodput [Mbps]", "delay": "delay of the application [ms]",
+    }  # fmt: skip
+    by = ["neighbours", "transport"]
+    means = {
+        column: {(row["neighbours"], row["transport"]): Interval.of_row(row) for row in intervals(runs, by, column).to_dicts()}
+        for column in columns
+    }
+    keys = runs.select(by).unique(maintain_order=True).rows()
+    rows = [[*key, *(means[column][key].text(1) for column in columns)] for key in keys]
+    variants = bench.variants("transports.toml").chosen
+    listed = [[name, variant.title, variant.source] for name, variant in variants.items()]
+    return [
+        Section(
+            "What the viewer sees",
+            "Each neighbour has always something to send, so the television and the telephone share the air with as many others as the axis says.",
+            items=[
+                Figure(
+                    figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]"),
+                    f"Share of the time in which the frame that is due has not arrived, by the number of neighbours: {over}",
+                    commands,
+                ),
+                Figure(
+                    figures.bars(intervals(runs, by, "damaged"), "neighbours", "transport", "frames with artefacts [%]"),
+                    f"Share of the frames shown with artefacts: {over}. Reliable streams have none by construction.",
+                    commands,
+                ),
+                Table(["neighbours", "transport", *columns.values()], rows, over.capitalize(), commands=commands, numeric_from=2),
+                Table(["transport", "", "source"], listed, "Transports", numeric_from=3),
+            ],
+        )
+    ]  # fmt: skip

@@ -1,0 +1,101 @@
+"""What is run, and what is read from it."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from acklab.scenario import overrides
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study tack_wlan"
+SCENARIO, CROWDED = "cell.toml", "crowded.toml"
+LINKS_FILE = "../tack_ideal/links.toml"
+LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
+TACK, BBR, CUBIC = "TACK", "TCP BBR", "TCP CUBIC"
+RTT = "100 ms"
+"""Of the claims."""
+THINNED = (1, 2, 4, 8, 16)
+THINNED_LINK = "802.11n"
+SENDERS_OF_CAUSES = "senders.toml:TACK,TCP BBR"
+CAUSES: Mapping[str, Sequence[str]] = {
+    "as chosen": LINKS,
+    "CWmin 15": ("802.11g",),
+    "protection": ("802.11g",),
+    "long preamble": ("802.11b",),
+    "RTS and CTS": LINKS,
+    "upload": LINKS,
+    "5 others": LINKS,
+    "20 others": LINKS[1:],
+}
+"""On which links each cause is tried: 20 others leave nothing of 802.11b."""
+
+
+def run_links(bench: Bench) -> SweepResult:
+    """Every transport on every link, by round trip."""
+    files = {"link": LINKS_FILE, "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml", "sender": "senders.toml"}
+    return bench.sweep(SCENARIO, "links", {axis: bench.variants(file) for axis, file in files.items()})
+
+
+def run_thinned(bench: Bench) -> SweepResult:
+    """Byte counting with TCP, and TACK, over the lossy link of Figure 10(b)."""
+    link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["emulator.toml:lossy"])
+    points = {TACK: [*link, *lossy]}
+    for sender in (BBR, CUBIC):
+        tcp = bench.sets([f"senders.toml:{sender}"])
+        for packets in THINNED:
+            counting = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}'}
+            # As in the paper, byte counting has no timer; Linux's would be one of 200 ms.
+            points[arm(sender, packets)] = [*link, *lossy, *tcp, *overrides(counting)]
+    return bench.sweep(SCENARIO, "thinned", {"arm": points})
+
+
+def arm(sender: str, packets: int) -> str:
+    """A controller of TCP and an L."""
+    return f"{sender} L = {packets}"
+
+
+def run_causes(bench: Bench) -> list[SweepResult]:
+    """TACK and TCP BBR with what may have been different: alone, and with others about."""
+    causes, links = bench.variants("causes.toml").chosen, bench.variants(LINKS_FILE).chosen
+    senders = bench.variants(SENDERS_OF_CAUSES)
+    results = []
+    for name, scenario, crowded in (("causes", SCENARIO, False), ("crowded", CROWDED, True)):
+        points = {
+            f"{cause}: {link}": [*links[link].set, *causes[cause].set]
+            for cause, on in CAUSES.items()
+            if cause.endswith("others") == crowded
+            for link in on
+        }
+        results.append(bench.sweep(scenario, name, {"cause": points, "sender": senders}, seeds=min(3, bench.seeds)))
+    return results
+
+
+def again(bench: Bench, name: str) -> SweepResult:
+    """A sweep that was run."""
+    return load_sweep(bench.folder / name)
+
+
+def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
+    """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again."""
+    own = result.flows.filter(pl.col("transport_protocol") != "udp")
+    return own.select(
+        *(pl.col(result.columns[axis]).alias(axis) for axis in axes),
+        "seed",
+        goodput="mean_throughput_l7",
+        acks="total_acks_sent_l4",
+        data="total_data_packets_l4",
+        srtt="mean_srtt_l4",
+        resent="total_retransmissions_l4",
+    )
+
+
+def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
+    """A column of one setting, seed by seed."""
+    own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
+    return own[column].cast(pl.Float64).to_list()
+
+
+def gain(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """By how much one is ahead of the other [%], seed by seed."""
+    return [100 * (own / other - 1) for own, other in zip(ours, theirs, strict=True)]

@@ -1,0 +1,125 @@
+"""TACK over Wi-Fi links against TCP: the paper's Figures 1 and 10."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab.report import Figure, Section, Table
+from acklab.statistics import mean_interval
+from acklab.studies import Bench, Measure
+
+from . import drawing
+from .runs import (
+    BBR,
+    CAUSES,
+    COMMAND,
+    CUBIC,
+    LINKS,
+    RTT,
+    TACK,
+    THINNED,
+    THINNED_LINK,
+    again,
+    arm,
+    gain,
+    run_causes,
+    run_links,
+    run_thinned,
+    summary,
+    values,
+)
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Goodputs, gains and shares of ACKs of Figure 10(a) and Figure 1, and the goodputs of Figure 10(b)."""
+    result, thinned = run_links(bench), run_thinned(bench)
+    runs = summary(result, "link", "rtt", "sender")
+    found = {}
+    for link in LINKS:
+        short = link.removeprefix("802.11")
+        of = {sender: {"link": link, "rtt": RTT, "sender": sender} for sender in (TACK, BBR, CUBIC)}
+        goodput = {sender: values(runs, "goodput", **names) for sender, names in of.items()}
+        acks = {sender: values(runs, "acks", **names) for sender, names in of.items()}
+        found[f"tack_{short}"], found[f"bbr_{short}"] = goodput[TACK], goodput[BBR]
+        found[f"gain_{short}"] = gain(goodput[TACK], goodput[BBR])
+        found[f"fewer_{short}"] = [-lead for lead in gain(acks[TACK], acks[BBR])]
+        for sender, name in ((TACK, "tack"), (BBR, "bbr")):
+            data = values(runs, "data", **of[sender])
+            found[f"share_{name}_{short}"] = [100 * ack / packet for ack, packet in zip(acks[sender], data, strict=True)]
+    measured = {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+    actual = summary(thinned, "arm")
+    for packets in THINNED:
+        measured[f"actual_l{packets}"] = Measure(values(actual, "goodput", arm=arm(BBR, packets)), [thinned.rerun])
+    measured["actual_tack"] = Measure(values(actual, "goodput", arm=TACK), [thinned.rerun])
+    return measured
+
+
+def sections(bench: Bench) -> list[Section]:
+    """The figures of the paper, the round trips, and what may have been different."""
+    return [_links(bench), _thinned(bench), _causes(bench)]
+
+
+def _links(bench: Bench) -> Section:
+    result = again(bench, "links")
+    runs = summary(result, "link", "rtt", "sender")
+    commands = [COMMAND, result.rerun]
+    rows = []
+    for (link, rtt, sender), own in runs.group_by(["link", "rtt", "sender"], maintain_order=True):
+        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(0, named=True)
+        lead = mean_interval(gain(own["goodput"].to_list(), values(runs, "goodput", link=str(link), rtt=str(rtt), sender=BBR)))
+        shown = "" if sender == BBR else lead.text(1, signed=True)
+        rows.append(
+            [link, rtt, sender, mean_interval(own["goodput"]).text(), shown, f"{means['share']:.2f}", f"{means['srtt']:.0f}", f"{means['resent']:.0f}"]
+        )
+    head = ["link", "RTT", "", "goodput [Mbps]", "over TCP BBR [%]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"]
+    return Section(
+        "TACK and TCP",
+        f"Figure 10(a) of the paper is the round trip of {RTT}.",
+        items=[
+            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; intervals of 95 % over {bench.seeds} seeds, stars are what was published", commands),
+            Figure(drawing.round_trips(runs), "TACK's and CUBIC's lead over TCP BBR by round trip", commands),
+            Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=3),
+        ],
+    )  # fmt: skip
+
+
+def _thinned(bench: Bench) -> Section:
+    result = again(bench, "thinned")
+    runs = summary(result, "arm")
+    rows = []
+    for (name,), own in runs.group_by(["arm"], maintain_order=True):
+        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(0, named=True)
+        rows.append([name, mean_interval(own["goodput"]).text(), f"{means['share']:.1f}", f"{means['srtt']:.0f}", f"{means['resent']:.0f}"])
+    return Section(
+        "Thinned ACKs of TCP",
+        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of order.",
+        items=[
+            Figure(drawing.thinned(runs), "Actual goodput; stars are what was published", [COMMAND, result.rerun]),
+            Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun]),
+        ],
+    )  # fmt: skip
+
+
+def _causes(bench: Bench) -> Section:
+    results = run_causes(bench)
+    runs = pl.concat([summary(result, "cause", "sender") for result in results])
+    titles = {name: variant.title for name, variant in bench.variants("causes.toml").chosen.items()}
+    rows = []
+    for cause, on in CAUSES.items():
+        for link in on:
+            own = {sender: values(runs, "goodput", cause=f"{cause}: {link}", sender=sender) for sender in (TACK, BBR)}
+            goodputs = [mean_interval(own[sender]).text() for sender in (TACK, BBR)]
+            rows.append([link, titles[cause], *goodputs, mean_interval(gain(own[TACK], own[BBR])).text(1, signed=True)])
+    rows.sort(key=lambda row: LINKS.index(row[0]))
+    for link, (tack, bbr, lead) in drawing.PUBLISHED_10A.items():
+        rows.append([link, "published", f"{tack:g}", f"{bbr:g}", f"{lead:+g}"])
+    return Section(
+        "What may have been different",
+        f"TACK and TCP BBR at {RTT}, with what the paper does not tell of its room.",
+        items=[
+            Table(
+                ["link", "what differs", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]"], rows, "Gain by what differs",
+                commands=[COMMAND, *(result.rerun for result in results)], numeric_from=2,
+            )
+        ],
+    )  # fmt: skip
