@@ -1,6 +1,7 @@
 //! Capacity on demand between endpoints: what ACKs cost on the return channel of a satellite terminal.
 
 use crate::common::tables::Tables;
+use acklab_lab::scenario::load;
 
 const TERMINAL: &str = include_str!("scenario/terminal.toml");
 
@@ -55,4 +56,39 @@ fn fewer_acks_take_less_of_the_return_channel() {
 #[test]
 fn a_terminal_is_deterministic() {
     assert!(run(&["duration=20s"]) == run(&["duration=20s"]));
+}
+
+#[test]
+fn the_scenario_in_full_is_the_same_scenario() {
+    let full = load(TERMINAL, "terminal.toml", &[], None).unwrap().canonical_json();
+    let again = load(&full.to_string(), "full", &[], None).unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert_eq!(again.canonical_json(), full);
+    assert_eq!(full["link"][1]["reverse"]["demand"]["persistence"], 5);
+    assert_eq!(full["pep"][0]["side"][0]["transport"]["congestion"]["algorithm"], "cubic");
+}
+
+#[test]
+fn refusals_say_what_is_expected() {
+    let refusal = |set: &str| {
+        let set = format!("link.geo.reverse.{set}");
+        load(TERMINAL, "terminal.toml", &[set], None).expect_err("a refusal").to_string()
+    };
+    let cases = [
+        ("rate=", "slots need the rate of the carrier; expected `rate` in a direction with `demand`"),
+        ("gate={ interval = \"5ms\", quota = 1 }", "packets leave in assigned slots; expected no `gate` in a direction with `demand`"),
+        ("device_queue=1", "expected no `device_queue` in a direction with `demand`"),
+        ("demand.superframe=0ms", "expected a duration from 1ms to 10s"),
+        ("demand.assignment=11s", "expected at most 10s"),
+        ("demand.slot=20kB", "expected from 1B to what a carrier of 2Mbps sends in a superframe of 50ms"),
+        ("demand.persistence=300", "expected at most 255"),
+        ("demand.volume_based=", "nothing would ever be assigned; expected `constant`, `rate_based` or `volume_based`"),
+        ("demand.volume_based=0B", "expected a size from 1B to"),
+        ("demand.constant=3Mbps", "together need more slots than the carrier has"),
+        ("demand.background=2Mbps", "leave nothing to request"),
+        ("demand.slots=3", "unknown key; did you mean `slot`?"),
+    ];
+    for (set, expected) in cases {
+        let found = refusal(set);
+        assert!(found.contains(expected), "{set}: {found}\nexpected: {expected}");
+    }
 }

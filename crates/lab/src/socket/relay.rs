@@ -76,7 +76,7 @@ where
         let [back, on] = routes;
         let arriving = Bound::new(arriving, Application::None, back, Role::Receiver, pool);
         let leaving = Bound::new(leaving, Application::None, on, Role::Sender, pool);
-        let before = [arriving.snapshot(), leaving.snapshot()];
+        let before = [arriving.snapshot(Instant::ZERO), leaving.snapshot(Instant::ZERO)];
         let probes = || Probes { forward: probe.clone(), reverse: None };
         Self {
             handshake,
@@ -180,7 +180,7 @@ where
     }
 
     fn open(&mut self, now: Instant) {
-        self.before = [self.arriving.snapshot(), self.leaving.snapshot()];
+        self.before = [self.arriving.snapshot(now), self.leaving.snapshot(now)];
         for (probes, before) in self.probes.iter_mut().zip(&self.before) {
             probes.forward.open(now, before.rtt_samples);
         }
@@ -193,8 +193,8 @@ where
         self.held.finish(until);
         let [before, behind] = &self.probes;
         Relayed {
-            arriving: self.arriving.snapshot().since(&self.before[0]),
-            leaving: self.leaving.snapshot().since(&self.before[1]),
+            arriving: self.arriving.snapshot(until).since(&self.before[0]),
+            leaving: self.leaving.snapshot(until).since(&self.before[1]),
             arriving_probe: before.forward.clone(),
             leaving_probe: behind.forward.clone(),
             held: self.held,
