@@ -15,6 +15,7 @@ def module(monkeypatch):
     monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP")
     monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,64 kbps")
     monkeypatch.setattr(module, "SIZES", "sizes.toml:100 kB")
+    monkeypatch.setattr(module, "PATHS", "paths.toml:vdsl")
     return module
 
 
@@ -27,6 +28,7 @@ def test_a_share_of_the_study(module, tmp_path):
         "In numbers",
         "The queue at the gateway",
         "Short downloads",
+        "Other asymmetric paths",
         "Packet by packet",
     ]
     figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
@@ -52,6 +54,6 @@ def _cells(figure):
 
 def test_every_variant_is_a_scenario():
     bench = Bench(find("quic_ack_satellite"), find("quic_ack_satellite").folder)
-    for file in ("channels.toml", "policies.toml", "queues.toml", "sizes.toml", "stacks.toml"):
+    for file in ("channels.toml", "paths.toml", "policies.toml", "queues.toml", "sizes.toml", "stacks.toml"):
         for variant in bench.variants(file).chosen.values():
             bench.source("path.toml").load(list(variant.set))

@@ -14,6 +14,7 @@ POLICIES = "policies.toml"
 STACKS = "stacks.toml"
 CHANNELS = "channels.toml"
 SIZES = "sizes.toml"
+PATHS = "paths.toml"
 QUICK_STACKS = "stacks.toml:TCP,NewReno"
 QUICK_CHANNELS = "channels.toml:pipe,96 kbps,volume"
 SHORT_CHANNELS = "channels.toml:pipe,64 kbps + volume,volume"
@@ -22,13 +23,14 @@ SHOWN = ["channels.toml:96 kbps", "stacks.toml:NewReno"]
 
 OF_TABLE = (
     "Throughput in Mbps and time in s with intervals of 95 %, the rest as means, each for an ACK for two and for ten packets: smoothed RTT in ms, "
-    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, and packets sent again."
+    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, and packets sent again. "
+    "Behind a proxy, RTT and packets sent again are those of the connection between server and proxy."
 )
 
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
-    return [_settings(bench), *_channels(bench), _queues(bench), _sizes(bench), _packets(bench)]
+    return [_settings(bench), *_channels(bench), _queues(bench), _sizes(bench), _paths(bench), _packets(bench)]
 
 
 def _settings(bench: Bench) -> Section:
@@ -113,6 +115,25 @@ def _sizes(bench: Bench) -> Section:
         items=[
             Table(["stack", "channel", *HEAD], rows(part.drop("size"), ["stack", "channel"]), str(size), numeric_from=2)
             for (size,), part in parts
+        ],
+    )
+
+
+def _paths(bench: Bench) -> Section:
+    axes = {
+        "path": bench.variants(PATHS),
+        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
+        POLICY: bench.variants(POLICIES),
+    }
+    result = bench.sweep(SCENARIO, "paths", axes)
+    found = downloads(result, ["path", "stack", POLICY])
+    titles = [[name, path.title, path.source] for name, path in bench.variants(PATHS).chosen.items()]
+    return Section(
+        "Other asymmetric paths",
+        "The slides measured VDSL as well, as a contrast. " + OF_TABLE,
+        items=[
+            Table(["", "", "source"], titles, "Paths", numeric_from=3),
+            Table(["stack", "path", *HEAD], rows(found, ["stack", "path"]), "10 MB", numeric_from=2),
         ],
     )
 
