@@ -1,6 +1,8 @@
 # make demo   environment, build, the study of ACK compression, its report
 # make lint   formatters, linters, types, layers
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
+# make scorecard  reruns all studies and writes docs/scorecard.md
+# make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
@@ -18,7 +20,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure scorecard site clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -94,6 +96,13 @@ fuzz:
 closed-forms:
 	cargo test --package acklab-lab --test integration --quiet closed_forms -- --include-ignored --nocapture
 	cargo test --package acklab-wifi --test integration --quiet bianchi -- --include-ignored --nocapture
+
+scorecard: install
+	$(BIN)/acklab study --all --out $(OUT)
+	$(BIN)/python scripts/scorecard.py $(OUT)
+
+site: install
+	$(BIN)/python scripts/site.py $(OUT)/site
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

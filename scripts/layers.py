@@ -34,7 +34,8 @@ LAYERS: Mapping[str, Crate] = {
     "wifi": Crate(frozenset({"base", "path", "wire"})),
     "net": Crate(frozenset({"base", "path", "wifi"}), tests=frozenset({"drive", "wire"})),
     "drive": Crate(frozenset({"base"})),
-    "lab": Crate(frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive"}), pure=False),
+    "live": Crate(frozenset({"base", "wire", "drive"}), pure=False),
+    "lab": Crate(frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "live"}), pure=False),
     "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
 }
 """From the lowest to the highest: nothing imports what stands below it in this table."""

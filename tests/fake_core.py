@@ -67,7 +67,7 @@ class FakeCore:
             raise ScenarioError(f"{name}: duration: found {document['duration']!r}, expected a duration such as 15ms")
         return json.dumps(document, sort_keys=True)
 
-    def run(self, text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None):
+    def run(self, text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None, watch=None):
         scenario = json.loads(self.load(text, name, [*sets, *([] if seed is None else [f"seed={seed}"])]))
         with self.lock:
             self.runs += 1
@@ -93,7 +93,8 @@ class FakeCore:
         links = pa.table({"link": ["btl_forward", "btl_reverse"], "total_qdisc_drops_l2": [74, 0]})
         network = pa.table({"agg_throughput_l4": [14 + 0.1 * number]})
         tables = {"flows": flows, "links": links, "network": network}
-        return RunResult(json.dumps(scenario, sort_keys=True), scenario["seed"], tables)
+        batches = {name: table.to_batches()[0] for name, table in tables.items()}
+        return RunResult(json.dumps(scenario, sort_keys=True), scenario["seed"], batches)
 
     def metrics(self):
         return json.dumps([])

@@ -15,7 +15,7 @@ import pytest
 
 import acklab
 from acklab import figures
-from acklab.errors import StoreError
+from acklab.errors import StoreError, UsageError
 from acklab.report import Document, Figure, Section, Table, render, write_report
 from acklab.verdict import BOUNDS, Finding
 
@@ -154,7 +154,15 @@ def test_of_a_long_run_a_part_of_the_air_is_drawn():
 
 
 def drawn_by_a_browser(page: Path) -> str:
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom")
+    # A window that is high enough for all figures: those out of view are drawn later.
+    options = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1200,9000",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    )
     words = ["chromium", *options, f"file://{page}"]
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
 
@@ -224,3 +232,29 @@ def test_gauges_are_well_formed():
     for picture in pictures:
         assert all(math.isfinite(float(part.get("width", 0))) for part in ET.fromstring(picture))
     assert "<i>at least</i>" in page
+
+
+@needs_a_browser
+@pytest.mark.parametrize(("ending", "head"), [("svg", b"<svg"), ("pdf", b"%PDF"), ("png", b"\x89PNG"), ("html", b"<!doc")])
+def test_figures_are_saved(tmp_path: Path, ending, head):
+    pytest.importorskip("kaleido")
+    drawn = figures.bars(pl.DataFrame({"x": ["a"], "s": ["b"], "mean": [1.0], "low": [0.9], "high": [1.1]}), "x", "s", "Mbps")
+    assert figures.save(drawn, tmp_path / f"figure.{ending}").read_bytes()[:5].startswith(head[:5])
+    with pytest.raises(UsageError, match="expected"):
+        figures.save(drawn, tmp_path / "figure.doc")
+
+
+def profile(values: list[str]) -> go.Figure:
+    rows = [(value, seed, "a", 1.0 + seed) for value in values for seed in (1, 2, 3)]
+    frame = pl.DataFrame(rows, schema=["x", "seed", "flow", "mbps"], orient="row")
+    return figures.profiles(frame, "x", "flow", "mbps", "Mbps", "x")
+
+
+def test_a_line_joins_numbers_in_their_order_and_no_categories():
+    band, line = profile(["5ms", "1ms", "10ms"]).data
+    assert band.mode == "lines", "the corners of the band are no points"
+    assert (line.mode, list(line.x)) == ("lines+markers", [1.0, 5.0, 10.0])
+    (dots,) = profile(["cubic", "newreno"]).data
+    assert (dots.mode, list(dots.x)) == ("markers", ["cubic", "newreno"])
+    assert min(dots.error_y.array) > 0
+    assert profile(["1ms", "100ms"]).layout.xaxis.type == "log"

@@ -80,14 +80,64 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_sweep_resumes(fake, scenario, tm
     assert fake.runs == before + 1
 
 
-def test_a_damaged_point_is_named(fake, scenario, tmp_path):
+@pytest.mark.parametrize(
+    "damage",
+    [lambda octets: octets[:100], lambda octets: b"", lambda octets: octets[:4] + b"\0" * (len(octets) - 8) + octets[-4:]],
+    ids=["cut off", "emptied", "overwritten"],
+)
+def test_a_damaged_point_is_run_again(fake, scenario, tmp_path, damage):
     out = tmp_path / "out"
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
+    before, runs = tables(out), fake.runs
     victim = sorted(out.glob("points/*/flows.parquet"))[0]
-    victim.write_bytes(victim.read_bytes()[:100])
-    with pytest.raises(acklab.StoreError, match="cut off") as caught:
-        acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
-    assert str(victim) in str(caught.value)
+    victim.write_bytes(damage(victim.read_bytes()))
+    acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
+    assert fake.runs == runs + 1
+    assert tables(out) == before
+
+
+def test_two_sweeps_into_one_folder_at_once_both_finish(fake, scenario, tmp_path):
+    grid = GRID | {"sleep": [0.0, 0.01]}
+    failures = []
+
+    def work():
+        try:
+            assert acklab.sweep(scenario, grid=grid, out=tmp_path / "out", quiet=True).failures == ()
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert failures == []
+    assert acklab.load_sweep(tmp_path / "out").flows.height == 12
+
+
+def test_a_smaller_sweep_says_that_it_replaces_tables(fake, scenario, tmp_path):
+    out = tmp_path / "out"
+    assert acklab.sweep(scenario, grid=GRID, out=out, quiet=True).replaced == 0
+    smaller = acklab.sweep(scenario, grid={"flow.0.congestion": ["newreno"]}, out=out, quiet=True)
+    assert smaller.replaced == 6, "a point of the first sweep names its interval too, so none of its six is among these"
+    runs = fake.runs
+    assert acklab.sweep(scenario, grid=GRID, out=out, quiet=True).replaced == 1
+    assert fake.runs == runs, "the points of the first sweep were kept"
+
+
+def test_the_summary_has_a_row_for_each_combination_and_the_interval_over_seeds(fake, scenario, tmp_path):
+    result = acklab.sweep(scenario, grid=GRID, seeds=3, out=tmp_path / "out", quiet=True)
+    frame = result.summary()
+    assert frame.select("congestion", "interval").rows() == list(itertools.product(["newreno", "cubic"], ["1ms", "5ms", "10ms"]))
+    first = result.flows.head(3)["mean_srtt_l4"].to_numpy()
+    assert frame["mean_srtt_l4_mean"][0] == pytest.approx(first.mean())
+    # Student's t with two degrees of freedom, 95 %: 4.3027 in every table of it.
+    assert frame["mean_srtt_l4_high"][0] - first.mean() == pytest.approx(4.3027 * first.std(ddof=1) / 3**0.5, rel=1e-4)
+    assert "± " in result.summary_table().rows[0][-1]
+    assert "2 × 3" not in repr(result)
+    assert "6 points" not in repr(result)
+    assert "18 points" in repr(result)
+    assert "<table>" in result._repr_html_()
 
 
 def test_values_drawn_by_seed_leave_the_first_seed_as_written(fake, scenario, tmp_path):

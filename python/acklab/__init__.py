@@ -6,8 +6,10 @@
     result.flows                       # Polars; .to_pandas() and .to_arrow() give what you prefer
 
 run, load_result    one run, and its tables from a folder
+emulate             the same scenario in real time, with real packets
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
+new                 a commented scenario to begin with
 strategies          ACK policies and congestion controllers of your own
 statistics          means with intervals over seeds, fairness, distributions
 figures             Plotly figures in one style
@@ -15,23 +17,64 @@ report              one HTML file that needs no network
 studies             published numbers beside ours
 """
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from acklab import core, errors, strategies
+from acklab import core, errors
 from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
-from acklab.result import Result, load_result
-from acklab.runner import run
-from acklab.scenario import Overrides, Source, overrides
-from acklab.strategies import AckPolicy, At, CongestionController, Hold, Now
-from acklab.sweeps import SweepResult, load_sweep, sweep
+
+if TYPE_CHECKING:
+    from acklab import figures, report, statistics, strategies, studies
+    from acklab.emulator import Emulated, emulate
+    from acklab.result import Result, load_result
+    from acklab.runner import run
+    from acklab.scenario import Overrides
+    from acklab.strategies import AckPolicy, At, CongestionController, Hold, Now
+    from acklab.sweeps.sweep import SweepResult, load_sweep, sweep
+    from acklab.templates import new
 
 __version__ = core.version()
 
+# What is imported when it is first used: each brings libraries that most programs need no more than one of.
+_MODULES = ("figures", "report", "statistics", "strategies", "studies")
+_NAMES = {
+    "AckPolicy": "strategies",
+    "At": "strategies",
+    "CongestionController": "strategies",
+    "Emulated": "emulator",
+    "Hold": "strategies",
+    "Now": "strategies",
+    "Result": "result",
+    "SweepResult": "sweeps",
+    "emulate": "emulator",
+    "load_result": "result",
+    "load_sweep": "sweeps",
+    "new": "templates",
+    "run": "runner",
+    "sweep": "sweeps",
+}
 
-def check(scenario: Any, *, set: Overrides = ()) -> dict[str, Any]:
+
+def check(scenario: Any, *, set: "Overrides" = ()) -> dict[str, Any]:
     """Checks a scenario (file or dict) and gives it in full, with every preset resolved. Raises ScenarioError."""
+    from acklab.scenario import Source, overrides
+
     return Source.of(scenario).load(overrides(set))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"acklab.{name}")
+    if name in _NAMES:
+        value = getattr(import_module(f"acklab.{_NAMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'acklab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 __all__ = [
@@ -41,6 +84,7 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "CongestionController",
+    "Emulated",
     "Hold",
     "Now",
     "Result",
@@ -50,11 +94,17 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "check",
+    "emulate",
     "errors",
+    "figures",
     "load_result",
     "load_sweep",
+    "new",
+    "report",
     "run",
     "schema",
+    "statistics",
     "strategies",
+    "studies",
     "sweep",
 ]

@@ -27,6 +27,21 @@ class RunResult:
     def tables(self) -> dict[str, Table]: ...
 
 @final
+class EmulationResult:
+    """What one emulation yields."""
+
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def tables(self) -> dict[str, Table]: ...
+    @property
+    def reasons(self) -> list[str]: ...
+    @property
+    def exit_status(self) -> int | None: ...
+
+@final
 class PolicyStart:
     """What an ACK policy is given at its birth."""
 
@@ -352,6 +367,19 @@ def run(
     captures: str | None = None,
     cancel: Cancel | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
+    watch: Callable[[float], None] | None = None,
 ) -> RunResult: ...
+def emulate(
+    text: str,
+    name: str,
+    sets: list[str],
+    base: str,
+    captures: str | None = None,
+    outputs: str | None = None,
+    node: str | None = None,
+    words: list[str] | None = None,
+    cancel: Cancel | None = None,
+) -> EmulationResult: ...
+def calibrate() -> str: ...
 def schema() -> str: ...
 def metrics() -> str: ...

@@ -4,12 +4,14 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, cast
 
 from acklab import _core
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Cancel = _core.Cancel
 
@@ -64,13 +66,16 @@ def run(
     captures: Path | None = None,
     cancel: Cancel | None = None,
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
-) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    watch: Callable[[float], None] | None = None,
+) -> tuple[dict[str, Any], "dict[str, pa.Table]"]:
     """Runs a scenario without holding the interpreter lock, but for calls of `strategies`.
 
-    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all.
-    Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
+    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all;
+    `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
     Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
     """
+    import pyarrow as pa
+
     result = _core.run(
         text,
         name,
@@ -79,9 +84,58 @@ def run(
         captures=None if captures is None else str(captures),
         cancel=cancel,
         strategies=None if strategies is None else dict(strategies),
+        watch=watch,
+    )
+    # pa.table would do, but it imports pandas to see whether it is given a frame of it.
+    tables = {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in result.tables.items()}
+    return json.loads(result.scenario), tables
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """What the core yields of an emulation."""
+
+    scenario: dict[str, Any]
+    """The scenario in full."""
+    tables: dict[str, pa.Table]
+    reasons: list[str]
+    """Why the results may not be trusted; empty if they may."""
+    exit_status: int | None
+    """The exit status of the command that used the terminal."""
+
+
+def emulate(
+    text: str,
+    name: str,
+    sets: Sequence[str],
+    base: Path,
+    captures: Path | None = None,
+    outputs: Path | None = None,
+    at: tuple[str, Sequence[str]] | None = None,
+    cancel: Cancel | None = None,
+) -> Emulation:
+    """Runs a scenario in real time. `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal.
+
+    Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
+    """
+    result = _core.emulate(
+        text,
+        name,
+        list(sets),
+        str(base),
+        captures=None if captures is None else str(captures),
+        outputs=None if outputs is None else str(outputs),
+        node=None if at is None else at[0],
+        words=None if at is None else list(at[1]),
+        cancel=cancel,
     )
     tables = {table: pa.table(batch) for table, batch in result.tables.items()}
-    return json.loads(result.scenario), tables
+    return Emulation(json.loads(result.scenario), tables, result.reasons, result.exit_status)
+
+
+def calibrate() -> dict[str, Any]:
+    """Measures for four seconds what this machine can carry. Raises RunError."""
+    return cast(dict[str, Any], json.loads(_core.calibrate()))
 
 
 def schema() -> dict[str, Any]:

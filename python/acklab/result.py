@@ -1,30 +1,32 @@
 """The result of one run."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-import pyarrow as pa
-
-from acklab import store
 from acklab.errors import StoreError, UsageError
-from acklab.store import Provenance
+from acklab.named_tables import NamedTables
+from acklab.provenance import Provenance
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
 
 SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
 """Tables that a run yields only if `measure.series` asks for them."""
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(NamedTables):
     """Tables of one run and where they come from.
 
     `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` turn them into what you prefer);
     `result.arrow("flows")` is the Arrow table itself, whose fields carry their units.
     """
 
-    tables: Mapping[str, pa.Table] = field(repr=False)
+    tables: "Mapping[str, pa.Table]" = field(repr=False)
     provenance: Provenance
 
     @property
@@ -37,83 +39,15 @@ class Result:
         """The seed that all random streams of the run come from."""
         return self.provenance.seed
 
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row a flow: what it is and the means of its window."""
-        return self.table("flows")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row a direction of a link."""
-        return self.table("links")
-
-    @property
-    def stations(self) -> pl.DataFrame:
-        """One row a node of a Wi-Fi cell, the access point first: what it did as a sender."""
-        return self.table("stations")
-
-    @property
-    def airtime(self) -> pl.DataFrame:
-        """Time [ns] that each node of a Wi-Fi cell used the air for, by use."""
-        return self.table("airtime")
-
-    @property
-    def hack(self) -> pl.DataFrame:
-        """One row a node of a Wi-Fi cell with TCP/HACK, the access point first: the ACKs that went on answers, and what became of them."""
-        return self.table("hack")
-
-    @property
-    def network(self) -> pl.DataFrame:
-        """One row: sums and means over all flows and links."""
-        return self.table("network")
-
-    @property
-    def acks(self) -> pl.DataFrame:
-        """How many acknowledgements each flow sent, by reason."""
-        return self.table("acks")
-
-    @property
-    def operating_point(self) -> pl.DataFrame:
-        """Window, flight [segments] and smoothed RTT [ms] at each ACK that reaches a sender."""
-        return self.table("operating_point")
-
-    @property
-    def throughput(self) -> pl.DataFrame:
-        """Throughput [Mbps] of each flow in each bin of time [s, end of the bin]."""
-        return self.table("throughput")
-
-    @property
-    def queue(self) -> pl.DataFrame:
-        """Length [packets] of each queue whenever it changes."""
-        return self.table("queue")
-
-    @property
-    def packets(self) -> pl.DataFrame:
-        """Each packet sent, retransmitted, received or acknowledged, by number."""
-        return self.table("packets")
-
-    @property
-    def events(self) -> pl.DataFrame:
-        """What the endpoints decided: timeouts, recovery, changes of state."""
-        return self.table("events")
-
-    @property
-    def decisions(self) -> pl.DataFrame:
-        """Each decision of an ACK policy: when to acknowledge (after `delay` [ms] if later), why, and how much was unacknowledged."""
-        return self.table("decisions")
-
-    @property
-    def air(self) -> pl.DataFrame:
-        """Each PPDU of a cell: start [s], duration [µs], who sent what to whom, and what became of it."""
-        return self.table("air")
-
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> "pl.DataFrame":
         """A table as a Polars frame. Raises UsageError if the run did not yield it."""
+        import polars as pl
+
         frame = pl.from_arrow(self.arrow(name))
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def arrow(self, name: str) -> pa.Table:
+    def arrow(self, name: str) -> "pa.Table":
         """A table as Arrow, with its units. Raises UsageError if the run did not yield it."""
         if name in self.tables:
             return self.tables[name]
@@ -122,16 +56,36 @@ class Result:
 
     def units(self, name: str) -> dict[str, str]:
         """The unit of each column of a table that has one."""
-        return store.units(self.arrow(name).schema)
+        fields = self.arrow(name).schema
+        return {field.name: field.metadata[b"unit"].decode() for field in fields if (field.metadata or {}).get(b"unit")}
 
     def save(self, directory: str | Path) -> Path:
         """Writes the tables as Parquet and the scenario as JSON into a folder.
 
         Scenario, seed, revision and the command that repeats the run are in the metadata of every file. Raises StoreError.
         """
+        from acklab import store
+
         target = Path(directory)
         store.write_tables(target, self.tables, self.provenance)
         return target
+
+    def __repr__(self) -> str:
+        """Short: what it is and what there is to look at."""
+        title = self.scenario.get("title") or self.provenance.command
+        return f"Result({title!r}, seed {self.seed}: {', '.join(self.tables)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the tables that `acklab run` shows, and what a reader should know of them."""
+        from html import escape
+
+        from acklab.notebook import page
+        from acklab.remarks import remarks
+        from acklab.tables import tables_of
+
+        notes = "".join(f"<div><b>note:</b> {escape(remark)}</div>" for remark in remarks(self))
+        title = str(self.scenario.get("title") or "Run")
+        return page(title, f"seed {self.seed}, revision {self.provenance.revision}", tables_of(self), notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. Not-a-number becomes None."""
@@ -142,7 +96,7 @@ class Result:
             "command": self.provenance.command,
         }
         for name in self.tables:
-            document[name] = rows(self.table(name))
+            document[name] = rows(self.arrow(name))
         if len(document.get("network", ())) == 1:
             document["network"] = document["network"][0]
         return document
@@ -150,6 +104,8 @@ class Result:
 
 def load_result(directory: str | Path) -> Result:
     """Reads what `Result.save` or `acklab run --out` wrote. Raises StoreError."""
+    from acklab import store
+
     source = Path(directory)
     files = store.table_files(source)
     first = next(iter(files.values()))
@@ -160,6 +116,9 @@ def load_result(directory: str | Path) -> Result:
     return Result(tables, provenance)
 
 
-def rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame as dicts, with None for what is not a number."""
-    return frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
+def rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """The rows of a table as dicts, with None for what is not a number."""
+    return [
+        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+        for row in table.to_pylist()
+    ]

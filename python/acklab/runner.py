@@ -1,14 +1,15 @@
 """One run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.provenance import Provenance
 from acklab.result import Result
-from acklab.scenario import Overrides, Source, overrides, with_seed
-from acklab.store import Provenance
+from acklab.scenario import FROM_DICT, Overrides, Source, overrides, with_seed
 from acklab.strategies import Strategies
+from acklab.strategy_files import StrategyFile
 
 
 def run(
@@ -20,6 +21,7 @@ def run(
     captures: str | Path | None = None,
     cancel: core.Cancel | None = None,
     strategies: Strategies | None = None,
+    watch: Callable[[float], None] | None = None,
 ) -> Result:
     """Runs a scenario and gives its tables.
 
@@ -30,11 +32,13 @@ def run(
     `strategies` are ACK policies and congestion controllers written in Python (see `acklab.strategies`): classes by the name that the
     scenario calls them, `{"mine": MyPolicy}` for `ack = { policy = "custom", name = "mine" }`. Each flow has an instance of its own.
 
+    `watch` is told some times a second which share of the duration has passed, from 0 to 1.
+
     Raises ScenarioError for a scenario that is refused, RunError for a run that fails, Cancelled once `cancel` is cancelled. What a
     strategy raises ends the run at once and comes out as it is.
     """
     source = Source.of(scenario, None if base is None else Path(base))
-    return run_source(source, overrides(set), seed, None if captures is None else Path(captures), cancel, strategies)
+    return run_source(source, overrides(set), seed, None if captures is None else Path(captures), cancel, strategies, watch)
 
 
 def run_source(
@@ -44,18 +48,23 @@ def run_source(
     captures: Path | None = None,
     cancel: core.Cancel | None = None,
     strategies: Strategies | None = None,
+    watch: Callable[[float], None] | None = None,
 ) -> Result:
     """As `run`, with everything already in its plain form."""
-    document, tables = core.run(source.text, source.name, with_seed(sets, seed), source.base, captures, cancel, strategies)
+    document, tables = core.run(source.text, source.name, with_seed(sets, seed), source.base, captures, cancel, strategies, watch)
     used = int(document["seed"])
-    command = source.command(sets, used) + _comment(strategies)
+    command = repeating(source, sets, used, strategies)
     provenance = Provenance(document, used, core.revision(), core.version(), command)
     return Result(tables, provenance)
 
 
-def _comment(strategies: Strategies | None) -> str:
-    """What the command that repeats a run cannot say: which classes it was given."""
-    if not strategies:
-        return ""
-    classes = (f"{name}={made.__module__}.{getattr(made, '__qualname__', made)}" for name, made in strategies.items())
-    return f"  # in Python, with strategies {', '.join(classes)}"
+def repeating(source: Source, sets: Sequence[str], seed: int, strategies: Strategies | None = None) -> str:
+    """The command that repeats a run. A comment says what a command cannot: where a scenario is that came as a dict, which classes it had."""
+    files = [made for made in (strategies or {}).values() if isinstance(made, StrategyFile)]
+    classes = {name: made for name, made in (strategies or {}).items() if not isinstance(made, StrategyFile)}
+    words = ["scenario.json is beside the tables"] if source.name == FROM_DICT else []
+    if classes:
+        named = (f"{name}={made.__module__}.{getattr(made, '__qualname__', made)}" for name, made in classes.items())
+        words.append(f"in Python, with strategies {', '.join(named)}")
+    command = source.command([*sets], seed, strategies=[file.text for file in files])
+    return f"{command}  # {'; '.join(words)}" if words else command

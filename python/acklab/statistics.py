@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import special
 
+from acklab.airtime import by_use
 from acklab.samples import Within, per_run, refuse_several_rows, refuse_unlike_flows, require_runs
 
 
@@ -56,7 +56,8 @@ class Interval:
 
 def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
     """What the air of each cell was used for, whoever used it: time [ns] and share of each use. `airtime` is the table of that name."""
-    return airtime.group_by("cell", "use", maintain_order=True).agg(pl.col("time", "share").sum())
+    rows = by_use(airtime.iter_rows(named=True))
+    return pl.DataFrame(rows, schema={name: airtime.schema[name] for name in ("cell", "use", "time", "share")})
 
 
 def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
@@ -73,6 +74,8 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
+    from scipy import special  # which takes longer to import than most runs last
+
     half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 

@@ -4,12 +4,13 @@ A file appears under its name only when it is whole: it is written beside its pl
 """
 
 import contextlib
+import errno
 import json
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,51 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from acklab.errors import StoreError
+from acklab.provenance import Provenance
 
 SCENARIO_FILE = "scenario.json"
 _PREFIX = "acklab."
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a result comes from."""
-
-    scenario: dict[str, Any]
-    """The scenario in full, presets resolved."""
-    seed: int
-    revision: str
-    """The commit that the core was built from."""
-    version: str
-    command: str
-    """The command that repeats the run."""
-
-    def metadata(self) -> dict[str, str]:
-        """Key and value as they stand in the metadata of a Parquet file."""
-        return {
-            "acklab.scenario": json.dumps(self.scenario, sort_keys=True),
-            "acklab.seed": str(self.seed),
-            "acklab.revision": self.revision,
-            "acklab.version": self.version,
-            "acklab.command": self.command,
-        }
-
-    @classmethod
-    def of(cls, metadata: Mapping[str, str], path: Path) -> "Provenance":
-        """Reads what `metadata` wrote; raises StoreError naming `path` if something is missing."""
-        try:
-            return cls(
-                scenario=json.loads(metadata["acklab.scenario"]),
-                seed=int(metadata["acklab.seed"]),
-                revision=metadata["acklab.revision"],
-                version=metadata["acklab.version"],
-                command=metadata["acklab.command"],
-            )
-        except KeyError as error:
-            raise StoreError(
-                f"{path}: found a Parquet file without the key {error.args[0]!r} in its metadata, expected a result that acklab wrote"
-            ) from error
-        except ValueError as error:
-            raise StoreError(f"{path}: found damaged metadata ({error}), expected a result that acklab wrote") from error
 
 
 @contextlib.contextmanager
@@ -70,7 +30,7 @@ def writing(path: Path) -> Iterator[Path]:
 
     Raises StoreError, naming `path`, for a full disk, a folder that may not be written, and the like.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -129,11 +89,45 @@ def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], proven
         for name, table in tables.items():
             pq.write_table(table.replace_schema_metadata(metadata), temporary / f"{name}.parquet")
         temporary.chmod(0o755)
-        temporary.rename(directory)
+        _put(temporary, directory)
     except OSError as error:
         raise StoreError(f"{directory}: cannot write it: {_reason(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _put(temporary: Path, directory: Path) -> None:
+    """Gives a folder its name, unless another process has just written the same there. What is damaged there gives way."""
+    for _ in range(3):
+        try:
+            temporary.rename(directory)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if is_whole(directory):
+            return
+        damaged = directory.with_name(f".{directory.name}.{os.getpid()}.damaged")
+        with contextlib.suppress(FileNotFoundError):  # another process has moved it away first
+            directory.rename(damaged)
+        shutil.rmtree(damaged, ignore_errors=True)
+    temporary.rename(directory)
+
+
+def is_whole(directory: Path) -> bool:
+    """Whether a folder has tables, and each begins and ends as a Parquet file does: one that was cut off or emptied does not."""
+    files = list(directory.glob("*.parquet"))
+    return bool(files) and all(_is_framed(path) for path in files)
+
+
+def _is_framed(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+            file.seek(-4, os.SEEK_END)
+            return head == file.read(4) == b"PAR1"
+    except OSError:
+        return False
 
 
 def read_table(path: Path) -> pa.Table:
@@ -156,6 +150,15 @@ def read_metadata(path: Path) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in found.items() if key.startswith(_PREFIX.encode())}
 
 
+def units(path: Path) -> dict[str, str]:
+    """The unit of each column of a table in a file that has one. Raises StoreError."""
+    try:
+        fields = pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(_what_was_found(path, error)) from error
+    return {field.name: field.metadata[b"unit"].decode() for field in fields if (field.metadata or {}).get(b"unit")}
+
+
 def table_files(directory: Path) -> dict[str, Path]:
     """The tables of a folder by name, in the order of their names. Raises StoreError if there are none."""
     if not directory.is_dir():
@@ -164,15 +167,6 @@ def table_files(directory: Path) -> dict[str, Path]:
     if not files:
         raise StoreError(f"{directory}: found no table, expected a folder with results of acklab (*.parquet)")
     return files
-
-
-def units(schema: pa.Schema) -> dict[str, str]:
-    """The unit of each column that has one."""
-    return {
-        field.name: field.metadata[b"unit"].decode()
-        for field in schema
-        if field.metadata is not None and field.metadata.get(b"unit")
-    }
 
 
 def _reason(error: OSError) -> str:

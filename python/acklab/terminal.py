@@ -1,52 +1,146 @@
-"""What a person sees in a terminal: results go to standard output, everything else to standard error."""
+"""What a person sees in a terminal: results go to standard output, everything else to standard error.
+
+`out` and `err` are consoles of Rich, which is imported when one of them is first asked for.
+"""
 
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from acklab.sweeps.execution import Progress as Points
+    from acklab.tables import Table
 
-# A file or a pipe has no width: what goes there is not folded at that of a terminal of the eighties.
+    out: Console
+    err: Console
+
 _WIDTH = 160
-out = Console(width=None if sys.stdout.isatty() else _WIDTH)
-err = Console(stderr=True, width=None if sys.stderr.isatty() else _WIDTH)
+"""A file or a pipe has no width: what goes there is not folded at that of a terminal of the eighties."""
+_LONGEST = 40
+"""Rows of a table that a terminal shows; a file or a pipe gets them all."""
 
 
-class _Left(ProgressColumn):
-    """How many points are left, and how many failed."""
+@cache
+def _console(to_stderr: bool) -> "Console":
+    from rich.console import Console
 
-    def render(self, task: Task) -> Text:
-        failed = task.fields.get("failed", 0)
-        text = Text(f"{int((task.total or 0) - task.completed)} left", style="progress.remaining")
-        return text.append(f", {failed} failed", style="bold red") if failed else text
+    stream = sys.stderr if to_stderr else sys.stdout
+    return Console(stderr=to_stderr, width=None if stream.isatty() else _WIDTH)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("out", "err"):
+        return _console(name == "err")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def show_table(table: "Table", hint: str = "") -> None:
+    """Prints a table to standard output, best values in bold.
+
+    A long one is cut on a terminal and says how many rows there are more; `hint` tells where to find them.
+    """
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    console = _console(False)
+    cut = table.cut(_LONGEST) if console.is_terminal else table
+    drawn = Drawn(
+        title=Text(table.caption) if table.caption else None,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    for index, name in enumerate(table.head):
+        units = table.numeric_from == 2 and index == 1
+        drawn.add_column(Text(name), justify="right" if table.is_number(index) else "left", style="dim" if units else "")
+    for line, row in enumerate(cut.rows):
+        drawn.add_row(*(Text(cell, style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row)))
+    console.print(drawn)
+    if cut.left_out:
+        console.print(Text(f"… {cut.left_out:,} more{hint}", style="dim"), soft_wrap=True)
+
+
+def tell(message: str) -> None:
+    """A line on standard error, as it is."""
+    print(message, file=sys.stderr)
 
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[["Points"], None]]:
-    """A bar on standard error with what is done, what is left, and the time to go."""
+    """A bar with what is done, what is left, and the time to go: on standard error, or in the notebook that asks."""
     if quiet:
         yield lambda points: None
         return
+    if _in_notebook():
+        from acklab.notebook import progress_bar as bar_of_notebook
+
+        with bar_of_notebook(title) as show_points:
+            yield show_points
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("[progress.description]{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        _Left(),
+        TextColumn("{task.fields[left]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err, transient=False) as bar:
-        task = bar.add_task(title, total=None)
+    with Progress(*columns, console=_console(True), transient=False) as bar:
+        task = bar.add_task(title, total=None, left="")
 
         def show(points: "Points") -> None:
             # Kept points count as done, but not in the estimate of the time to go.
             if bar.tasks[0].total is None:
                 bar.reset(task, total=points.total, completed=points.kept)
-            bar.update(task, completed=points.total - points.left, failed=points.failed)
+            failed = f", [bold red]{points.failed} failed[/]" if points.failed else ""
+            bar.update(task, completed=points.total - points.left, left=f"{points.left} left{failed}")
 
         yield show
+
+
+_PATIENCE = 1.0
+"""Seconds after which a run shows a bar: one that is over by then needs none."""
+
+
+@contextlib.contextmanager
+def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
+    """A bar for one run, by the share of its duration that has passed. It appears after a second, and only on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda share: None
+        return
+    import time
+
+    start, bar = time.monotonic(), None
+
+    def show(share: float) -> None:
+        nonlocal bar
+        if bar is None:
+            if time.monotonic() - start < _PATIENCE:
+                return
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            bar = Progress(*columns, console=_console(True), transient=True)
+            bar.add_task(title, total=1.0)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=share)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _in_notebook() -> bool:
+    """Whether this is a kernel of Jupyter: a shell of IPython in a terminal is none."""
+    shell = sys.modules.get("IPython")
+    current = None if shell is None else shell.get_ipython()
+    return current is not None and type(current).__name__ == "ZMQInteractiveShell"

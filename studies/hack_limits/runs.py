@@ -13,7 +13,11 @@ STOCK, HACK = "stock", "HACK"
 LIMITS = ("windows", "rates", "clients", "batches")
 """Files of settings, each of which is swept by itself."""
 
-BASE: Mapping[str, object] = {"wifi.0.ap.queue.limit": "126packets", "wifi.0.queue_counts": "unsent", "wifi.0.ap.queues": "shared"}
+BASE: Mapping[str, object] = {
+    "wifi.0.ap.queue.limit": "126packets",
+    "wifi.0.queue_counts": "unsent",
+    "wifi.0.ap.queues": "shared",
+}
 """126 packets of one client wait beside those on the air, so that the queue of the access point by itself takes nothing away."""
 
 

@@ -68,9 +68,7 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
     return {name: load_sweep(bench.folder / name) for name in (AS_WRITTEN, *bench.variants("settings.toml").chosen)}
 
 
-def sweep_of(
-    bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str], *, at_least: int = 1
-) -> SweepResult:
+def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str], *, at_least: int = 1) -> SweepResult:
     """Runs both schemes at some places, under a setting."""
     channel = bench.source(SCENARIO).load(list(setting))["wifi"][0]["reception"]["channel"]
     at = {place.name: place.set(channel) for place in where}

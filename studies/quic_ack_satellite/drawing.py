@@ -35,7 +35,11 @@ def _points(figure: go.Figure, result: Result, kind: str, row: int, column: int)
     if kind != "retransmitted" and rows.height > AT_MOST:
         rows = rows.gather_every(rows.height // AT_MOST + 1)
     colour = COLOURS[list(NAMES).index(kind)]
-    marker = {"color": colour, "size": 7 if kind == "retransmitted" else 3, "symbol": "x" if kind == "retransmitted" else "circle"}
+    marker = {
+        "color": colour,
+        "size": 7 if kind == "retransmitted" else 3,
+        "symbol": "x" if kind == "retransmitted" else "circle",
+    }
     figure.add_scatter(
         x=rows["time"], y=rows["number"], name=NAMES[kind], legendgroup=kind, showlegend=row == 1, mode="markers", marker=marker,
         hovertemplate="%{x:.3f} s · packet %{y}", row=row, col=column,

@@ -40,20 +40,24 @@ def gains(found: pl.DataFrame, by: Sequence[str], value: str, commands: Sequence
 
 def rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
     """For each combination of `by`, both policies side by side: throughput, RTT, ACKs, load and wait of the return channel."""
-    means = {
-        name: {tuple(row[key] for key in (*by, POLICY)): Interval.of_row(row) for row in intervals(found, [*by, POLICY], name).to_dicts()}
-        for name in ("throughput", "seconds", "mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4")
-    }  # fmt: skip
     table = []
     for key in found.select(by).unique(maintain_order=True).rows():
-        pair = lambda name, decimals: [means[name][(*key, policy)].text(decimals) for policy in ("every 2", THINNED)]  # noqa: E731
-        short = lambda name: " / ".join(f"{means[name][(*key, policy)].mean:.0f}" for policy in ("every 2", THINNED))  # noqa: E731
+        own = found.filter(*(pl.col(name) == held for name, held in zip(by, key, strict=True)))
         table.append(
-            [*map(str, key), *pair("throughput", 2), *pair("seconds", 1), short("mean_srtt_l4"), short("acks"), short("return_kbps"),
-             short("waited"), short("total_retransmissions_l4")]
-        )  # fmt: skip
+            [*map(str, key), *_both(own, "throughput", 2), *_both(own, "seconds", 1), *(_means(own, name) for name in MEANS)]
+        )
     return table
 
+
+def _both(found: pl.DataFrame, name: str, decimals: int) -> list[str]:
+    return [Interval.of_row(row).text(decimals) for row in intervals(found, [POLICY], name).to_dicts()]
+
+
+def _means(found: pl.DataFrame, name: str) -> str:
+    return " / ".join(f"{row['mean']:.0f}" for row in intervals(found, [POLICY], name).to_dicts())
+
+
+MEANS = ("mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4")
 
 HEAD = [
     "throughput, 2", "throughput, 10", "time, 2", "time, 10", "sRTT, 2 / 10", "ACKs, 2 / 10", "return [kbps], 2 / 10", "ACKs wait [ms], 2 / 10",

@@ -150,4 +150,3 @@ def _packets(bench: Bench) -> Section:
         "As on the slides: the number of each packet over time, at both ends.",
         items=[Figure(drawing.packet_numbers(shown), "10 MB, " + ", ".join(name.split(":")[1] for name in SHOWN), commands)],
     )
-

@@ -40,5 +40,5 @@ def frequencies(found: pl.DataFrame) -> go.Figure:
     return finish(figure, 480)
 
 
-def _line(figure: go.Figure, rates: np.ndarray, hertz: list[float], name: str, ink: str) -> None:  # type: ignore[type-arg]
+def _line(figure: go.Figure, rates: np.ndarray, hertz: list[float], name: str, ink: str) -> None:
     figure.add_scatter(x=rates, y=hertz, mode="lines", name=name, line={"color": ink, "width": 1.6}, hoverinfo="skip")

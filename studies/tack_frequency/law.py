@@ -7,7 +7,7 @@ PUBLISHED_PACKET = 1472 + 52
 
 
 def byte_counting(bits_per_second: float, packets: int, mss: int) -> float:
-    """f = bw/(L·MSS): ACKs a second of a receiver that counts octets."""
+    """ACKs a second of a receiver that counts octets: f = bw/(L·MSS)."""
     return bits_per_second / (8 * packets * mss)
 
 

@@ -31,7 +31,9 @@ def sections(bench: Bench) -> list[Section]:
     for (link, rtt, receiver), runs in _runs(found).items():
         ratio = mean_interval(_over_law(runs, rtt, receiver))
         measured, goodput = mean_interval(runs["hz"]), mean_interval(runs["goodput"])
-        rows.append([link, rtt, receiver, goodput.text(), measured.text(), f"{_law(goodput.mean, rtt, receiver):.2f}", ratio.text(3)])
+        rows.append(
+            [link, rtt, receiver, goodput.text(), measured.text(), f"{_law(goodput.mean, rtt, receiver):.2f}", ratio.text(3)]
+        )
     head = ["link", "RTT", "receiver", "goodput [Mbps]", "measured [Hz]", "law [Hz]", "measured ÷ law"]
     return [
         Section(

@@ -41,7 +41,9 @@ def gains(runs: pl.DataFrame) -> go.Figure:
             xaxis="x2", showlegend=place == 0, hovertemplate="published: %{y:g} Mbps<extra></extra>",
         )  # fmt: skip
     figure.update_layout(
-        barmode="group", bargap=0.2, xaxis2={"overlaying": "x", "range": [-0.5, len(LINKS) - 0.5], "visible": False, "fixedrange": True}
+        barmode="group",
+        bargap=0.2,
+        xaxis2={"overlaying": "x", "range": [-0.5, len(LINKS) - 0.5], "visible": False, "fixedrange": True},
     )
     figure.update_xaxes(range=[-0.5, len(LINKS) - 0.5])
     figure.update_yaxes(title_text="goodput of TACK − goodput of TCP [Mbps]")
@@ -69,7 +71,9 @@ def curves(runs: pl.DataFrame) -> go.Figure:
     """Goodput over the baseline, by ACKs a second, a line for each link."""
     figure = go.Figure()
     for (link, mbps), ink in zip(LINKS.items(), COLOURS, strict=False):
-        own = intervals(runs.filter(pl.col("link") == link), ["sent"], "goodput").with_columns(pl.col("mean", "low", "high") / mbps)
+        own = intervals(runs.filter(pl.col("link") == link), ["sent"], "goodput").with_columns(
+            pl.col("mean", "low", "high") / mbps
+        )
         figure.add_scatter(
             x=own["sent"], y=own["mean"], mode="lines+markers", name=link, line={"color": ink}, error_y=error_bars(half_widths(own), ink),
             hovertemplate="%{x:g} ACKs a second: %{y:.3f}",

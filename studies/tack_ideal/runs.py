@@ -42,7 +42,9 @@ def run_causes(bench: Bench) -> SweepResult:
 def run_frequencies(bench: Bench) -> SweepResult:
     """Goodput by ACK frequency."""
     chosen = FREQUENCIES[::3] if bench.quick else FREQUENCIES
-    links = {link: [*variant.set, *overrides(offered(PHY[link]))] for link, variant in bench.variants("links.toml").chosen.items()}
+    links = {
+        link: [*variant.set, *overrides(offered(PHY[link]))] for link, variant in bench.variants("links.toml").chosen.items()
+    }
     return bench.sweep(SCENARIO, "frequencies", {"link": links, "hertz": {f"{hertz:g}": rate(hertz) for hertz in chosen}})
 
 

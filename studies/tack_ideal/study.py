@@ -42,7 +42,15 @@ def _setting(bench: Bench) -> Section:
         rows.append([link, variant.title, f"{LINKS[link]:g}", baseline.text()])
     return Section(
         "Links",
-        items=[Table(["link", "chosen", "published [Mbps]", "UDP here [Mbps]"], rows, "UDP baselines", commands=[COMMAND], numeric_from=2)],
+        items=[
+            Table(
+                ["link", "chosen", "published [Mbps]", "UDP here [Mbps]"],
+                rows,
+                "UDP baselines",
+                commands=[COMMAND],
+                numeric_from=2,
+            )
+        ],
     )
 
 

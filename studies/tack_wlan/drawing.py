@@ -31,7 +31,11 @@ def links(runs: pl.DataFrame) -> go.Figure:
             hovertemplate="%{x}: %{y:.3f}, %{text} Mbps",
         )  # fmt: skip
     figure.add_scatter(
-        x=list(LINKS), y=[1 + lead / 100 for _, _, lead in PUBLISHED_10A.values()], mode="markers", marker=_STAR, name="TACK, published"
+        x=list(LINKS),
+        y=[1 + lead / 100 for _, _, lead in PUBLISHED_10A.values()],
+        mode="markers",
+        marker=_STAR,
+        name="TACK, published",
     )
     figure.update_yaxes(title_text="goodput ÷ that of TCP BBR", rangemode="tozero")
     figure.update_layout(barmode="group")

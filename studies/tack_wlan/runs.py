@@ -12,12 +12,13 @@ COMMAND = "acklab study tack_wlan"
 SCENARIO, CROWDED = "cell.toml", "crowded.toml"
 LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
-TACK, BBR, CUBIC = "TACK", "TCP BBR", "TCP CUBIC"
+TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
+UNPACED, PATIENT = "TCP BBR unpaced", "TCP BBR patient"
+"""TCP BBR that does not pace, and with a receiver that counts what comes out of order as it counts the rest."""
 RTT = "100 ms"
 """Of the claims."""
 THINNED = (1, 2, 4, 8, 16)
 THINNED_LINK = "802.11n"
-SENDERS_OF_CAUSES = "senders.toml:TACK,TCP BBR"
 CAUSES: Mapping[str, Sequence[str]] = {
     "as chosen": LINKS,
     "CWmin 15": ("802.11g",),
@@ -33,20 +34,33 @@ CAUSES: Mapping[str, Sequence[str]] = {
 
 def run_links(bench: Bench) -> SweepResult:
     """Every transport on every link, by round trip."""
-    files = {"link": LINKS_FILE, "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml", "sender": "senders.toml"}
+    files = {
+        "link": LINKS_FILE,
+        "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml",
+        "sender": f"senders.toml:{TACK},{BBR},{CUBIC}",
+    }
     return bench.sweep(SCENARIO, "links", {axis: bench.variants(file) for axis, file in files.items()})
 
 
 def run_thinned(bench: Bench) -> SweepResult:
     """Byte counting with TCP, and TACK, over the lossy link of Figure 10(b)."""
     link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["emulator.toml:lossy"])
-    points = {TACK: [*link, *lossy]}
+    points = {name: [*link, *lossy, *bench.sets([f"senders.toml:{name}"])] for name in (TACK, LINUX)}
     for sender in (BBR, CUBIC):
         tcp = bench.sets([f"senders.toml:{sender}"])
         for packets in THINNED:
             counting = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}'}
             # As in the paper, byte counting has no timer; Linux's would be one of 200 ms.
             points[arm(sender, packets)] = [*link, *lossy, *tcp, *overrides(counting)]
+    tcp = bench.sets([f"senders.toml:{BBR}"])
+    for packets in THINNED:
+        unpaced = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}', "flow.0.pacing": "never"}
+        points[arm(UNPACED, packets)] = [*link, *lossy, *tcp, *overrides(unpaced)]
+        # More than the threshold must wait for an ACK, and disorder calls for none (draft-ietf-quic-ack-frequency, sections 4 and 6).
+        patient = {
+            "flow.0.ack": f'{{policy = "ack-frequency", ack_eliciting_threshold = {packets - 1}, requested_max_ack_delay = "200ms", reordering_threshold = 0}}'
+        }
+        points[arm(PATIENT, packets)] = [*link, *lossy, *tcp, *overrides(patient)]
     return bench.sweep(SCENARIO, "thinned", {"arm": points})
 
 
@@ -58,7 +72,7 @@ def arm(sender: str, packets: int) -> str:
 def run_causes(bench: Bench) -> list[SweepResult]:
     """TACK and TCP BBR with what may have been different: alone, and with others about."""
     causes, links = bench.variants("causes.toml").chosen, bench.variants(LINKS_FILE).chosen
-    senders = bench.variants(SENDERS_OF_CAUSES)
+    senders = bench.variants(f"senders.toml:{TACK},{BBR}")
     results = []
     for name, scenario, crowded in (("causes", SCENARIO, False), ("crowded", CROWDED, True)):
         points = {
@@ -78,7 +92,7 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
     """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again."""
-    own = result.flows.filter(pl.col("transport_protocol") != "udp")
+    own = result.flows.filter(pl.col("transport_protocol") != "UDP")
     return own.select(
         *(pl.col(result.columns[axis]).alias(axis) for axis in axes),
         "seed",

@@ -65,11 +65,22 @@ def _links(bench: Bench) -> Section:
     commands = [COMMAND, result.rerun]
     rows = []
     for (link, rtt, sender), own in runs.group_by(["link", "rtt", "sender"], maintain_order=True):
-        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(0, named=True)
+        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(
+            0, named=True
+        )
         lead = mean_interval(gain(own["goodput"].to_list(), values(runs, "goodput", link=str(link), rtt=str(rtt), sender=BBR)))
         shown = "" if sender == BBR else lead.text(1, signed=True)
         rows.append(
-            [link, rtt, sender, mean_interval(own["goodput"]).text(), shown, f"{means['share']:.2f}", f"{means['srtt']:.0f}", f"{means['resent']:.0f}"]
+            [
+                link,
+                rtt,
+                sender,
+                mean_interval(own["goodput"]).text(),
+                shown,
+                f"{means['share']:.2f}",
+                f"{means['srtt']:.0f}",
+                f"{means['resent']:.0f}",
+            ]
         )
     head = ["link", "RTT", "", "goodput [Mbps]", "over TCP BBR [%]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"]
     return Section(
@@ -88,11 +99,22 @@ def _thinned(bench: Bench) -> Section:
     runs = summary(result, "arm")
     rows = []
     for (name,), own in runs.group_by(["arm"], maintain_order=True):
-        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(0, named=True)
-        rows.append([name, mean_interval(own["goodput"]).text(), f"{means['share']:.1f}", f"{means['srtt']:.0f}", f"{means['resent']:.0f}"])
+        means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(
+            0, named=True
+        )
+        rows.append(
+            [
+                name,
+                mean_interval(own["goodput"]).text(),
+                f"{means['share']:.1f}",
+                f"{means['srtt']:.0f}",
+                f"{means['resent']:.0f}",
+            ]
+        )
     return Section(
         "Thinned ACKs of TCP",
-        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of order.",
+        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of "
+        "order; a patient receiver counts that as it counts the rest, and has a timer of 200 ms.",
         items=[
             Figure(drawing.thinned(runs), "Actual goodput; stars are what was published", [COMMAND, result.rerun]),
             Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun]),

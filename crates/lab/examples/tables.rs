@@ -1,8 +1,9 @@
-//! A run without Python: `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [KEY=VALUE…]`
+//! A run without Python: `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [--emulate] [KEY=VALUE…]`
 //!
-//! Prints the tables of the run: one column per line, with the values of the first eight rows.
+//! With `--emulate`, the run is in real time, with the kernel's TCP. Prints the tables of the run: one column per line, with the values of the first eight rows.
 
-use acklab_lab::{RunOptions, run, scenario};
+use acklab_lab::emulate::EmulateOptions;
+use acklab_lab::{RunOptions, emulate, run, scenario};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
@@ -24,17 +25,25 @@ fn main() -> ExitCode {
 fn tables() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("expected the path of a scenario")?;
-    let (mut sets, mut seed) = (Vec::new(), None);
+    let (mut sets, mut seed, mut is_real) = (Vec::new(), None, false);
     while let Some(argument) = arguments.next() {
         if argument == "--seed" {
             seed = arguments.next().and_then(|number| number.parse().ok());
+        } else if argument == "--emulate" {
+            is_real = true;
         } else {
             sets.push(argument);
         }
     }
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
     let scenario = scenario::load(&text, &path, &sets, seed).map_err(|refusal| refusal.to_string())?;
-    let results = run(&scenario, &RunOptions::default(), || true).map_err(|error| error.to_string())?;
+    let results = if is_real {
+        let emulation = emulate(&scenario, &EmulateOptions::default(), || true).map_err(|error| error.to_string())?;
+        emulation.verdict.reasons.iter().for_each(|reason| eprintln!("not to be trusted: {reason}"));
+        emulation.results
+    } else {
+        run(&scenario, &RunOptions::default(), || true).map_err(|error| error.to_string())?
+    };
     for table in results.tables {
         println!("[{}]", table.name());
         let batch = table.into_arrow().map_err(|error| error.to_string())?;

@@ -1,18 +1,17 @@
 //! Monitors of a cell's air: they record PPDUs as rows of a table and in captures.
 
 use crate::capture::{AirCapture, Error};
-use crate::packet::Packet;
+use crate::packet::{Observed, Packet};
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use acklab_wifi::phy::Mode;
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 
 /// The monitor of one cell.
-#[derive(Default)]
-pub(crate) struct AirMonitor {
+pub(crate) struct AirMonitor<P = Packet> {
     rows: Option<Vec<Row>>,
     captures: Vec<AirCapture>,
     /// PPDUs that have ended, but while an earlier one is still on the air.
-    waiting: Vec<Ppdu<Packet>>,
+    waiting: Vec<Ppdu<P>>,
     failed: Option<Error>,
 }
 
@@ -30,7 +29,13 @@ pub(crate) struct Row {
     pub(crate) mode: Mode,
 }
 
-impl AirMonitor {
+impl<P> Default for AirMonitor<P> {
+    fn default() -> Self {
+        Self { rows: None, captures: Vec::new(), waiting: Vec::new(), failed: None }
+    }
+}
+
+impl<P: Observed> AirMonitor<P> {
     /// Keeps rows for the table from now on.
     pub(crate) fn keep_rows(&mut self) {
         self.rows = Some(Vec::new());
@@ -50,7 +55,7 @@ impl AirMonitor {
     }
 
     /// Records PPDUs that have ended, in the order of their start. All that end later began at `settled` or after it.
-    pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<Packet>>, settled: Instant) {
+    pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<P>>, settled: Instant) {
         self.waiting.extend(ppdus);
         self.waiting.sort_by_key(|ppdu| ppdu.at);
         let ready = self.waiting.partition_point(|ppdu| ppdu.at < settled);
@@ -81,7 +86,7 @@ impl AirMonitor {
     }
 }
 
-fn row(ppdu: &Ppdu<Packet>) -> Row {
+fn row<P: Datagram>(ppdu: &Ppdu<P>) -> Row {
     let mpdus = match &ppdu.frame {
         Frame::Data(mpdus) => mpdus.len() as u64,
         _ => 0,
@@ -100,7 +105,7 @@ fn row(ppdu: &Ppdu<Packet>) -> Row {
 }
 
 /// The name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with compressed ACKs have names of their own.
-fn kind(ppdu: &Ppdu<Packet>) -> &'static str {
+fn kind<P: Datagram>(ppdu: &Ppdu<P>) -> &'static str {
     match &ppdu.frame {
         Frame::Ack if !ppdu.appended.is_empty() => "augmented_ack",
         Frame::BlockAck { .. } if !ppdu.appended.is_empty() => "augmented_block_ack",

@@ -10,27 +10,29 @@ use crate::RunOptions;
 use crate::error::Error;
 use crate::flows::{self, Flows};
 use crate::observers::Observers;
-use crate::packet::Packet;
+use crate::packet::{Observed, Packet};
 use crate::probe::Probes;
 use crate::scenario::{Scenario, Series, Transport};
 use crate::transports::{self, Endpoints, RelayPlan};
 use acklab_base::random::Seed;
-use acklab_base::{Instant, NodeId};
-use acklab_net::{Hop, Map, Network};
+use acklab_base::{Instant, NodeId, PortId};
+use acklab_net::{Hop, Hosts, Map, Network};
 use acklab_path::Link;
 use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
-use way::Way;
+use std::path::Path;
+use way::{Connection, Way};
 
-/// The network of a run.
-pub(crate) type World = Network<Packet, Flows, Observers>;
+/// The network of a run, by default of a simulation.
+pub(crate) type World<P = Packet, H = Flows> = Network<P, H, Observers<P>>;
 
 /// The plans of a flow and of its reverse direction, if that carries data as well.
-type Plans = (FlowPlan, Option<FlowPlan>);
+pub(crate) type Plans = (FlowPlan, Option<FlowPlan>);
 
 /// The name of link direction `direction`.
 pub(crate) fn direction_name(scenario: &Scenario, direction: usize) -> String {
@@ -49,84 +51,154 @@ pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
     from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
 }
 
-/// Builds and connects the machines, attaches the flows, and opens the captures.
-pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
-    let seed = Seed(scenario.seed);
-    let links = links(scenario, options, seed)?;
-    let mut cells = Vec::new();
-    for config in &scenario.wifi {
-        cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
-    }
-    let (nodes, mut map) = map_of(scenario);
-    let proxies: Vec<NodeId> = scenario.pep.iter().filter_map(|pep| nodes.get(&pep.node).copied()).collect();
-    let (mut flows, mut plans) = (Vec::new(), Vec::new());
-    let all = scenario.flows();
-    let mut further = all.len() as u32;
-    for (number, flow) in (0..).zip(all) {
-        let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
-        let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
-        let path = map.path(*from, *to).ok_or_else(no_route)?;
-        let return_path = map.path(*to, *from).ok_or_else(no_route)?;
-        let way = Way::new(scenario, &map, &proxies, &flow, number, [*from, *to], &mut further);
-        if let (Some(split), Some(_)) = (way.splits.first(), flow.back) {
-            return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
-        }
-        for ends in way.stops.windows(2) {
-            let hops = [map.path(ends[0], ends[1]), map.path(ends[1], ends[0])];
-            for hop in hops.into_iter().flatten().flatten() {
-                if let Hop::Cell { cell, from, to } = hop {
-                    let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
-                    cells[cell].carry(from, to, flow.category).map_err(refused)?;
-                }
-            }
-        }
-        let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
-        let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
-        let reverse_plan = flow.reverse().map(|reverse| plan(reverse, [&return_path, &path]));
-        let plan = plan(flow, [&path, &return_path]);
-        if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
-            return Err(Error::NoTime { flow: plan.flow.name });
-        }
-        flows.push((endpoints, way));
-        plans.push((plan, reverse_plan));
-    }
-
-    for cell in &mut cells {
-        cell.measure(window(scenario));
-        if scenario.measure.series.contains(&Series::Queue) {
-            cell.log_queues();
-        }
-    }
-    let observers = observers::observers(scenario, options, &plans)?;
-    for (cell, air) in cells.iter_mut().zip(&observers.air) {
-        if air.is_in_use() {
-            cell.log_air();
-        }
-    }
-    let hosts_at: Vec<NodeId> = flows.iter().flat_map(|(_, way)| way.stops.clone()).collect();
-    let mut world = Network::new(links, cells, map, hosts_at, Flows::default(), observers);
-    let mut ways = Vec::new();
-    for ((endpoints, way), plans) in flows.into_iter().zip(&plans) {
-        let protocol = endpoints.protocol();
-        attach(&mut world, scenario, endpoints, &way, plans)?;
-        ways.push((protocol, way));
-    }
-    let (mut relays, mut measured) = (Vec::new(), 0);
-    for (number, ((protocol, way), (plan, reverse))) in ways.iter().zip(&plans).enumerate() {
-        attach_relays(&mut world, options, seed, number, *protocol, way, plan)?;
-        relays.extend(RelayPlace::on(way, &plan.flow, measured));
-        measured += 1 + usize::from(reverse.is_some());
-    }
-    let flows = plans.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Ok((world, Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows, relays }))
+/// The network of a scenario in parts: all that does not depend on who its hosts are.
+pub(crate) struct Parts<P> {
+    links: Vec<Link<P>>,
+    cells: Vec<Cell<P>>,
+    /// The nodes by name.
+    pub(crate) nodes: BTreeMap<String, NodeId>,
+    map: Map,
+    /// The flows, in the order of the scenario.
+    pub(crate) flows: Vec<FlowParts>,
 }
 
-fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<Packet>>, Error> {
+/// A flow whose endpoints are not attached yet.
+pub(crate) struct FlowParts {
+    endpoints: Endpoints,
+    /// The nodes at which it begins and ends.
+    pub(crate) ends: [NodeId; 2],
+    /// The connections that carry it.
+    way: Way,
+    pub(crate) plans: Plans,
+}
+
+impl FlowParts {
+    /// The probes of its measured directions.
+    pub(crate) fn probes(&self, scenario: &Scenario) -> Probes {
+        let (plan, reverse_plan) = &self.plans;
+        Probes {
+            forward: observers::probe(scenario, plan),
+            reverse: reverse_plan.as_ref().map(|plan| Box::new(observers::probe(scenario, plan))),
+        }
+    }
+}
+
+impl<P: Observed> Parts<P> {
+    /// Builds the machines and the flows, and finds the routes.
+    pub(crate) fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
+        let seed = Seed(scenario.seed);
+        let links = links(scenario, options, seed)?;
+        let mut cells = Vec::new();
+        for config in &scenario.wifi {
+            cells.push(Cell::new(config, seed).map_err(|source| Error::Wifi { cell: config.name.clone(), source })?);
+        }
+        let (nodes, mut map) = map_of(scenario);
+        let mut flows = Vec::new();
+        for flow in scenario.flows() {
+            let no_route = || Error::NoRoute { flow: flow.name.clone(), from: flow.from.clone(), to: flow.to.clone() };
+            let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
+            let path = map.path(*from, *to).ok_or_else(no_route)?;
+            let return_path = map.path(*to, *from).ok_or_else(no_route)?;
+            let way = Way::new(scenario, &map, &nodes, &flow, [*from, *to]);
+            if let (Some(split), Some(_)) = (way.splits.first(), &flow.back) {
+                return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
+            }
+            for ends in way.stops.windows(2) {
+                let hops = [map.path(ends[0], ends[1]), map.path(ends[1], ends[0])];
+                for hop in hops.into_iter().flatten().flatten() {
+                    if let Hop::Cell { cell, from, to } = hop {
+                        let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                        cells[cell].carry(from, to, flow.category).map_err(refused)?;
+                    }
+                }
+            }
+            let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
+            let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
+            let reverse_plan = flow.reverse().map(|reverse| plan(reverse, [&return_path, &path]));
+            let plan = plan(flow, [&path, &return_path]);
+            if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
+                return Err(Error::NoTime { flow: plan.flow.name });
+            }
+            flows.push(FlowParts { endpoints, ends: [*from, *to], way, plans: (plan, reverse_plan) });
+        }
+        Ok(Self { links, cells, nodes, map, flows })
+    }
+
+    /// Refuses flows whose way a proxy splits, for hosts with connections of their own.
+    pub(crate) fn refuse_proxies(&self) -> Result<(), Error> {
+        let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
+        split.map_or(Ok(()), |(flow, split)| {
+            Err(Error::SplitKernel { flow: flow.plans.0.flow.name.clone(), node: split.pep.node.clone() })
+        })
+    }
+
+    /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens the captures. `ports_of` returns the ports
+    /// that will be attached to the node with a name. Also returns the flows, which are not attached yet.
+    pub(crate) fn connect<H: Hosts<P>>(
+        mut self,
+        scenario: &Scenario,
+        options: &RunOptions,
+        hosts: H,
+        hosts_at: impl IntoIterator<Item = NodeId>,
+        ports_of: impl Fn(&str) -> Vec<PortId>,
+    ) -> Result<(World<P, H>, Vec<FlowParts>), Error> {
+        for cell in &mut self.cells {
+            cell.measure(window(scenario));
+            if scenario.measure.series.contains(&Series::Queue) {
+                cell.log_queues();
+            }
+        }
+        let observers = observers::observers(scenario, options, ports_of)?;
+        for (cell, air) in self.cells.iter_mut().zip(&observers.air) {
+            if air.is_in_use() {
+                cell.log_air();
+            }
+        }
+        Ok((Network::new(self.links, self.cells, self.map, hosts_at, hosts, observers), self.flows))
+    }
+}
+
+/// The plan of a run with these flows.
+pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Plan {
+    let flows = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
+    Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows, relays: Vec::new() }
+}
+
+/// Builds and connects the machines, attaches the flows, and opens the captures.
+pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
+    let parts = Parts::new(scenario, options)?;
+    let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.way.stops.clone()).collect();
+    let names: Vec<[String; 2]> =
+        parts.flows.iter().map(|flow| [flow.plans.0.flow.from.clone(), flow.plans.0.flow.to.clone()]).collect();
+    let ports_of = |node: &str| {
+        let ends = |end: usize| (0..).zip(&names).filter(move |(_, names)| names[end] == node);
+        let ports = [0, 1].map(|end| ends(end).map(move |(flow, _): (u32, _)| PortId(2 * flow + end as u32)));
+        ports.into_iter().flatten().collect()
+    };
+    let (mut world, flows) = parts.connect(scenario, options, Flows::default(), hosts_at, ports_of)?;
+    let (mut plans, mut ways, mut relays) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut numbers, mut measured) = (BTreeMap::new(), 0);
+    for flow in flows {
+        let dscp = flow.plans.0.flow.category.dscp();
+        let connections = flow.way.connect(flow.endpoints.protocol(), dscp, &mut numbers);
+        let (way, attached) = attach(&mut world, scenario, &connections, flow)?;
+        relays.extend(RelayPlace::on(&way, &attached.0.flow, measured));
+        measured += 1 + usize::from(attached.1.is_some());
+        ways.push((way, connections));
+        plans.push(attached);
+    }
+    for (number, ((way, connections), (flow, _))) in ways.iter().zip(&plans).enumerate() {
+        attach_relays(&mut world, scenario, options, number, way, connections, flow)?;
+    }
+    Ok((world, Plan { relays, ..plan(scenario, plans) }))
+}
+
+fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<P>>, Error> {
     let mut links = Vec::new();
     for direction in 0..2 * scenario.link.len() {
         let (name, config) = (direction_name(scenario, direction), direction_config(scenario, direction));
         let server = server(config, &name, options)?;
-        let mut link = Link::<Packet>::new(config, server, seed, &name);
+        let mut link = Link::<P>::new(config, server, seed, &name);
         link.measure(window(scenario));
         if scenario.measure.series.contains(&Series::Queue) {
             link.log_queue();
@@ -139,7 +211,7 @@ fn links(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Li
 fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
-        let text = fs::read_to_string(&path).map_err(|source| Error::ReadTrace {
+        let text = read_trace(&path).map_err(|source| Error::ReadTrace {
             link: name.to_owned(),
             path: path.clone(),
             source,
@@ -152,6 +224,25 @@ fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Ser
         return Ok(Server::Schedule(schedule));
     }
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
+}
+
+/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An endless file is an error, not a hang.
+const LARGEST_TRACE: u64 = 1 << 28;
+
+fn read_trace(path: &Path) -> io::Result<String> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST_TRACE + 1).read_to_end(&mut octets)?;
+    if octets.len() as u64 > LARGEST_TRACE {
+        return Err(io::Error::other(format!(
+            "found more than {} MiB, expected a trace in mahimahi's format",
+            LARGEST_TRACE >> 20
+        )));
+    }
+    String::from_utf8(octets).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&octet| octet == b'\n').count();
+        io::Error::other(format!("line {line}: found an octet that is not UTF-8, expected the number of a millisecond"))
+    })
 }
 
 /// The nodes by name, and the map of links and cells between them.
@@ -170,25 +261,23 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of a flow at the ends of its way.
+/// Attaches the two endpoints of a flow at the ends of its `connections`, and returns its way and its plans.
 fn attach(
     world: &mut World,
     scenario: &Scenario,
-    endpoints: Endpoints,
-    way: &Way<'_>,
-    (plan, reverse_plan): &Plans,
-) -> Result<(), Error> {
-    let (protocol, last) = (endpoints.protocol(), way.last());
-    let routes = [way.data(protocol, 0), way.acks(protocol, last)];
+    connections: &[Connection],
+    flow: FlowParts,
+) -> Result<(Way, Plans), Error> {
+    let probes = flow.probes(scenario);
+    let FlowParts { endpoints, ends: [from, to], way, plans } = flow;
+    let plan = &plans.0;
+    let (first, last) = (connections[0], connections[connections.len() - 1]);
+    let routes = [first.data, last.acks];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
     // The packets that arrive at one end have the key of those that the other end of its connection sends.
-    world.attach(way.stops[0], way.acks(protocol, 0).flow).map_err(refused)?;
-    world.attach(way.stops[last + 1], way.data(protocol, last).flow).map_err(refused)?;
-    let probes = Probes {
-        forward: observers::probe(scenario, plan),
-        reverse: reverse_plan.as_ref().map(|plan| Box::new(observers::probe(scenario, plan))),
-    };
+    world.attach(from, first.acks.flow).map_err(refused)?;
+    world.attach(to, last.data.flow).map_err(refused)?;
     world.hosts.add(|pool| {
         let ends = endpoints.bind(&plan.flow, Seed(scenario.seed), routes, pool);
         let mut flow = flows::Flow::new(ends, keys, probes);
@@ -197,36 +286,36 @@ fn attach(
         }
         flow
     });
-    Ok(())
+    Ok((way, plans))
 }
 
 /// Attaches the proxies on the way of flow `number`.
 fn attach_relays(
     world: &mut World,
+    scenario: &Scenario,
     options: &RunOptions,
-    seed: Seed,
     number: usize,
-    protocol: u8,
-    way: &Way<'_>,
+    way: &Way,
+    connections: &[Connection],
     plan: &FlowPlan,
 ) -> Result<(), Error> {
     let flow = &plan.flow;
     let Transport::Tcp(settings) = &flow.transport else { return Ok(()) };
     let refused = |source| Error::Attach { flow: flow.name.clone(), source };
-    for (index, split) in way.splits.iter().enumerate() {
-        let arriving_key = way.data(protocol, index).flow;
-        let port = world.attach(way.stops[index + 1], arriving_key).map_err(refused)?;
-        world.attach_also(port, way.acks(protocol, index + 1).flow).map_err(refused)?;
+    for ((split, node), pair) in way.splits.iter().zip(&way.stops[1..]).zip(connections.windows(2)) {
+        let arriving_key = pair[0].data.flow;
+        let port = world.attach(*node, arriving_key).map_err(refused)?;
+        world.attach_also(port, pair[1].acks.flow).map_err(refused)?;
         let relay = RelayPlan {
             flow,
             handshake: split.pep.handshake,
             settings: split.settings(settings),
-            routes: [way.acks(protocol, index), way.data(protocol, index + 1)],
+            routes: [pair[0].acks, pair[1].data],
             arriving_key,
             // No flow has a slash in its name.
             name: format!("{}/pep/{}", flow.name, split.pep.node),
         };
-        let probe = observers::probe_without_records(plan, None);
+        let (probe, seed) = (observers::probe_without_records(plan, None), Seed(scenario.seed));
         world.hosts.add_relay(number, |pool| transports::relay(relay, seed, &options.strategies, &probe, pool))?;
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! Captures: the packets that pass a point of the network, or the air of a cell, in a pcapng file for Wireshark.
 //!
 //! A file has one interface, named after its point; each point has its own file. Times have a resolution of nanoseconds, and the
-//! start of the run is 1970-01-01T00:00:00Z. Addresses and ports are those of
-//! [`Endpoints::of_connection`](acklab_wire::Endpoints::of_connection).
+//! start of the run is 1970-01-01T00:00:00Z. Each node has one address, and each flow a port of its own
+//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)); the file has the names of the nodes.
 //!
 //! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a packet keeps its length field and its
 //! checksums, and takes at most 112 octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of packets
@@ -16,14 +16,15 @@ mod file;
 
 pub use air::AirCapture;
 
-use crate::packet::Packet;
-use acklab_base::{Datagram, FlowKey, Instant};
+use crate::packet::Observed;
+use acklab_base::{FlowKey, Instant};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use file::{CaptureFile, Interface};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 /// Why a capture cannot be written.
@@ -86,11 +87,19 @@ impl Capture {
         })
     }
 
+    /// Names the hosts with these addresses.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+        self.file.name_hosts(hosts)
+    }
+
     /// Records that `packet` passes the point at `now`.
     ///
     /// # Errors
     /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails, after which the capture is unusable.
-    pub fn record(&mut self, now: Instant, packet: &Packet) -> Result<(), Error> {
+    pub fn record(&mut self, now: Instant, packet: &impl Observed) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
             .encode(*identification, self.extent, &mut self.octets)

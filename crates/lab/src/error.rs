@@ -9,6 +9,11 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A simulation has no flow.
+    #[error(
+        "flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does"
+    )]
+    NoFlow,
     /// The nodes of a flow are not connected.
     #[error("flow \"{flow}\": found no route from \"{from}\" to \"{to}\", expected links that connect them")]
     NoRoute {
@@ -109,6 +114,50 @@ pub enum Error {
         /// The node of the proxy.
         node: String,
     },
+    /// A proxy stands on the way of a flow of an emulation.
+    #[error(
+        "flow \"{flow}\": found the proxy at \"{node}\" on its way, expected none, because connections of the kernel are not split"
+    )]
+    SplitKernel {
+        /// The flow's name.
+        flow: String,
+        /// The node of the proxy.
+        node: String,
+    },
+    /// A flow of an emulation asks for what the kernel's TCP cannot do.
+    #[error("flow \"{flow}\": {key}: found {found}, expected {expected}")]
+    Kernel {
+        /// The flow's name.
+        flow: String,
+        /// The key.
+        key: String,
+        /// Its value.
+        found: String,
+        /// What the kernel can do.
+        expected: String,
+    },
+    /// A node that the caller names does not exist.
+    #[error("found no node \"{node}\", expected {expected}")]
+    NoNode {
+        /// The name.
+        node: String,
+        /// A description of the nodes that exist.
+        expected: String,
+    },
+    /// The system refuses what an emulation needs.
+    #[error("{what}: {source}")]
+    Host {
+        /// What was tried.
+        what: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A network namespace cannot be made.
+    #[error(transparent)]
+    Namespace(#[from] acklab_live::namespace::Error),
+    /// A TUN device cannot be made.
+    #[error(transparent)]
+    Tun(#[from] acklab_live::tun::Error),
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] capture::Error),

@@ -2,14 +2,14 @@
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
-use crate::socket::{Relay, Relayed, Snapshot, Socket};
+use crate::socket::{End, Relay, Relayed, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
 
 /// One flow.
-pub(crate) struct Flow {
+pub(crate) struct Flow<E: ?Sized = dyn Socket> {
     /// The sending and the receiving end.
-    ends: [Box<dyn Socket>; 2],
+    pub(crate) ends: [Box<E>; 2],
     pub(crate) probes: Probes,
     /// The keys of the forward and the reverse direction.
     pub(crate) keys: [FlowKey; 2],
@@ -17,8 +17,8 @@ pub(crate) struct Flow {
     before: [Snapshot; 2],
 }
 
-impl Flow {
-    pub(crate) fn new(ends: [Box<dyn Socket>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
+impl<E: End + ?Sized> Flow<E> {
+    pub(crate) fn new(ends: [Box<E>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
         let before = [ends[0].snapshot(Instant::ZERO), ends[1].snapshot(Instant::ZERO)];
         Self { ends, probes, keys, before }
     }
@@ -56,11 +56,41 @@ impl Flow {
     }
 }
 
+/// Hosts whose flows are measured.
+pub(crate) trait Measured {
+    /// The ends of the flows.
+    type End: End + ?Sized;
+
+    /// All flows.
+    fn flows(&self) -> &[Flow<Self::End>];
+
+    /// All flows.
+    fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
+
+    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
+    fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
+    where
+        Self::End: 'a,
+    {
+        self.flows().iter().flat_map(|flow| flow.probes.directions())
+    }
+
+    /// Begins the window of measurement.
+    fn open(&mut self, now: Instant) {
+        self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
+    }
+
+    /// Ends the window of measurement of the proxies, and returns what they have measured.
+    fn close_relays(&mut self, _until: Instant) -> Vec<Relayed> {
+        Vec::new()
+    }
+}
+
 /// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end. The ports of the proxies follow those of
 /// the flows.
 #[derive(Default)]
 pub(crate) struct Flows {
-    pub(crate) all: Vec<Flow>,
+    all: Vec<Flow>,
     /// The proxies, each with the index of its flow; those of one flow in the direction of its data.
     relays: Vec<(usize, Box<dyn Relay>)>,
     pool: Pool,
@@ -84,9 +114,32 @@ impl Flows {
         Ok(())
     }
 
-    /// Ends the window of measurement of the proxies, and returns what they have measured. A flow over proxies is complete when the last of
-    /// them knows that its receiver has everything.
-    pub(crate) fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
+    /// Calls `to` with the proxy of a port that is not one of a flow.
+    #[inline(never)]
+    fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
+        let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
+        to(&mut **relay, &mut self.pool)
+    }
+}
+
+impl Measured for Flows {
+    type End = dyn Socket;
+
+    fn flows(&self) -> &[Flow] {
+        &self.all
+    }
+
+    fn flows_mut(&mut self) -> &mut [Flow] {
+        &mut self.all
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.all.iter_mut().for_each(|flow| flow.open(now));
+        self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
+    }
+
+    /// A flow over proxies is complete when the last of them knows that its receiver has everything.
+    fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
         let mut closed = Vec::new();
         for (flow, relay) in &mut self.relays {
             let relayed = relay.close(until);
@@ -94,24 +147,6 @@ impl Flows {
             closed.push(relayed);
         }
         closed
-    }
-
-    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
-        self.all.iter().flat_map(|flow| flow.probes.directions())
-    }
-
-    /// Begins the window of measurement.
-    pub(crate) fn open(&mut self, now: Instant) {
-        self.all.iter_mut().for_each(|flow| flow.open(now));
-        self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
-    }
-
-    /// Calls `to` with the proxy of a port that is not one of a flow.
-    #[inline(never)]
-    fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
-        let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
-        to(&mut **relay, &mut self.pool)
     }
 }
 

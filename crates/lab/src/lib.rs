@@ -7,6 +7,7 @@
 //! | [`scenario`] | the scenario language: a typed document that is parsed, validated and described by a JSON Schema |
 //! | `strategies` | [`Strategies`]: ACK policies, congestion controllers and transports that the user adds |
 //! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
+//! | [`emulate()`] | the same scenario in real time, with the packets of real applications and of the kernel's TCP |
 //! | `build` | the network of a scenario: links, cells, flows and observers |
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
@@ -21,6 +22,7 @@
 mod air;
 mod build;
 pub mod capture;
+pub mod emulate;
 mod error;
 mod flows;
 mod observers;
@@ -35,9 +37,10 @@ mod strategies;
 mod table;
 pub mod transports;
 
+pub use emulate::emulate;
 pub use error::Error;
 pub use packet::Packet;
 pub use results::{Better, Description, metrics};
-pub use run::{Results, RunOptions, run};
+pub use run::{Progress, Results, RunOptions, run};
 pub use strategies::Strategies;
 pub use table::Table;

@@ -2,7 +2,7 @@
 
 use crate::air::AirMonitor;
 use crate::capture::{Capture, Error};
-use crate::packet::Packet;
+use crate::packet::{Observed, Packet};
 use acklab_base::{FlowKey, FlowTable, Instant, PortId};
 use acklab_net::Taps;
 use acklab_wifi::Cell;
@@ -19,21 +19,21 @@ pub(crate) enum CapturePoint {
 }
 
 /// The observers of a run.
-pub(crate) struct Observers {
+pub(crate) struct Observers<P = Packet> {
     captures: Vec<Capture>,
     /// Points, each with the index of a capture that records it.
     points: Vec<(CapturePoint, usize)>,
     /// The first failure of a capture. After it, nothing more is recorded.
     failed: Option<Error>,
     /// By cell, the monitor of its air.
-    pub(crate) air: Vec<AirMonitor>,
+    pub(crate) air: Vec<AirMonitor<P>>,
     /// By flow, the packets that queues have dropped.
     drops: FlowTable<u64>,
 }
 
-impl Observers {
+impl<P: Observed> Observers<P> {
     /// Observers without captures of packets, and with a monitor for each cell.
-    pub(crate) fn new(air: Vec<AirMonitor>) -> Self {
+    pub(crate) fn new(air: Vec<AirMonitor<P>>) -> Self {
         Self { air, captures: Vec::new(), points: Vec::new(), failed: None, drops: FlowTable::new() }
     }
 
@@ -62,13 +62,13 @@ impl Observers {
     }
 
     #[inline]
-    fn pass(&mut self, point: CapturePoint, now: Instant, packet: &Packet) {
+    fn pass(&mut self, point: CapturePoint, now: Instant, packet: &P) {
         if !self.points.is_empty() {
             self.record(point, now, packet);
         }
     }
 
-    fn record(&mut self, passed: CapturePoint, now: Instant, packet: &Packet) {
+    fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {
             if *point == passed
                 && self.failed.is_none()
@@ -80,24 +80,24 @@ impl Observers {
     }
 }
 
-impl Taps<Packet> for Observers {
+impl<P: Observed> Taps<P> for Observers<P> {
     #[inline]
-    fn enters_link(&mut self, direction: usize, now: Instant, packet: &Packet) {
+    fn enters_link(&mut self, direction: usize, now: Instant, packet: &P) {
         self.pass(CapturePoint::LinkEntry(direction), now, packet);
     }
 
     #[inline]
-    fn leaves_link(&mut self, direction: usize, now: Instant, packet: &Packet) {
+    fn leaves_link(&mut self, direction: usize, now: Instant, packet: &P) {
         self.pass(CapturePoint::LinkExit(direction), now, packet);
     }
 
     #[inline]
-    fn enters_port(&mut self, port: PortId, now: Instant, packet: &Packet) {
+    fn enters_port(&mut self, port: PortId, now: Instant, packet: &P) {
         self.pass(CapturePoint::Port(port), now, packet);
     }
 
     #[inline]
-    fn leaves_port(&mut self, port: PortId, now: Instant, packet: &Packet) {
+    fn leaves_port(&mut self, port: PortId, now: Instant, packet: &P) {
         self.pass(CapturePoint::Port(port), now, packet);
     }
 
@@ -105,7 +105,7 @@ impl Taps<Packet> for Observers {
         *self.drops.entry(flow, || 0) += 1;
     }
 
-    fn cell_woke(&mut self, index: usize, cell: &mut Cell<Packet>) {
+    fn cell_woke(&mut self, index: usize, cell: &mut Cell<P>) {
         let air = &mut self.air[index];
         if air.is_in_use() {
             let settled = cell.settled();

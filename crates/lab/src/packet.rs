@@ -8,6 +8,23 @@ use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use std::any::{Any, TypeId};
 
+/// A packet that probes and captures can read: one of a simulation, or one of a real host.
+pub trait Observed: acklab_wifi::Packet {
+    /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
+    /// that it reports.
+    fn origin(&self) -> Instant;
+
+    /// Octets of payload at the end of the packet, which a capture may omit.
+    fn payload(&self) -> u32;
+
+    /// Replaces the content of `octets` by the octets of the packet. A packet without an IPv4 identification of its own gets
+    /// `identification`.
+    ///
+    /// # Errors
+    /// If the packet does not fit an IPv4 packet; `octets` is then empty.
+    fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError>;
+}
+
 /// A typed packet. It moves through the network as one pointer, so a hop costs the same for any content.
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
@@ -96,24 +113,19 @@ impl Packet {
         let pdu: &dyn Any = &*self.0.pdu;
         pdu.downcast_ref()
     }
+}
 
-    /// The instant from which the content dates (see [`new`](Self::new)).
-    #[must_use]
-    pub const fn origin(&self) -> Instant {
+impl Observed for Packet {
+    #[inline]
+    fn origin(&self) -> Instant {
         self.0.header.origin
     }
 
-    /// Octets of payload, which a capture may omit.
-    #[must_use]
-    pub fn payload(&self) -> u32 {
+    fn payload(&self) -> u32 {
         self.0.pdu.payload()
     }
 
-    /// Replaces the content of `octets` by the octets of the packet.
-    ///
-    /// # Errors
-    /// If the packet does not fit an IPv4 packet; `octets` is then empty.
-    pub fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Route { endpoints, dscp, .. } = self.0.header.route;
         self.0.pdu.encode(endpoints, Ipv4Fields { identification, dscp, ..Ipv4Fields::default() }, extent, octets)
     }

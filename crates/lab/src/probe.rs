@@ -6,11 +6,11 @@ mod bursts;
 mod delay;
 mod throughput;
 
-use crate::packet::Packet;
+use crate::packet::Observed;
 use crate::statistics::{Mean, OverTime};
 
 use acklab_base::event::AckTime;
-use acklab_base::{Datagram, Duration, Event, Instant, Vitals};
+use acklab_base::{Duration, Event, Instant, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
 use throughput::Throughput;
@@ -206,7 +206,7 @@ impl FlowProbe {
 
     /// The sender has received a pure ACK.
     #[inline]
-    pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &Packet, sender: &Vitals) {
+    pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &impl Observed, sender: &Vitals) {
         self.acks_delivered += 1;
         self.ack_bytes += packet.wire_len().get();
         self.feedback_age.add(now.since(packet.origin()).as_nanos() as f64);

@@ -11,10 +11,13 @@ mod series;
 pub use metric::{Better, Description};
 
 use crate::build::{Plan, World};
-use crate::flows::Flow;
+use crate::flows::{Flow, Measured};
+use crate::packet::Observed;
 use crate::scenario::Scenario;
+use crate::socket::End;
 use crate::table::Table;
 use acklab_base::Instant;
+use acklab_net::Hosts;
 use acklab_path::Counters;
 use flows::{Ends, FlowResult};
 
@@ -33,8 +36,8 @@ pub fn metrics() -> Vec<Description> {
 }
 
 /// All tables of the window from `from` to `until`. `counters` are those of the link directions.
-pub(crate) fn tables(
-    world: &mut World,
+pub(crate) fn tables<P: Observed, H: Hosts<P> + Measured>(
+    world: &mut World<P, H>,
     plan: &Plan,
     scenario: &Scenario,
     counters: &[Counters],
@@ -42,7 +45,7 @@ pub(crate) fn tables(
     until: Instant,
 ) -> Vec<Table> {
     let relayed = world.hosts.close_relays(until);
-    let ends: Vec<Ends> = world.hosts.all.iter_mut().flat_map(|flow| ends(flow, until)).collect();
+    let ends: Vec<Ends> = world.hosts.flows_mut().iter_mut().flat_map(|flow| ends(flow, until)).collect();
     let flows: Vec<FlowResult<'_>> = world
         .hosts
         .directions()
@@ -91,7 +94,7 @@ pub(crate) fn tables(
 }
 
 /// The counters of both ends of a flow up to `until`, once for each measured direction.
-fn ends(flow: &mut Flow, until: Instant) -> impl Iterator<Item = Ends> {
+fn ends<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<Item = Ends> + use<E> {
     let [from, to] = flow.close(until);
     let [forward, reverse] = flow.keys;
     let reverse = flow.probes.reverse.as_ref().map(|_| Ends {

@@ -2,14 +2,19 @@
 
 use crate::build::{self, Plan, World};
 use crate::error::Error;
+use crate::flows::Measured;
+use crate::packet::Observed;
 use crate::results;
 use crate::scenario::Scenario;
 use crate::strategies::Strategies;
 use crate::table::Table;
 use acklab_base::Instant;
 use acklab_drive::{Outcome, VirtualClock};
+use acklab_net::Hosts;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Options of a run that are not part of the scenario.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +25,23 @@ pub struct RunOptions {
     pub captures: Option<PathBuf>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
+    /// How far the run is, for whoever shows it.
+    pub progress: Progress,
+}
+
+/// How much of a run's duration has passed. Clones share the value.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<AtomicU32>);
+
+impl Progress {
+    /// The parts in which a run is told to have passed.
+    const PARTS: u32 = 1000;
+
+    /// The share of the duration, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        f64::from(self.0.load(Ordering::Relaxed)) / f64::from(Self::PARTS)
+    }
 }
 
 /// The results of a run.
@@ -39,42 +61,64 @@ pub struct Results {
 /// user, it is called after every wake-up, because the strategy may have failed.
 ///
 /// # Errors
-/// If a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
+/// If there is no flow, a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
+    if scenario.flow.is_empty() {
+        return Err(Error::NoFlow);
+    }
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
         clock.call_back_always();
     }
     let end = Instant::ZERO + scenario.duration;
+    let mut advance = |clock: &mut VirtualClock, world: &mut World, until: Instant| {
+        advance(clock, world, until, end, &options.progress, &mut goes_on)
+    };
     let Range { start: from, end: until } = build::window(scenario);
 
     if from > Instant::ZERO {
-        advance(&mut clock, &mut world, from, &mut goes_on)?;
+        advance(&mut clock, &mut world, from)?;
     }
     world.hosts.open(from);
-    advance(&mut clock, &mut world, until, &mut goes_on)?;
+    advance(&mut clock, &mut world, until)?;
     let (tables, hops) = measure(&mut world, &plan, scenario, from, until);
     if end > until {
-        advance(&mut clock, &mut world, end, &mut goes_on)?;
+        advance(&mut clock, &mut world, end)?;
     }
     world.taps.finish()?;
     Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
+/// Runs to `until`, part by part of the time to `end`. The order of events does not depend on the parts.
 fn advance(
     clock: &mut VirtualClock,
     world: &mut World,
     until: Instant,
+    end: Instant,
+    progress: &Progress,
     goes_on: &mut impl FnMut() -> bool,
 ) -> Result<(), Error> {
-    match clock.run(world, until, goes_on) {
-        Outcome::Stopped => Err(Error::Stopped),
-        Outcome::Done => world.taps.check().map_err(Error::from),
+    let part = (end.as_nanos() / u64::from(Progress::PARTS)).max(1);
+    while clock.now() < until {
+        let passed = u32::try_from(clock.now().as_nanos() / part).unwrap_or(Progress::PARTS);
+        progress.0.store(passed.min(Progress::PARTS), Ordering::Relaxed);
+        let next = Instant::from_nanos(part.saturating_mul(u64::from(passed) + 1));
+        if clock.run(world, next.min(until), &mut *goes_on) == Outcome::Stopped {
+            return Err(Error::Stopped);
+        }
     }
+    world.taps.check().map_err(Error::from)
 }
 
-fn measure(world: &mut World, plan: &Plan, scenario: &Scenario, from: Instant, until: Instant) -> (Vec<Table>, u64) {
+/// The tables of the window from `from` to `until`, which has just ended, and the number of packets delivered by links and cells.
+pub(crate) fn measure<P: Observed, H: Hosts<P> + Measured>(
+    world: &mut World<P, H>,
+    plan: &Plan,
+    scenario: &Scenario,
+    from: Instant,
+    until: Instant,
+) -> (Vec<Table>, u64) {
     let links: Vec<_> = world.links_and_cells().0.iter_mut().map(|link| link.counters(until)).collect();
     world.flush_taps();
     let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);

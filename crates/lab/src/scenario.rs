@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `transport`, `pep`, `measure` | the types of flows, transports, proxies and measurements; those of links are in [`acklab_path`] |
+//! | `flow`, `application`, `transport`, `pep`, `measure` | the types of flows, commands, transports, proxies and measurements; those of links are in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -20,6 +20,7 @@
 //! | `validate` | rules that types cannot express, and the names of strategies |
 //! | `refuse`, `snippet` | the error message: its position, and the excerpt of the text |
 
+mod application;
 mod check;
 mod document;
 mod flow;
@@ -33,6 +34,7 @@ mod snippet;
 mod transport;
 mod validate;
 
+pub use application::Application;
 pub use flow::Flow;
 pub(crate) use flow::{CustomKey, back_name};
 pub use measure::{Capture, Measure, Series};
@@ -78,9 +80,12 @@ pub struct Scenario {
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
-    /// The flows.
-    #[schemars(length(min = 1))]
+    /// The flows. A simulation needs at least one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,
+    /// Commands that run on the nodes of an emulated network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub application: Vec<Application>,
     /// The window of measurement and the recorded series.
     #[serde(default)]
     pub measure: Measure,
@@ -133,6 +138,16 @@ impl Scenario {
         flows
     }
 
+    /// The names of all applications.
+    #[must_use]
+    pub fn application_names(&self) -> Vec<String> {
+        let named = |(index, application): (usize, &Application)| match application.name.as_str() {
+            "" => format!("application_{}", index + 1),
+            name => name.to_owned(),
+        };
+        self.application.iter().enumerate().map(named).collect()
+    }
+
     /// The two ends of a flow, once for each station if it names a group of stations.
     fn ends(&self, flow: &Flow) -> Vec<(String, String)> {
         let stations = |name: &str| {
@@ -152,12 +167,14 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// The points of capture: the nodes at which flows begin or end, the two directions of each link, and the air of each cell.
+    /// The points of capture: the nodes at which flows begin or end or applications run, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
         let directions = self.link.iter().flat_map(|link| [link.forward_name(), link.reverse_name()]);
         let cells = self.wifi.iter().map(|cell| cell.name.clone());
+        let applications = self.application.iter().map(|application| application.node.clone());
+        let ends: BTreeSet<String> = ends.into_iter().chain(applications).collect();
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 

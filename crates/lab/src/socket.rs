@@ -9,7 +9,7 @@ pub(crate) use application::Application;
 pub(crate) use relay::{Relay, Relayed, Spliced};
 pub(crate) use snapshot::Snapshot;
 
-use crate::packet::{Packet, Pool, Route, SpareList};
+use crate::packet::{Observed, Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
 use acklab_base::{Endpoint, Event, Instant};
 use acklab_net::Departure;
@@ -46,8 +46,17 @@ impl Role {
     }
 }
 
+/// One end of a flow, as its measurement sees it.
+pub(crate) trait End: Send {
+    /// The counters at `now`.
+    fn snapshot(&self, now: Instant) -> Snapshot;
+
+    /// Records the decisions of the ACK policy from now on.
+    fn record_decisions(&mut self);
+}
+
 /// An endpoint at a port of the network, whatever its transport.
-pub(crate) trait Socket: Send {
+pub(crate) trait Socket: End {
     /// A packet arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
@@ -56,12 +65,6 @@ pub(crate) trait Socket: Send {
 
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
-
-    /// The counters at `now`.
-    fn snapshot(&self, now: Instant) -> Snapshot;
-
-    /// Records the decisions of the ACK policy from now on.
-    fn record_decisions(&mut self);
 }
 
 /// An endpoint with its application and the IP header of its packets.
@@ -218,7 +221,13 @@ where
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
+}
 
+impl<E> End for Bound<E>
+where
+    E: Endpoint + Send,
+    E::Datagram: Pdu + Clone,
+{
     fn snapshot(&self, now: Instant) -> Snapshot {
         Snapshot::of(&self.endpoint, &self.application, now)
     }

@@ -7,7 +7,7 @@ use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
-use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu};
+use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu, Signal};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
@@ -63,6 +63,7 @@ impl Air {
             frame,
             appended: Vec::new(),
             outcome: Outcome::Received,
+            signal: Some(Signal { power_dbm: -61.6, noise_dbm: -94.0 }),
         });
         self.now = self.now + duration + SIFS;
     }
@@ -125,6 +126,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
             frame: data(vec![mpdu(77, &[&acks[0]])]),
             appended: Vec::new(),
             outcome: Outcome::Collided,
+            signal: None,
         });
     }
     air.now += Duration::from_micros(300);
@@ -314,4 +316,12 @@ fn rates_and_durations_are_those_that_tshark_works_out() {
             }
         }
     }
+}
+
+#[test]
+fn frames_have_the_levels_that_the_model_knows() {
+    let path = download("air_levels.pcapng", Extent::Headers);
+    let Some(found) = tshark(&path, "frame", &["radiotap.dbm_antsignal", "radiotap.dbm_antnoise"]) else { return };
+    assert_eq!(found.iter().filter(|line| line.trim().is_empty()).count(), 2, "only the two collided frames have none");
+    assert!(found.iter().all(|line| line.trim().is_empty() || line == "-62 -94"), "{found:?}");
 }

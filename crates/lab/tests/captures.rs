@@ -1,7 +1,7 @@
 //! Captures of whole runs: tshark's analysis agrees with the tables of the same run.
 
 use crate::common::tables::Tables;
-use crate::common::tshark::{frames, tshark};
+use crate::common::tshark::{frames, tshark, tshark_with_names};
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::collections::BTreeSet;
@@ -51,6 +51,9 @@ file = "btl_forward.pcapng"
 point = "btl_forward.out"
 file = "btl_forward.out.pcapng"
 "#;
+
+/// The address of `src_0`: nodes are numbered in the order of their names, dst_0, r1, src_0.
+const SENDER: &str = "10.0.0.3";
 
 const POINTS: [&str; 4] = ["src_0", "dst_0", "btl_forward", "btl_forward.out"];
 
@@ -120,7 +123,7 @@ fn packets(path: &Path) -> Option<Vec<Frame>> {
         let number = |index: usize| words[index].parse::<u64>().unwrap();
         Frame {
             nanos: seconds.parse::<u64>().unwrap() * 1_000_000_000 + fraction.parse::<u64>().unwrap(),
-            is_data: words[1] == "10.0.0.1",
+            is_data: words[1] == SENDER,
             octets: number(2),
             payload: number(3),
             is_syn: is_set(words[4]),
@@ -215,10 +218,67 @@ fn marks_are_those_of_the_run() {
         let asked =
             count(&sender, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ece == 1 && tcp.flags.cwr == 1");
         assert_eq!(asked.unwrap(), 1, "{ecn}");
-        let answers = count(&sender, "ip.src == 10.0.0.1 && tcp.len > 0 && tcp.flags.cwr == 1").unwrap();
+        let answers = count(&sender, &format!("ip.src == {SENDER} && tcp.len > 0 && tcp.flags.cwr == 1")).unwrap();
         match ecn {
             "accurate" => assert_eq!(answers, 0, "the flag is part of a number, which stays at five"),
             _ => assert!(answers.abs_diff(run.flow("total_mark_reductions_l4")) <= 1, "{ecn}: {answers}"),
         }
     }
+}
+
+/// Two phones that share an access point, each with a download; one of them also uploads.
+const PHONES: &str = r#"
+duration = "300ms"
+seed = 1
+
+[[wifi]]
+name = "cell"
+standard = "802.11n"
+rate = { control = "fixed", mcs = 3 }
+ap = { name = "ap" }
+station = [{ name = "phone", count = 2 }]
+reception = { channel = { model = "snr", place = { shape = "disc", radius = 10.0 } } }
+
+[[flow]]
+name = "down"
+from = "ap"
+to = "phone"
+preset = "linux"
+
+[[flow]]
+name = "up"
+from = "phone_1"
+to = "ap"
+preset = "linux"
+
+[[capture]]
+point = "ap"
+file = "ap.pcapng"
+
+[[capture]]
+point = "cell"
+file = "cell.pcapng"
+"#;
+
+#[test]
+fn a_node_has_one_address_and_its_name_in_all_its_flows() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("phones");
+    fs::create_dir_all(&folder).unwrap();
+    Tables::of(
+        &load(PHONES, "phones", &[], None).unwrap(),
+        &RunOptions { captures: Some(folder.clone()), ..RunOptions::default() },
+    );
+    let fields = ["ip.src_host", "tcp.srcport", "ip.dst_host", "tcp.dstport"];
+    for (file, syn) in [
+        ("ap.pcapng", "tcp.flags.syn == 1 && tcp.flags.ack == 0"),
+        ("cell.pcapng", "tcp.flags.syn == 1 && tcp.flags.ack == 0 && wlan.fc.retry == 0"),
+    ] {
+        let Some(named) = tshark_with_names(&folder.join(file), syn, &fields) else { return };
+        let connections: BTreeSet<&str> = named.iter().map(String::as_str).collect();
+        let expected = ["ap 49152 phone_1 9", "ap 49153 phone_2 9", "phone_1 49152 ap 9"];
+        assert_eq!(connections, BTreeSet::from(expected), "{file}");
+    }
+    let levels = tshark(&folder.join("cell.pcapng"), "wlan.fc.type == 2", &["radiotap.dbm_antsignal"]).unwrap();
+    let heard: BTreeSet<i32> = levels.iter().map(|line| line.parse().unwrap()).collect();
+    assert!(heard.iter().all(|dbm| (-90..-20).contains(dbm)), "{heard:?}");
 }

@@ -16,7 +16,8 @@ fn of_return(tables: &Tables, column: &str) -> u64 {
 /// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot; the SYN and the SYN-ACK propagate.
 #[test]
 fn the_handshake_waits_for_an_assignment() {
-    let tables = run(&["duration=3s", "flow.0.traffic={ model = \"fixed\", size = \"1B\" }", "measure.series=[\"packets\"]"]);
+    let tables =
+        run(&["duration=3s", "flow.0.traffic={ model = \"fixed\", size = \"1B\" }", "measure.series=[\"packets\"]"]);
     let first = tables.numbers("packets", "time")[0];
     // The SYN of 60 octets arrives at 265.06 ms, so its answer is requested at 300 ms and sent from 900 to 900.5 ms.
     assert!((first - 1.1655).abs() < 1e-4, "the first data leave at {first} s");
@@ -36,7 +37,8 @@ fn constant_capacity_spares_the_wait() {
 fn the_table_of_links_counts_requests_and_slots() {
     let tables = run(&["flow.0.traffic={ model = \"fixed\", size = \"10MB\" }"]);
     assert!(of_return(&tables, "total_capacity_requests_l2") > 100);
-    let (assigned, unused) = (of_return(&tables, "total_bytes_assigned_l1"), of_return(&tables, "total_bytes_unused_l1"));
+    let (assigned, unused) =
+        (of_return(&tables, "total_bytes_assigned_l1"), of_return(&tables, "total_bytes_unused_l1"));
     assert_eq!(assigned - unused, of_return(&tables, "total_bytes_out_l2"));
     assert_eq!(tables.nulls("links", "total_bytes_assigned_l1"), [true, true, true, false]);
 }
@@ -75,7 +77,10 @@ fn refusals_say_what_is_expected() {
     };
     let cases = [
         ("rate=", "slots need the rate of the carrier; expected `rate` in a direction with `demand`"),
-        ("gate={ interval = \"5ms\", quota = 1 }", "packets leave in assigned slots; expected no `gate` in a direction with `demand`"),
+        (
+            "gate={ interval = \"5ms\", quota = 1 }",
+            "packets leave in assigned slots; expected no `gate` in a direction with `demand`",
+        ),
         ("device_queue=1", "expected no `device_queue` in a direction with `demand`"),
         ("demand.superframe=0ms", "expected a duration from 1ms to 10s"),
         ("demand.assignment=11s", "expected at most 10s"),

@@ -46,7 +46,8 @@ fn completion(sets: &[&str]) -> f64 {
 /// at once sends its own SYN after 5 ms and has the data when it is answered; one that waits has the data 10 ms later.
 #[test]
 fn the_handshake_decides_when_data_come_to_the_proxy() {
-    let close_to = |found: f64, expected: f64| assert!((found - expected).abs() < 0.1, "{found} ms, expected {expected}");
+    let close_to =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 0.1, "{found} ms, expected {expected}");
     close_to(completion(&[OFF]), 610.0 + 610.0);
     close_to(completion(&[]), 5.0 + 600.0 + 600.0);
     close_to(completion(&["pep.0.handshake=end-to-end"]), 5.0 + 600.0 + 10.0 + 600.0);
@@ -85,12 +86,17 @@ fn a_slow_reader_stops_the_sender_through_the_proxy() {
         "measure.from=30s",
     ];
     let tables = run(&slow);
-    for (table, column) in [("flows", "mean_throughput_l7"), ("peps", "mean_throughput_l4"), ("peps", "mean_sending_rate_l4")] {
+    for (table, column) in
+        [("flows", "mean_throughput_l7"), ("peps", "mean_throughput_l4"), ("peps", "mean_sending_rate_l4")]
+    {
         let rate = tables.numbers(table, column)[0];
         assert!((rate / 2.0 - 1.0).abs() < 0.02, "{table}.{column}: {rate} Mbps");
     }
     let held = tables.counts("peps", "max_held_l4")[0];
-    assert!((512 << 10..=(512 + 256) << 10).contains(&held), "{held}: the send buffer of one side and the receive buffer of the other");
+    assert!(
+        (512 << 10..=(512 + 256) << 10).contains(&held),
+        "{held}: the send buffer of one side and the receive buffer of the other"
+    );
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
 }
 
@@ -127,7 +133,9 @@ reverse = { rate = "10Gbps", delay = "2ms" }
 [[flow]]"#;
     let text = SATELLITE.replace("pep = [{ node = \"gateway\" }]\n", "").replace("[[flow]]", second);
     let (pep, text) = (second.lines().nth(1).unwrap(), text.replace(second.lines().nth(1).unwrap(), ""));
-    let text = text.replace("seed = 1", &format!("seed = 1\n{pep}")).replace("to = \"terminal\"\npreset", "to = \"host\"\npreset");
+    let text = text
+        .replace("seed = 1", &format!("seed = 1\n{pep}"))
+        .replace("to = \"terminal\"\npreset", "to = \"host\"\npreset");
     let tables = Tables::run(&text, &[LARGE], None);
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [2_000_000]);
     assert_eq!(tables.texts("peps", "pep"), ["gateway", "far"], "in the direction of the data");
@@ -148,11 +156,11 @@ fn refusals_name_the_place() {
     let refusal = |set: &str| load(SATELLITE, "x.toml", &[set.to_owned()], None).unwrap_err().to_string();
     let side = |side: &str| refusal(&format!("pep.0.side=[{side}]"));
     let cases = [
-        (refusal("pep.0.node=gatewax"), "found \"gatewax\", expected a node that a link or a cell names: gateway, server, terminal"),
         (
-            refusal("pep=[{ node = \"gateway\" }, { node = \"gateway\" }]"),
-            "expected a node without another proxy",
+            refusal("pep.0.node=gatewax"),
+            "found \"gatewax\", expected a node that a link or a cell names: gateway, server, terminal",
         ),
+        (refusal("pep=[{ node = \"gateway\" }, { node = \"gateway\" }]"), "expected a node without another proxy"),
         (
             side("{ link = \"lan\", transport = { preset = \"linux\" } }"),
             "expected a link or a cell of the node gateway: wire, satellite",

@@ -22,6 +22,9 @@ pub enum AttachError {
     /// Another port receives this flow.
     #[error("another port receives this flow")]
     FlowTaken,
+    /// Another port receives all packets of the node.
+    #[error("another port receives all packets of node {0}")]
+    NodeTaken(u32),
 }
 
 /// A network of links and cells, with ports for endpoints.
@@ -46,6 +49,8 @@ pub struct Network<D, H, T> {
     port_nodes: Vec<NodeId>,
     /// By the flow of arriving packets, the port that receives them.
     ports_by_flow: FlowTable<PortId>,
+    /// By node, the port that receives all packets whose flow has no port of its own.
+    node_ports: Vec<Option<PortId>>,
     /// The number of datagrams without a next hop or a port.
     undeliverable: u64,
     /// The endpoints behind the ports.
@@ -69,6 +74,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         let ids = Ids::new(links.len(), cells.len());
         let (link_ends, cell_nodes) = next_hops::far_ends(&map, links.len(), cells.len());
         let mut is_host = vec![false; map.nodes()];
+        let node_ports = vec![None; map.nodes()];
         let mut next_hops: Vec<Box<[NextHop]>> = vec![Box::default(); map.nodes()];
         for host in hosts_at {
             is_host[host.index()] = true;
@@ -97,6 +103,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             successors,
             port_nodes: Vec::new(),
             ports_by_flow: FlowTable::new(),
+            node_ports,
             undeliverable: 0,
             hosts,
             taps,
@@ -131,6 +138,23 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
         self.ports_by_flow.insert(flow, port);
         Ok(())
+    }
+
+    /// Attaches a port to `node`, which receives the packets of all flows that have no port of their own, as the stack of a real host does.
+    ///
+    /// # Errors
+    /// If the node may not have ports, or if it has such a port already.
+    pub fn attach_host(&mut self, node: NodeId) -> Result<PortId, AttachError> {
+        if !self.is_host.get(node.index()).copied().unwrap_or_default() {
+            return Err(AttachError::NoPorts(node.0));
+        }
+        if self.node_ports[node.index()].is_some() {
+            return Err(AttachError::NodeTaken(node.0));
+        }
+        let port = PortId(self.port_nodes.len() as u32);
+        self.port_nodes.push(node);
+        self.node_ports[node.index()] = Some(port);
+        Ok(port)
     }
 
     /// The machine id of a port.

@@ -19,7 +19,10 @@ pub(crate) fn refused(why: &Refusal) -> PyErr {
 pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {
-        Error::NoRoute { .. }
+        Error::NoFlow
+        | Error::Kernel { .. }
+        | Error::NoNode { .. }
+        | Error::NoRoute { .. }
         | Error::NoStrategy { .. }
         | Error::ReadTrace { .. }
         | Error::Trace { .. }

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
+//! | `emulate` | runs a scenario in real time |
 //! | `strategies` | callbacks to ACK policies and congestion controllers written in Python |
 //! | `cancel` | a token that stops runs |
 //! | `errors` | the conversion of errors to exceptions |
@@ -10,6 +11,7 @@
 use pyo3::prelude::*;
 
 mod cancel;
+mod emulate;
 mod errors;
 mod run;
 mod strategies;
@@ -22,6 +24,8 @@ mod _core {
 
     #[pymodule_export]
     use super::cancel::Cancel;
+    #[pymodule_export]
+    use super::emulate::{EmulationResult, calibrate, emulate};
     #[pymodule_export]
     use super::run::{RunResult, load, metrics, run, schema};
     #[pymodule_export]

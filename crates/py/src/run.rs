@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
-use acklab_lab::{RunOptions, scenario};
+use acklab_lab::{RunOptions, Table, scenario};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
@@ -39,9 +39,9 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
 ///
 /// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures.
 /// `strategies` are classes by their name in the scenario; the interpreter is attached while they are called. Raises `ScenarioError`,
-/// `RunError`, the exceptions of strategies, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// `RunError`, the exceptions of strategies and of `watch`, which is told now and then what share of the duration has passed, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None))]
+#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None, watch=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -53,19 +53,25 @@ pub(crate) fn run(
     captures: Option<PathBuf>,
     cancel: Option<&Cancel>,
     strategies: Option<&Bound<'_, PyDict>>,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let fault = Fault::default();
     let strategies = named(strategies, &fault)?;
     let scenario = scenario::load_for(text, name, &sets, seed, &strategies).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
-    let options = RunOptions { base, captures, strategies };
+    let options = RunOptions { base, captures, strategies, ..RunOptions::default() };
+    let progress = options.progress.clone();
     let mut signal = None;
     let mut checked = Instant::now();
     let outcome = py.detach(|| {
         acklab_lab::run(&scenario, &options, || {
             if checked.elapsed() >= SIGNAL_CHECK {
                 checked = Instant::now();
-                signal = Python::attach(|py| py.check_signals()).err();
+                let told = |py: Python<'_>| {
+                    py.check_signals()?;
+                    watch.as_ref().map_or(Ok(()), |watch| watch.call1(py, (progress.share(),)).map(drop))
+                };
+                signal = Python::attach(told).err();
             }
             signal.is_none() && !fault.found() && !flag.load(Ordering::Relaxed)
         })
@@ -77,13 +83,19 @@ pub(crate) fn run(
         return Err(raised);
     }
     let results = outcome.map_err(|why| failed(name, &why))?;
-    let tables = PyDict::new(py);
-    for table in results.tables {
+    let tables = arrow_tables(py, results.tables)?;
+    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables })
+}
+
+/// Arrow record batches by name.
+pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
+    let batches = PyDict::new(py);
+    for table in tables {
         let name = table.name();
         let batch = table.into_arrow().map_err(|why| failed(name, &why.into()))?;
-        tables.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+        batches.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
     }
-    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables: tables.unbind() })
+    Ok(batches.unbind())
 }
 
 /// The descriptions of the columns of the metrics tables, as JSON.

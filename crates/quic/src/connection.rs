@@ -197,8 +197,7 @@ impl Connection {
     }
 
     fn endpoint_is_client(&self) -> bool {
-        self.client.is_some()
-            || self.connection.as_ref().is_some_and(|(_, connection)| connection.side().is_client())
+        self.client.is_some() || self.connection.as_ref().is_some_and(|(_, connection)| connection.side().is_client())
     }
 
     /// Starts the handshake. A server waits for it.

@@ -74,6 +74,10 @@ pub struct Config {
     /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators wait as much longer.
     #[serde(default)]
     pub late_answers: Duration,
+    /// How much later than aCCATime all nodes sense that the medium is busy, as a radio in software might. PPDUs that begin within both of
+    /// each other collide.
+    #[serde(default)]
+    pub late_sensing: Duration,
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hack: Option<hack::Config>,

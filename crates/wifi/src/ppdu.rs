@@ -26,6 +26,17 @@ pub struct Ppdu<D> {
     pub appended: Vec<u8>,
     /// Was it received?
     pub outcome: Outcome,
+    /// Its level at the addressed node, if the channel model has one.
+    pub signal: Option<Signal>,
+}
+
+/// Power levels at a receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signal {
+    /// Power of the PPDU in dBm.
+    pub power_dbm: f64,
+    /// Noise over the width of the channel in dBm, the noise figure included.
+    pub noise_dbm: f64,
 }
 
 /// The frame or frames of a PPDU.

@@ -24,6 +24,7 @@ pub use link::Link;
 pub use schedule::Presence;
 
 use crate::phy::{Band, Format, Mode, Standard, Width};
+use crate::ppdu::Signal;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant};
 use capture::{Capture, Overlap};
@@ -144,6 +145,13 @@ impl Reception {
     pub fn snr_db(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<f64> {
         let Model::Snr(air) = &self.model else { return None };
         Some(self.power_dbm(air, now, from, to) - air.noise_dbm(mode) - air.stream_loss_db(mode))
+    }
+
+    /// The levels at which `to` hears `from`. Returns `None` if the channel model has none.
+    #[must_use]
+    pub fn signal(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<Signal> {
+        let Model::Snr(air) = &self.model else { return None };
+        Some(Signal { power_dbm: self.power_dbm(air, now, from, to), noise_dbm: air.noise_dbm(mode) })
     }
 
     /// How PPDUs in `mode` are received that overlap with no other.

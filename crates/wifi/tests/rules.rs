@@ -246,6 +246,37 @@ fn a_block_ack_settles_the_whole_window() {
     assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
 }
 
+/// The spacings of two PPDUs that collide, in microseconds, if the medium is sensed so much later than in 4 us.
+fn spacings_of_collisions(late: &str) -> Vec<u64> {
+    let sources: Vec<Source> = (1..=2).map(|station| Source::upload(station, PACKET)).collect();
+    let config = cell_of(2, json!({"standard": "802.11a", "late_sensing": late}));
+    let mut cell = quiet(&config, &sources);
+    for (place, source) in sources.iter().enumerate() {
+        enter(&mut cell, at(1_000), source, place, 400);
+    }
+    play(&mut cell, at(2_000_000));
+    let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+    let collided: Vec<&Ppdu<Packet>> = data(&log).filter(|ppdu| ppdu.outcome == Outcome::Collided).collect();
+    let mut spacings: Vec<u64> = collided
+        .chunks_exact(2)
+        .map(|pair| {
+            assert!(pair[1].at < pair[0].at + pair[0].duration, "they overlap");
+            pair[1].at.since(pair[0].at).as_nanos() / 1_000
+        })
+        .collect();
+    spacings.sort_unstable();
+    spacings.dedup();
+    spacings
+}
+
+/// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the slot before.
+#[test]
+fn late_sensing_lets_adjacent_slots_collide() {
+    assert_eq!(spacings_of_collisions("0us"), [0]);
+    assert_eq!(spacings_of_collisions("9us"), [0, 9]);
+    assert_eq!(spacings_of_collisions("18us"), [0, 9, 18]);
+}
+
 /// Exchanges per second of stations that always upload.
 fn exchanges(stations: u32, settings: &Value) -> f64 {
     let sources: Vec<Source> = (1..=stations as usize).map(|station| Source::upload(station, PACKET)).collect();

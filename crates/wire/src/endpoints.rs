@@ -37,6 +37,20 @@ impl Endpoints {
         Self { source, destination }
     }
 
+    /// The endpoints of a connection between two nodes, from its client to its server. `number` tells the connections of the client apart.
+    ///
+    /// Every node has one [address](address_of_node), and every connection of a client a port of its own: 49152, 49153, and so on. The
+    /// server's port is 9; after the last port of the client, it is incremented.
+    #[must_use]
+    pub const fn of_nodes(client: u32, server: u32, number: u32) -> Self {
+        let ports = (u16::MAX - CLIENT_PORT) as u32 + 1;
+        let (round, port) = (number / ports, number % ports);
+        Self {
+            source: SocketAddrV4::new(address_of_node(client), CLIENT_PORT + port as u16),
+            destination: SocketAddrV4::new(address_of_node(server), SERVER_PORT + round as u16),
+        }
+    }
+
     /// The key of the flow with this IP protocol between them.
     #[must_use]
     pub fn flow_key(self, protocol: u8) -> FlowKey {
@@ -49,6 +63,12 @@ impl Endpoints {
     pub const fn reverse(self) -> Self {
         Self { source: self.destination, destination: self.source }
     }
+}
+
+/// The address of a node of a simulated network: 10.0.0.1 for node 0, 10.0.0.2 for node 1, and so on.
+#[must_use]
+pub const fn address_of_node(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(CLIENTS + 1 + node)
 }
 
 /// The key of the flow between two IPv6 endpoints.
@@ -83,6 +103,15 @@ impl fmt::Debug for Endpoints {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_node_has_one_address_and_each_of_its_connections_a_port() {
+        assert_eq!(Endpoints::of_nodes(0, 3, 0).to_string(), "10.0.0.1:49152 → 10.0.0.4:9");
+        assert_eq!(Endpoints::of_nodes(0, 300, 16_383).to_string(), "10.0.0.1:65535 → 10.0.1.45:9");
+        assert_eq!(Endpoints::of_nodes(0, 3, 16_384).to_string(), "10.0.0.1:49152 → 10.0.0.4:10");
+        let all: BTreeSet<_> = (0..40_000).map(|number| Endpoints::of_nodes(0, 1, number)).collect();
+        assert_eq!(all.len(), 40_000);
+    }
 
     #[test]
     fn the_first_connections_read_easily() {

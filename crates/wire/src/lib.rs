@@ -29,6 +29,6 @@ pub mod tcp;
 pub mod udp;
 pub mod varint;
 
-pub use endpoints::Endpoints;
+pub use endpoints::{Endpoints, address_of_node};
 pub use packet::IpPacket;
 pub use pdu::Pdu;

@@ -28,6 +28,7 @@ pub struct IpPacket {
     flow: FlowKey,
     destination: NodeId,
     ack_header: Option<AckHeader>,
+    payload: u32,
 }
 
 impl IpPacket {
@@ -48,6 +49,7 @@ impl IpPacket {
             flow: parsed.flow,
             destination: resolve(parsed.destination),
             ack_header: parsed.ack_header,
+            payload: parsed.payload as u32,
         })
     }
 
@@ -55,6 +57,12 @@ impl IpPacket {
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets
+    }
+
+    /// The octets of TCP's or UDP's payload that are present, at the end of the packet; zero for fragments and other protocols.
+    #[must_use]
+    pub const fn payload(&self) -> usize {
+        self.payload as usize
     }
 
     /// The octets, whose memory can be reused.
@@ -82,6 +90,7 @@ impl IpPacket {
             flow: self.flow,
             destination: self.destination,
             ack_header: ack.segment.ack_header(),
+            payload: 0,
         }
     }
 }

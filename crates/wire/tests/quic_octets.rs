@@ -61,11 +61,9 @@ fn the_header_of_the_client_initial_of_the_rfc() {
 #[test]
 fn the_server_initial_of_the_rfc() {
     let mut octets = hex("c1000000010008f067a5502a4262b50040750001");
-    octets.extend(hex(
-        "02000000000600405a020000560303ee fce7f7b37ba1d1632e96677825ddf739
+    octets.extend(hex("02000000000600405a020000560303ee fce7f7b37ba1d1632e96677825ddf739
          88cfc79825df566dc5430b9a045a1200 130100002e00330024001d00209d3c94
-         0d89690b84d08a60993c144eca684d10 81287c834d5311bcf32bb9da1a002b00 020304",
-    ));
+         0d89690b84d08a60993c144eca684d10 81287c834d5311bcf32bb9da1a002b00 020304"));
     octets.resize(octets.len() + TAG as usize, 0);
     let datagram = decode_datagram(&octets, Ecn::NotEct, 8).unwrap();
     let packet = datagram.packets.last().unwrap();
@@ -163,7 +161,8 @@ fn ack() -> impl Strategy<Value = Ack> {
 }
 
 fn frame() -> impl Strategy<Value = Frame> {
-    let direction = any::<bool>().prop_map(|both| if both { Direction::Bidirectional } else { Direction::Unidirectional });
+    let direction =
+        any::<bool>().prop_map(|both| if both { Direction::Bidirectional } else { Direction::Unidirectional });
     let streams = (direction, 0u64..=1 << 60);
     let offset = 0..=varint::LARGEST - 2000;
     prop_oneof![
@@ -175,8 +174,12 @@ fn frame() -> impl Strategy<Value = Frame> {
         (integer(), integer()).prop_map(|(stream, code)| Frame::StopSending { stream, code }),
         (offset.clone(), 0u16..2000).prop_map(|(offset, length)| Frame::Crypto(Crypto { offset, length })),
         vec(any::<u8>(), 1..80).prop_map(Frame::NewToken),
-        (integer(), offset, 0u16..2000, any::<bool>())
-            .prop_map(|(id, offset, length, is_end)| Frame::Stream(Stream { id, offset, length, is_end })),
+        (integer(), offset, 0u16..2000, any::<bool>()).prop_map(|(id, offset, length, is_end)| Frame::Stream(Stream {
+            id,
+            offset,
+            length,
+            is_end
+        })),
         integer().prop_map(Frame::MaxData),
         integer().prop_map(Frame::DataBlocked),
         integer().prop_map(Frame::RetireConnectionId),
@@ -199,7 +202,8 @@ fn frame() -> impl Strategy<Value = Frame> {
 }
 
 fn packet(is_long: bool) -> impl Strategy<Value = Packet> {
-    let header = (connection_id(0), connection_id(0), proptest::option::of(vec(any::<u8>(), 0..80)), any::<[bool; 2]>());
+    let header =
+        (connection_id(0), connection_id(0), proptest::option::of(vec(any::<u8>(), 0..80)), any::<[bool; 2]>());
     // Padding would merge with padding next to it.
     let frames = (vec(frame(), 1..6), 0u16..30);
     (header, any::<u32>(), 1u8..=4, frames).prop_map(move |(header, number, length, (mut frames, padding))| {

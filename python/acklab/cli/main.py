@@ -1,37 +1,82 @@
-"""The commands and their options."""
+"""The commands and their options. Each imports what it needs when it is called, so that help and completion wait for nothing."""
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from acklab.errors import AcklabError
-from acklab.terminal import err
+from acklab.errors import AcklabError, UsageError
+
+if TYPE_CHECKING:
+    from acklab.strategies import Strategies
 
 app = typer.Typer(
     name="acklab",
     help="A laboratory for the acknowledgements of transport protocols.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
+
+
+def _examples(*commands: str) -> str:
+    """Examples as they stand below the help of a command."""
+    # A line with nothing but a backspace keeps what follows from being folded into one paragraph.
+    return "\b\n" + "\n".join(["Examples:", *(f"  acklab {command}" for command in commands)])
+
+
+def _complete_keys(incomplete: str) -> list[str]:
+    """Keys of the scenario on the command line, for --set and --grid."""
+    from acklab.cli.completion import keys
+
+    return keys(incomplete)
+
+
+def _complete_studies(incomplete: str) -> list[str]:
+    from acklab.cli.completion import studies
+
+    return studies(incomplete)
+
+
+def _complete_templates(incomplete: str) -> list[tuple[str, str]]:
+    from acklab.templates import templates
+
+    return [(name, title) for name, title in templates().items() if name.startswith(incomplete)]
+
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Scenario: TOML, or JSON of the same shape.", show_default=False)
 ]
 Sets = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value, such as flow.0.congestion=newreno.")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a value, such as flow.0.congestion=newreno.", autocompletion=_complete_keys
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one a core).", show_default=False)
 ]
+StrategyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategy",
+        metavar="FILE:CLASS",
+        help="An ACK policy or congestion controller of yours, which the scenario names by its class; NAME=FILE:CLASS for another name.",
+    ),
+]
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "run studies/ack_compression/experiment_55.toml",
+        "run cell.toml --set wifi.0.station.0.count=5 --seed 2 --out out/five",
+        "run cell.toml --json | jq '.flows[].mean_throughput_l4'",
+        'run path.toml --strategy mine.py:EveryThird --set \'flow.0.ack={policy = "custom", name = "EveryThird"}\'',
+    )
+)
 def run(
     file: ScenarioFile,
     set_: Sets = None,
@@ -39,15 +84,59 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the tables there, as Parquet.", show_default=False)
     ] = None,
+    strategy: StrategyOption = None,
     json_: Json = False,
 ) -> None:
     """Run one scenario and show its tables."""
     from acklab.cli.run import run_command
 
-    run_command(file, set_ or [], seed, out, json_)
+    run_command(file, set_ or [], seed, out, json_, _strategies(strategy))
 
 
-@app.command()
+@app.command(name="emulate")
+def emulate_(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Scenario: TOML, or JSON of the same shape.", show_default=False)
+    ] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="With --at: the command.", show_default=False)
+    ] = None,
+    set_: Sets = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the tables and the output of applications there.", show_default=False),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Run the command behind -- on this node.", show_default=False)
+    ] = None,
+    shell: Annotated[str | None, typer.Option(metavar="NODE", help="Open a shell on this node.", show_default=False)] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Run one scenario in real time, with real packets and the kernel's TCP. Needs root.
+
+    Exit status 3: it has finished, but packets were late or lost, so that its results may not be trusted.
+    """
+    from acklab.cli.emulate import calibrate_command, emulate_command
+
+    if calibrate:
+        calibrate_command(json_)
+        return
+    if file is None:
+        raise UsageError("found no scenario, expected a file, or --calibrate")
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [])
+
+
+@app.command(
+    epilog=_examples(
+        "sweep path.toml --grid flow.0.congestion=newreno,cubic,bbr --seeds 5",
+        "sweep path.toml --grid link.btl.reverse.gate.interval=1ms,5ms --vary flow.0.start=0ms..5ms --seeds 10 --out out/gate",
+        "sweep studies/ack_policies/path.toml --grid path=@studies/ack_policies/paths.toml:geo,vdsl",
+    )
+)
 def sweep(
     file: ScenarioFile,
     out: Annotated[
@@ -56,7 +145,10 @@ def sweep(
     grid: Annotated[
         list[str] | None,
         typer.Option(
-            "--grid", metavar="KEY=A,B,C", help="Values of a key, or variants from a file: NAME=@FILE; repeat it for more."
+            "--grid",
+            metavar="KEY=A,B,C",
+            help="Values of a key, or variants from a file: NAME=@FILE; repeat it for more.",
+            autocompletion=_complete_keys,
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, counted up from that of the scenario.")] = 1,
@@ -67,17 +159,22 @@ def sweep(
             "--vary", metavar="KEY=A..B", help="Draw a value anew for each seed but the first, such as flow.0.start=0ms..5ms."
         ),
     ] = None,
+    strategy: StrategyOption = None,
     jobs: Jobs = None,
+    json_: Json = False,
 ) -> None:
     """Run all points of a grid, for all seeds, on all cores."""
     from acklab.cli.sweep import sweep_command
 
-    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs)
+    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [])
 
 
-@app.command()
+@app.command(epilog=_examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
 def study(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME…", help="Studies, by name.", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME…", help="Studies, by name.", show_default=False, autocompletion=_complete_studies),
+    ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds.")] = False,
     out: Annotated[
@@ -100,18 +197,61 @@ def studies() -> None:
     studies_command()
 
 
-@app.command()
+@app.command(epilog=_examples("show out/first", "show out/sweep --json"))
+def show(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with the results of a run, a sweep or a study.", show_default=False)
+    ],
+    json_: Json = False,
+) -> None:
+    """Show results that were kept, as they were shown when they were new."""
+    from acklab.cli.show import show_command
+
+    show_command(folder, json_)
+
+
+@app.command(epilog=_examples("compare out/newreno out/bbr", "compare out/a out/b out/c --table flows --only mean_throughput_l4"))
+def compare(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR DIR…", help="Folders with results of runs.", show_default=False)],
+    table: Annotated[str, typer.Option(metavar="NAME", help="One table only, such as flows or links.", show_default=False)] = "",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="METRIC", help="These metrics only; repeat it for more.")
+    ] = None,
+) -> None:
+    """Set several runs side by side: first what differs between their scenarios, then their tables."""
+    from acklab.cli.show import compare_command
+
+    compare_command(folders, table, only or [])
+
+
+@app.command(epilog=_examples("report out/first", "report out"))
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results.", show_default=False)],
 ) -> None:
     """Write DIR/report.html, which opens from disk and needs no network."""
     from acklab.report import write_report
-    from acklab.terminal import out
+    from acklab.scenario import printable
 
-    out.print(write_report(folder), highlight=False, soft_wrap=True)
+    print(printable(write_report(folder)))
 
 
-@app.command()
+@app.command(epilog=_examples("new", "new satellite", "new cell --out office.toml"))
+def new(
+    template: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="What to begin with; none lists them.", autocompletion=_complete_templates),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it there (default: KIND.toml).", show_default=False)
+    ] = None,
+) -> None:
+    """Write a commented scenario to begin with."""
+    from acklab.cli.new import new_command
+
+    new_command(template, out)
+
+
+@app.command(epilog=_examples("check cell.toml", "check cell.toml --json | jq .flow"))
 def check(file: ScenarioFile, set_: Sets = None, json_: Json = False) -> None:
     """Check a scenario without running it."""
     from acklab.cli.run import check_command
@@ -119,7 +259,7 @@ def check(file: ScenarioFile, set_: Sets = None, json_: Json = False) -> None:
     check_command(file, set_ or [], json_)
 
 
-@app.command()
+@app.command(epilog=_examples("schema > acklab.schema.json"))
 def schema() -> None:
     """Print the JSON Schema of scenarios, for editors to complete from."""
     import json
@@ -127,6 +267,14 @@ def schema() -> None:
     from acklab import core
 
     print(json.dumps(core.schema(), indent=2))
+
+
+def _strategies(given: list[str] | None) -> "Strategies | None":
+    if not given:
+        return None
+    from acklab.strategy_files import strategy_files
+
+    return {**strategy_files(given)}
 
 
 def _show_version(value: bool) -> None:
@@ -146,19 +294,44 @@ def _root(
 
 def main() -> None:
     """Runs the command line; what a person did wrong is told in one message, never as a traceback."""
+    sys.exit(_main())
+
+
+def _main() -> int:
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = 141  # the reader of our output has gone: there is nobody left to tell
+    except OSError as error:
+        _say(f"standard output: cannot write it: {error.strerror or error}")
+        code = 1
+    if code in (1, 141):
+        # Python would complain once more when it closes what cannot be written.
+        try:
+            sys.stdout.flush()
+        except OSError:
+            sys.stdout = None
+    return code
+
+
+def _run() -> int:
     try:
         app(standalone_mode=True)
     except AcklabError as error:
         _say(str(error))
-        sys.exit(error.exit_code)
+        return error.exit_code
     except KeyboardInterrupt:
         _say("stopped")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone: there is nobody left to tell. Python would complain once more when it closes it.
-        sys.stdout = None
-        sys.exit(141)
+        return 130
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0 if done.code is None else 1
+    return 0
 
 
 def _say(message: str) -> None:
-    err.print(f"[bold red]error:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    text = message.encode("utf-8", "backslashreplace").decode()
+    if sys.stderr.isatty():
+        print(f"\x1b[1;31merror:\x1b[0m {text}", file=sys.stderr)
+    else:
+        print(f"error: {text}", file=sys.stderr)

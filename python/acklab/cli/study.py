@@ -4,6 +4,7 @@ import json
 import math
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
@@ -11,9 +12,10 @@ from rich.text import Text
 
 from acklab.errors import Cancelled, UsageError
 from acklab.metrics import written
-from acklab.studies import StudyResult, discover, find, run_study
-from acklab.terminal import err, out
-from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, summary
+from acklab.scenario import printable
+from acklab.studies import discover, find, run_study
+from acklab.terminal import out, tell
+from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
 
 _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
 
@@ -30,11 +32,11 @@ def study_command(names: list[str], everything: bool, quick: bool, folder: Path,
         except Cancelled as error:
             raise Cancelled(f"{error}\nwhat is finished is kept; go on with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
         if not as_json:
-            _show(results[-1])
+            show(results[-1].study.file.title, results[-1].findings)
     if as_json:
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))
     else:
-        err.print(f"kept in {folder}; next: acklab report {shlex.quote(str(folder))}", highlight=False, soft_wrap=True)
+        tell(f"kept in {printable(folder)}; next: acklab report {shlex.quote(printable(folder))}")
 
 
 def studies_command() -> None:
@@ -48,14 +50,14 @@ def studies_command() -> None:
     out.print(table)
 
 
-def _show(result: StudyResult) -> None:
-    file = result.study.file
-    out.print(Text.assemble((file.title, "bold"), (f"  {summary(result.findings)}", "dim")))
+def show(title: str, findings: Sequence[Finding]) -> None:
+    """Prints the claims of a study, and why those differ that do."""
+    out.print(Text.assemble((title, "bold"), (f"  {summary(findings)}", "dim")))
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("claim", "published", "ours", "interval", "unit", "±", "verdict"):
         table.add_column(name, justify="right" if name in ("published", "ours", "interval", "±") else "left")
     group = ""
-    for finding in result.findings:
+    for finding in findings:
         if finding.group != group:
             group = finding.group
             table.add_row(Text(group, style="dim italic"))
@@ -70,6 +72,6 @@ def _show(result: StudyResult) -> None:
             Text(finding.verdict_text, style=_STYLES[finding.verdict]),
         )
     out.print(table)
-    for finding in result.findings:
+    for finding in findings:
         if finding.note and finding.verdict != REPRODUCED:
             out.print(Text(f"  {finding.title}: {finding.note}", style="dim"))

@@ -1,6 +1,6 @@
 """Figures of results, in Plotly and in one style.
 
-Every function gives a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `write_html`.
+Every function gives a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `save`.
 
 theme            colours, template, thinning of long series
 operating_point  over time; against what is in flight; in the plane of throughput and RTT
@@ -13,6 +13,7 @@ ratio            ratios to a baseline over the axes of a grid
 comparison       ours beside what was published
 bars             means in groups, with intervals, beside what was published
 error_bars       intervals as Plotly takes them
+saving           figures as HTML, SVG, PDF or PNG
 """
 
 from acklab.figures.air import air_timeline
@@ -24,6 +25,7 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
 from acklab.figures.packets import packet_numbers
 from acklab.figures.ratio import ratio_map
+from acklab.figures.saving import save
 from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
@@ -41,4 +43,5 @@ __all__ = [
     "packet_numbers",
     "profiles",
     "ratio_map",
+    "save",
 ]

@@ -22,10 +22,15 @@ class Optimum:
 def optimum(result: Result) -> Optimum | None:
     """The optimum of the first flow, or None where the table does not tell.
 
+    A Wi-Fi cell delivers less than the rate of its PHY by as much as contention, preambles and acknowledgements take, and shares it among
+    its stations: for a flow through a cell the rate of the PHY would be no optimum, and there is none.
+
     Utilisation is throughput over rate, or flight over their product, and estimated queueing delay is smoothed RTT less that of the
     empty path; so each denominator follows from the mean and the ratio that stand side by side.
     """
     flow = result.flows.to_dicts()[0]
+    if "stations" in result.tables and {flow.get("src"), flow.get("dst")} & set(result.stations["node"]):
+        return None
     rate = _divide(flow, "mean_throughput_l4", "mean_utilization_bw_l4")
     product = _divide(flow, "mean_in_flight_l4", "mean_utilization_bdp_l4")
     rtt = _number(flow, "mean_srtt_l4") - _number(flow, "mean_est_qdelay_l4")

@@ -1,14 +1,19 @@
 """A value over the keys of a grid."""
 
 import math
+import re
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import SEQUENTIAL, colour, faded, finish
 from acklab.samples import Within
 from acklab.statistics import intervals
+
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-zµ]*)")
 
 
 def heat_map(
@@ -76,34 +81,70 @@ def profiles(
 ) -> go.Figure:
     """The mean of a column along another, one line for each value of a third, with intervals of 95 % over seeds as bands.
 
+    Numbers with one unit, such as 1ms and 5ms, stand at their places, on a logarithmic axis if they span a factor of 20; anything else is
+    a category, and its means are dots that no line joins.
+
     `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError as that does.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
     )
+    numbers = _numbers([str(place) for place in frame[x].unique(maintain_order=True)])
     for index, name in enumerate(panels, start=1):
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
         for order, group in enumerate(part[colour_by].unique(maintain_order=True).to_list()):
             points = intervals(part.filter(pl.col(colour_by) == group), [x], value, within=within)
             label, ink = f"{colour_by} {group}", colour(order)
-            places = [str(place) for place in points[x]]
-            if points["low"].null_count() == 0:
+            common = {"name": label, "legendgroup": label, "showlegend": index == 1, "row": 1, "col": index}
+            if numbers is None:
+                # Between categories there is nothing that a line could stand for.
                 figure.add_scatter(
-                    x=[*places, *reversed(places)], y=[*points["high"], *reversed(points["low"].to_list())], fill="toself",
+                    x=[str(place) for place in points[x]], y=points["mean"], mode="markers", marker={"color": ink, "size": 9},
+                    error_y=error_bars(half_widths(points), ink), hovertemplate="%{x} · %{y:.3f}", **common,
+                )  # fmt: skip
+                continue
+            along = sorted(
+                zip((numbers[str(place)] for place in points[x]), points.iter_rows(named=True), strict=True),
+                key=lambda one: one[0],
+            )
+            places = [place for place, _ in along]
+            if points["low"].null_count() == 0 and len(along) > 1:
+                bounds = [row["high"] for _, row in along] + [row["low"] for _, row in reversed(along)]
+                figure.add_scatter(
+                    x=[*places, *reversed(places)], y=bounds, fill="toself", mode="lines",
                     fillcolor=faded(ink, 0.16), line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=label,
                     row=1, col=index,
                 )  # fmt: skip
             figure.add_scatter(
-                x=places, y=points["mean"], name=label, legendgroup=label, showlegend=index == 1, mode="lines+markers",
-                line={"color": ink, "width": 2}, hovertemplate="%{x} · %{y:.3f}", row=1, col=index,
+                x=places, y=[row["mean"] for _, row in along], mode="lines+markers",
+                error_y=error_bars(half_widths(points), ink) if len(along) == 1 else None,
+                line={"color": ink, "width": 2}, hovertemplate="%{x} · %{y:.3f}", **common,
             )  # fmt: skip
-        figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
+        if numbers is None:
+            figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
+        else:
+            ticks = {"tickvals": list(numbers.values()), "ticktext": list(numbers)}
+            figure.update_xaxes(
+                title_text=x_title, type="log" if _spans_decades(numbers) else "linear", **ticks, row=1, col=index
+            )
     figure.update_yaxes(title_text=title, rangemode="tozero", row=1, col=1)
     finish(figure, 430)
     # The titles of the panels are where the legend would be.
     figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
     return figure
+
+
+def _numbers(names: Sequence[str]) -> dict[str, float] | None:
+    """The number of each value of an axis, in the unit that all of them share; None if they are categories."""
+    found = [_NUMBER.fullmatch(name) for name in names]
+    if len({match[2] for match in found if match}) != 1 or not all(found):
+        return None
+    return {name: float(match[1]) for name, match in zip(names, found, strict=True) if match}
+
+
+def _spans_decades(numbers: Mapping[str, float]) -> bool:
+    return min(numbers.values()) > 0 and max(numbers.values()) > 20 * min(numbers.values())
 
 
 def _level(cell: dict[str, float] | None, log: bool) -> float | None:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from acklab import store
 from acklab.errors import StoreError
+from acklab.tables import Table
 from acklab.verdict import Finding
 
 DOCUMENT_FILE = "report.json"
@@ -31,31 +32,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of text. `best` names the cells, by row and column, that are shown as the best of their row."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
-    best: frozenset[tuple[int, int]] = frozenset()
-    commands: Sequence[str] = ()
-    numeric_from: int = 1
-    """Columns from here on are numbers: they are set flush right."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "kind": "table",
-            "head": list(self.head),
-            "rows": [list(row) for row in self.rows],
-            "caption": self.caption,
-            "best": sorted(list(cell) for cell in self.best),
-            "commands": list(self.commands),
-            "numeric_from": self.numeric_from,
-        }
-
-
-@dataclass(frozen=True)
 class Section:
     """A heading, text in Markdown, and what belongs to it."""
 
@@ -65,7 +41,23 @@ class Section:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {"title": self.title, "text": self.text, "items": [item.to_dict() for item in self.items]}
+        items = [_table(item) if isinstance(item, Table) else item.to_dict() for item in self.items]
+        return {"title": self.title, "text": self.text, "items": items}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    """Plain values."""
+    return {
+        "kind": "table",
+        "head": list(table.head),
+        "rows": [list(row) for row in table.rows],
+        "caption": table.caption,
+        "best": sorted(list(cell) for cell in table.best),
+        "commands": list(table.commands),
+        "numeric_from": table.numeric_from,
+        "text": sorted(table.text),
+        "left_out": table.left_out,
+    }
 
 
 @dataclass(frozen=True)

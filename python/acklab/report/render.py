@@ -57,6 +57,8 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["height"] = int(item["figure"]["layout"].get("height", 400))
             else:
                 item["best"] = {tuple(cell) for cell in item["best"]}
+                # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
+                item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
     return view
 
 

@@ -10,13 +10,13 @@ from acklab import figures, store
 from acklab.errors import StoreError
 from acklab.figures.air import around_first_collision
 from acklab.figures.packets import around_first_retransmission
+from acklab.remarks import remarks
 from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
-from acklab.report.tables import frame_table, metric_table
 from acklab.result import Result, load_result
 from acklab.samples import kinds_of_flow
-from acklab.statistics import uses_of_air
 from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
+from acklab.tables import plain_table, tables_of
 
 REPORT_FILE = "report.html"
 
@@ -54,26 +54,15 @@ def _is_own(place: Path, folder: Path) -> bool:
     return place == folder or not (folder / DOCUMENT_FILE).is_file()
 
 
-_METRIC_TABLES = (
-    ("flows", "Flows"),
-    ("links", "Links"),
-    ("stations", "Stations"),
-    ("hack", "ACKs on answers"),
-    ("network", "Network"),
-)
+_SIDE_BY_SIDE = 24
+"""Flows, links or nodes that a page shows side by side."""
+_POINTS = 500
+"""Rows of the table of points that a page has; the Parquet files have them all."""
 
 
 def _of_run(name: str, result: Result) -> Document:
     command = [result.provenance.command]
-    tables = [
-        metric_table(result, table, caption, command)
-        for table, caption in _METRIC_TABLES
-        if table in result.tables and result.table(table).height
-    ]
-    if "airtime" in result.tables:
-        tables.append(frame_table(uses_of_air(result.airtime), "Time on the air"))
-    if "acks" in result.tables:
-        tables.append(frame_table(result.acks, "Acknowledgements by reason"))
+    tables = tables_of(result, command, _SIDE_BY_SIDE)
     drawn: list[Figure] = []
     if {"operating_point", "throughput"} <= set(result.tables):
         drawn += [
@@ -86,7 +75,11 @@ def _of_run(name: str, result: Result) -> Document:
     ]
     if "packets" in result.tables:
         window = around_first_retransmission(result)
-        drawn.append(Figure(figures.packet_numbers(result, window=window), "Packet number over time", command))
+        drawn.append(
+            Figure(
+                figures.packet_numbers(result, window=window), f"Packet number over time of {result.flows['flow'][0]}", command
+            )
+        )
     if "air" in result.tables and result.air.height:
         drawn.append(Figure(figures.air_timeline(result.air, window=around_first_collision(result.air)), "On the air", command))
     return Document(
@@ -94,12 +87,17 @@ def _of_run(name: str, result: Result) -> Document:
         title=str(result.scenario.get("title") or name),
         revision=result.provenance.revision,
         version=result.provenance.version,
-        sections=(Section("Metrics", items=tables), Section("Figures", items=drawn)),
+        sections=(Section("Metrics", _remarks(result), tables), Section("Figures", items=drawn)),
     )
 
 
+def _remarks(result: Result) -> str:
+    """What a reader should know of the run, in Markdown."""
+    return "\n".join(f"* **Note:** {remark}" for remark in remarks(result))
+
+
 def _of_sweep(result: SweepResult) -> Document:
-    metadata = store.read_metadata(result.directory / "flows.parquet") if result.failures or result.commands else {}
+    metadata = store.read_metadata(result.directory / "flows.parquet")
     flows = result.flows
     names = list(result.columns.values())
     command = [metadata.get("acklab.command", "")]
@@ -109,14 +107,15 @@ def _of_sweep(result: SweepResult) -> Document:
         for figure, what in _over_grid(flows, names, metric, title)
     ]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
-    table = frame_table(flows.select(name for name in shown if name in flows.columns), "Points")
-    sections = [Section("Sweep", items=[*items, table])]
+    points = flows.select(name for name in shown if name in flows.columns)
+    table = plain_table(points.to_dicts(), "Points", result.units("flows"), limit=_POINTS)
+    sections = [Section("Sweep", items=[result.summary_table(), *items, table])]
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
         sections.append(Section("Points that failed", lines))
     return Document(
         name=result.directory.name,
-        title=f"Sweep {result.directory.name}",
+        title=result.directory.name if result.directory.name.lower().startswith("sweep") else f"Sweep {result.directory.name}",
         revision=metadata.get("acklab.revision", ""),
         version=metadata.get("acklab.version", ""),
         seeds=len(result.seeds),

@@ -5,7 +5,8 @@ that we hold ourselves to) and, if it has figures or sweeps, `study.py`.
 
 claim        one published number
 tables       claims of one shape, written as a table
-definition   what stands in claims.toml, and where studies are found
+definition   what stands in claims.toml
+folders      where studies are found
 traces       trace files that are generated
 metric       how a number is read from the tables of a run
 bench        what study.py works with
@@ -16,12 +17,37 @@ runner       reruns a study and writes down what came out
 closed_form  goodput of a Wi-Fi cell by the mean cycle of its frame exchange
 """
 
-from acklab.studies.bench import Bench
-from acklab.studies.claim import Claim
-from acklab.studies.definition import Study, discover, find
-from acklab.studies.measure import Measure
-from acklab.studies.runner import StudyResult, run_study
-from acklab.studies.runs import Runs
-from acklab.verdict import Finding
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acklab.studies.bench import Bench
+    from acklab.studies.claim import Claim
+    from acklab.studies.definition import Study, discover, find
+    from acklab.studies.measure import Measure
+    from acklab.studies.runner import StudyResult, run_study
+    from acklab.studies.runs import Runs
+    from acklab.verdict import Finding
+
+_NAMES = {
+    "Bench": "acklab.studies.bench",
+    "Claim": "acklab.studies.claim",
+    "Finding": "acklab.verdict",
+    "Measure": "acklab.studies.measure",
+    "Runs": "acklab.studies.runs",
+    "Study": "acklab.studies.definition",
+    "StudyResult": "acklab.studies.runner",
+    "discover": "acklab.studies.definition",
+    "find": "acklab.studies.definition",
+    "run_study": "acklab.studies.runner",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Listing the studies needs none of what running them does.
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_NAMES[name]), name)
+
 
 __all__ = ["Bench", "Claim", "Finding", "Measure", "Runs", "Study", "StudyResult", "discover", "find", "run_study"]

@@ -12,11 +12,9 @@ from pydantic import Field, ValidationError
 from acklab import store
 from acklab.errors import StoreError, UsageError
 from acklab.studies.claim import Claim, Strict
+from acklab.studies.folders import CLAIMS_FILE, names, studies_folder
 from acklab.studies.tables import expand
 from acklab.studies.traces import Trace
-
-CLAIMS_FILE = "claims.toml"
-_ENVIRONMENT = "ACKLAB_STUDIES"
 
 
 class StudyFile(Strict):
@@ -100,21 +98,6 @@ def _place(location: tuple[int | str, ...], claims: Sequence[Mapping[str, Any]])
     return ".".join(str(part) for part in location)
 
 
-def studies_folder() -> Path:
-    """Where studies are: $ACKLAB_STUDIES, else `studies` here or in a folder above, else in the checkout of acklab.
-
-    Raises UsageError if there is none.
-    """
-    given = os.environ.get(_ENVIRONMENT)
-    if given:
-        return Path(given)
-    here = Path.cwd()
-    for folder in (*(place / "studies" for place in (here, *here.parents)), Path(__file__).resolve().parents[3] / "studies"):
-        if folder.is_dir() and any(folder.glob(f"*/{CLAIMS_FILE}")):
-            return folder
-    raise UsageError(f"found no folder studies/ here or above, expected one with studies (or its path in ${_ENVIRONMENT})")
-
-
 def discover() -> list[Study]:
     """All studies, by name. Raises UsageError, StoreError."""
     return [Study.read(path.parent) for path in sorted(studies_folder().glob(f"*/{CLAIMS_FILE}"))]
@@ -123,7 +106,7 @@ def discover() -> list[Study]:
 def find(name: str) -> Study:
     """The study of that name. Raises UsageError naming those that there are."""
     folder = studies_folder()
-    known = sorted(path.parent.name for path in folder.glob(f"*/{CLAIMS_FILE}"))
+    known = names()
     if name not in known:
         raise UsageError(f"found no study {name!r} in {folder}, expected one of: {', '.join(known)}")
     return Study.read(folder / name)

@@ -9,6 +9,7 @@ from typing import cast
 
 from acklab import core, store
 from acklab.errors import AcklabError, RunError, UsageError
+from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.result import Result
 from acklab.statistics import Interval, mean_interval
@@ -19,12 +20,12 @@ from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.sweeps import Point
-from acklab.verdict import Finding
+from acklab.verdict import Finding, summary
 
 _Key = tuple[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """A study and what came out; `document` is what the report shows of it, as kept in `folder`."""
 
@@ -32,6 +33,30 @@ class StudyResult:
     folder: Path
     findings: tuple[Finding, ...]
     document: Document
+
+    def __repr__(self) -> str:
+        """Short: a study may have hundreds of claims."""
+        return f"StudyResult({self.study.name!r}: {summary(self.findings)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the claims, and how far ours are from the published numbers."""
+        from acklab.figures import comparison
+        from acklab.notebook import page
+        from acklab.tables import Table
+
+        head = ["claim", "published", "ours", "low", "high", "unit", "verdict"]
+        rows = [
+            [
+                one.title,
+                *(written(value) for value in (one.published, one.measured, one.low, one.high)),
+                one.unit,
+                one.verdict_text,
+            ]
+            for one in self.findings
+        ]
+        table = Table(head, rows, "Claims", text=frozenset({5, 6}))
+        figure = comparison(self.findings).to_html(full_html=False, include_plotlyjs="cdn") if self.findings else ""
+        return page(self.study.file.title, summary(self.findings), [table], figure)
 
 
 def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int | None = None, quiet: bool = False) -> StudyResult:

@@ -1,15 +1,11 @@
 """Trace files that a study generates: when a link may deliver, as mahimahi's traces tell it."""
 
-import random
-from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from acklab.studies.claim import Strict
-
-OPPORTUNITY_BITS = 1504 * 8
-"""What may leave at an opportunity: a packet of 1500 octets and its header of 4, as in mahimahi."""
+from acklab.traces import poisson
 
 
 class Trace(Strict):
@@ -25,13 +21,4 @@ class Trace(Strict):
     @property
     def text(self) -> str:
         """The file: a line for each opportunity, with its millisecond."""
-        return _poisson(self.rate, self.seconds, self.seed)
-
-
-@cache
-def _poisson(rate: float, seconds: int, seed: int) -> str:
-    chance = random.Random(seed)
-    lines, now = [], 0.0
-    while (now := now + 1000 * chance.expovariate(rate * 1e6 / OPPORTUNITY_BITS)) < seconds * 1000:
-        lines.append(f"{int(now)}\n")
-    return "".join(lines)
+        return poisson(self.rate, self.seconds, self.seed)

@@ -49,6 +49,8 @@ class Grid:
         """
         if isinstance(grid, Grid):
             return grid
+        if isinstance(grid, str):
+            raise UsageError(f'grid: found the text {grid!r}, expected a list such as ["flow.0.congestion=newreno,cubic"]')
         pairs = list(grid.items()) if isinstance(grid, Mapping) else [_parse(text) for text in grid]
         axes: dict[str, Axis] = {}
         for name, given in pairs:
@@ -121,6 +123,8 @@ def _axis(name: str, given: "Iterable[object] | Mapping[str, object] | Variants"
         return Axis.of_variants(given)
     if isinstance(given, Mapping):
         return Axis.of_variants(Variants.of(name, given))
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"grid {name!r}: found {given!r}, expected a list of values")
     values = [literal(value) for value in given]
     if len({*values}) < len(values):
         raise UsageError(f"grid {name!r}: found a value twice in {', '.join(values)}")
@@ -195,6 +199,8 @@ class Variation:
 
 def variations(given: Mapping[str, str] | Sequence[str]) -> tuple[Variation, ...]:
     """Variations from {"flow.0.start": "0ms..5ms"} or ["flow.0.start=0ms..5ms"]. Raises UsageError."""
+    if isinstance(given, str):
+        raise UsageError(f'vary: found the text {given!r}, expected a list such as ["flow.0.start=0ms..5ms"]')
     if isinstance(given, Mapping):
         return tuple(Variation.parse(key, text) for key, text in given.items())
     pairs = (text.partition("=") for text in given)

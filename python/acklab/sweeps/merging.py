@@ -1,5 +1,6 @@
 """One table over all points of a sweep, in the order of the points whatever order they were run in."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -8,10 +9,19 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from acklab.errors import StoreError
 from acklab.store import read_metadata, read_table, table_files, writing
 from acklab.sweeps.point import Point
 
 _ROWS_AT_ONCE = 1 << 16
+
+
+class DamagedPoint(StoreError):
+    """A point that was finished cannot be read any more."""
+
+    def __init__(self, point: Point, message: str) -> None:
+        super().__init__(message)
+        self.point = point
 
 
 @dataclass
@@ -40,7 +50,7 @@ def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metada
     """Writes each table of the finished points as one Parquet file into `store`.
 
     Each point comes with the columns that tell it from the others, by name; the columns `point` and `seed` are added. Raises
-    StoreError if a point cannot be read, naming the file, or if the tables cannot be written.
+    DamagedPoint if one cannot be read, naming the file, and StoreError if the tables cannot be written.
     """
     with ExitStack() as stack:
         merged: dict[str, _Merged] = {}
@@ -48,7 +58,10 @@ def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metada
             if not point.is_done(store):
                 continue
             for name, path in table_files(point.folder(store)).items():
-                table = _with_columns(read_table(path), index, point.seed, columns)
+                try:
+                    table = _with_columns(read_table(path), index, point.seed, columns)
+                except StoreError as error:
+                    raise DamagedPoint(point, str(error)) from error
                 if name not in merged:
                     schema = table.schema.with_metadata(dict(metadata))
                     temporary = stack.enter_context(writing(store / f"{name}.parquet"))
@@ -64,8 +77,9 @@ def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metada
 def _remove_stale(store: Path, merged: Mapping[str, object]) -> None:
     """Removes tables over the points of an earlier grid that this one does not yield."""
     for path in store.glob("*.parquet"):
-        if path.stem not in merged and "acklab.grid" in read_metadata(path):
-            path.unlink()
+        with contextlib.suppress(StoreError):  # another sweep has removed it first, or it is not ours
+            if path.stem not in merged and "acklab.grid" in read_metadata(path):
+                path.unlink(missing_ok=True)
 
 
 def _with_columns(table: pa.Table, index: int, seed: int, columns: Mapping[str, str]) -> pa.Table:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from acklab import core
 from acklab.errors import UsageError
 from acklab.scenario import Source
+from acklab.strategy_files import StrategyFile
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.point import Point
 
@@ -22,6 +23,7 @@ class Plan:
     sets: tuple[str, ...]
     vary: tuple[Variation, ...]
     points: tuple[tuple[Point, Mapping[str, str]], ...]
+    strategies: tuple[StrategyFile, ...] = ()
 
     @classmethod
     def of(
@@ -31,6 +33,7 @@ class Plan:
         seeds: int | Sequence[int],
         sets: Sequence[str] = (),
         vary: Sequence[Variation] = (),
+        strategies: Sequence[StrategyFile] = (),
     ) -> "Plan":
         """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError."""
         if isinstance(seeds, int):
@@ -47,8 +50,8 @@ class Plan:
             for order, seed in enumerate(chosen):
                 # The first seed runs the scenario as it is written.
                 chance = [f"{variation.key}={variation.draw(seed)}" for variation in vary] if order else []
-                points.append((Point.of(source, [*changes, *chance], seed), values))
-        return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points))
+                points.append((Point.of(source, [*changes, *chance], seed, strategies), values))
+        return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies))
 
     @property
     def command(self) -> str:
@@ -58,6 +61,8 @@ class Plan:
             words += ["--set", change]
         for variation in self.vary:
             words += ["--vary", str(variation)]
+        for file in self.strategies:
+            words += ["--strategy", file.text]
         return shlex.join([*words, "--seeds", str(len(self.seeds))])
 
     def metadata(self) -> dict[str, str]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from acklab import core
 from acklab.errors import ScenarioError, UsageError
+from acklab.provenance import Provenance
 from acklab.result import Result
-from acklab.runner import run_source
-from acklab.scenario import Source, with_seed
-from acklab.store import Provenance, read_metadata, read_table, table_files, write_tables_at_once
+from acklab.runner import repeating, run_source
+from acklab.scenario import Source, printable, with_seed
+from acklab.store import is_whole, read_metadata, read_table, table_files, write_tables_at_once
+from acklab.strategy_files import StrategyFile
 
 
 @dataclass(frozen=True)
@@ -23,30 +25,35 @@ class Point:
     sets: tuple[str, ...]
     seed: int
     digest: str
+    strategies: tuple[StrategyFile, ...] = ()
 
     @classmethod
-    def of(cls, source: Source, sets: Sequence[str], seed: int) -> "Point":
+    def of(cls, source: Source, sets: Sequence[str], seed: int, strategies: Sequence[StrategyFile] = ()) -> "Point":
         """Checks the scenario of the point and computes its digest. Raises ScenarioError, UsageError."""
         scenario = source.load(with_seed(sets, seed))
-        _refuse_custom(scenario, source)
-        return cls(source, tuple(sets), seed, digest(scenario, source.base))
+        used = _strategies(scenario, source, {file.name: file for file in strategies})
+        return cls(source, tuple(sets), seed, digest(scenario, source.base, used), used)
 
     @property
     def command(self) -> str:
         """The command that repeats this point."""
-        return self.source.command(self.sets, self.seed)
+        return repeating(self.source, self.sets, self.seed, self._by_name)
+
+    @property
+    def _by_name(self) -> dict[str, StrategyFile]:
+        return {file.name: file for file in self.strategies}
 
     def folder(self, store: Path) -> Path:
         """Where the tables of this point are kept."""
         return store / "points" / self.digest
 
     def is_done(self, store: Path) -> bool:
-        """Whether this point was finished: its folder appears only when all of it is written."""
-        return self.folder(store).is_dir()
+        """Whether this point was finished: its folder appears only when all of it is written, and no file has been cut off since."""
+        return is_whole(self.folder(store))
 
     def run(self, store: Path, cancel: core.Cancel) -> None:
         """Runs the point and keeps its tables. Raises RunError, Cancelled, StoreError."""
-        result = run_source(self.source, list(self.sets), self.seed, cancel=cancel)
+        result = run_source(self.source, list(self.sets), self.seed, cancel=cancel, strategies=self._by_name)
         write_tables_at_once(self.folder(store), result.tables, result.provenance)
 
     def result(self, store: Path) -> Result:
@@ -56,7 +63,9 @@ class Point:
         return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
 
 
-def _refuse_custom(scenario: dict[str, Any], source: Source) -> None:
+def _strategies(scenario: dict[str, Any], source: Source, files: dict[str, StrategyFile]) -> tuple[StrategyFile, ...]:
+    """The strategies that a scenario names. Raises UsageError for one that is not in a file."""
+    used: dict[str, StrategyFile] = {}
     for index, flow in enumerate(scenario.get("flow") or []):
         transport = flow.get("transport", {})
         # Only what is not built in has a name.
@@ -66,24 +75,45 @@ def _refuse_custom(scenario: dict[str, Any], source: Source) -> None:
             "congestion.name": transport.get("congestion", {}).get("name"),
         }
         for key, name in found.items():
-            if name is not None:
+            if name in files:
+                used[name] = files[name]
+            elif name is not None:
+                known = f" or one of {', '.join(files)}" if files else ""
                 raise UsageError(
-                    f"{source.name}: flow.{index}.{key}: found the strategy {name!r}, expected built-in ones: a sweep keeps each "
-                    "point under all that its result depends on, and cannot tell what a strategy of yours depends on; call acklab.run "
-                    "for each point instead"
+                    f"{source.name}: flow.{index}.{key}: found the strategy {name!r}, expected a built-in one{known}: a sweep keeps each "
+                    "point under all that its result depends on, so a strategy of yours must stand in a file (--strategy FILE:CLASS)"
                 )
+    return tuple(used.values())
 
 
-def digest(scenario: dict[str, Any], base: Path) -> str:
-    """The name of a point: it changes with the scenario in full (seed included), the files that it reads, and the revision of the core."""
+def digest(scenario: dict[str, Any], base: Path, strategies: Sequence[StrategyFile] = ()) -> str:
+    """The name of a point: it changes with the scenario in full (seed included), the files and strategies that it reads, and the core."""
     state = hashlib.sha256(json.dumps([scenario, core.revision()], sort_keys=True, separators=(",", ":")).encode())
     for name in sorted(set(_files(scenario))):
-        path = base / name
-        try:
-            state.update(hashlib.sha256(path.read_bytes()).digest())
-        except OSError as error:
-            raise ScenarioError(f"{path}: cannot read the trace file: {error.strerror}") from error
+        state.update(_digest_of_trace(base / name))
+    for file in strategies:
+        state.update(f"{file.name}:{file.made}:{file.digest}".encode())
     return state.hexdigest()[:32]
+
+
+_LARGEST_TRACE = 1 << 28
+"""Octets of the largest trace, as the core has it."""
+
+
+def _digest_of_trace(path: Path) -> bytes:
+    state, read = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while octets := file.read(1 << 20):
+                state.update(octets)
+                read += len(octets)
+                if read > _LARGEST_TRACE:
+                    raise ScenarioError(
+                        f"{printable(path)}: found more than {_LARGEST_TRACE >> 20} MiB, expected a trace in mahimahi's format"
+                    )
+    except OSError as error:
+        raise ScenarioError(f"{printable(path)}: cannot read the trace file: {error.strerror}") from error
+    return state.digest()
 
 
 def _files(value: Any) -> Iterator[str]:

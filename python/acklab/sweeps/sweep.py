@@ -1,28 +1,35 @@
 """A grid of values times a set of seeds."""
 
+import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import duckdb
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from acklab import core, store
 from acklab.errors import StoreError, UsageError
+from acklab.named_tables import NamedTables
 from acklab.scenario import Overrides, Source, overrides
+from acklab.strategy_files import StrategyFile, strategy_files
 from acklab.sweeps.execution import Watcher, execute
 from acklab.sweeps.grid import Axes, Grid, variations
-from acklab.sweeps.merging import merge
+from acklab.sweeps.merging import DamagedPoint, merge
 from acklab.sweeps.plan import Plan
+from acklab.sweeps.point import Point
+from acklab.sweeps.summary import summary, summary_table
 from acklab.sweeps.variants import Variants
+from acklab.tables import Table
 from acklab.terminal import progress_bar
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SWEEP_FILE = "sweep.json"
 
 
-@dataclass(frozen=True)
-class SweepResult:
+@dataclass(frozen=True, repr=False)
+class SweepResult(NamedTables):
     """A finished sweep: a folder with one Parquet file a table, over all points.
 
     Each table begins with the columns `point`, one for each key of the grid (`columns` tells their names), and `seed`.
@@ -39,6 +46,8 @@ class SweepResult:
     """The command that repeats each point, by point."""
     failures: tuple[tuple[str, str], ...] = field(default=())
     """Command and message of each point that failed."""
+    replaced: int = field(default=0, compare=False)
+    """Points of an earlier sweep in this folder that its tables no longer hold; the points themselves are kept."""
 
     @property
     def rerun(self) -> str:
@@ -46,28 +55,70 @@ class SweepResult:
         return f"{self.command} --out {self.directory}"
 
     @property
-    def flows(self) -> pl.DataFrame:
-        """One row a point and flow."""
-        return self.table("flows")
+    def has_results(self) -> bool:
+        """Whether any point was finished."""
+        return (self.directory / "flows.parquet").is_file()
 
     @property
-    def links(self) -> pl.DataFrame:
-        """One row a point and direction of a link."""
-        return self.table("links")
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables."""
+        return tuple(store.table_files(self.directory))
 
-    @property
-    def network(self) -> pl.DataFrame:
-        """One row a point."""
-        return self.table("network")
-
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> "pl.DataFrame":
         """A table over all points. Raises StoreError."""
+        import polars as pl
+
         frame = pl.from_arrow(store.read_table(self.directory / f"{name}.parquet"))
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def query(self, sql: str) -> pl.DataFrame:
+    def units(self, name: str) -> dict[str, str]:
+        """The unit of each column of a table that has one. Raises StoreError."""
+        return store.units(self.directory / f"{name}.parquet")
+
+    def summary(self) -> "pl.DataFrame":
+        """Means over seeds with intervals of 95 %, a row for each combination of the grid and each kind of flow."""
+        return summary(self.flows, list(self.columns.values()))
+
+    def summary_table(self) -> Table:
+        """The summary as a table for people: 13.9 ± 0.2."""
+        return summary_table(self.summary(), self.units("flows"), len(self.seeds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `acklab sweep --json` prints: the summary, the points and what failed. Not-a-number becomes None."""
+        return {
+            "command": self.rerun,
+            "summary": self.summary().to_dicts() if self.has_results else [],
+            "points": list(self.commands),
+            "failures": [{"command": command, "error": message} for command, message in self.failures],
+        }
+
+    def __repr__(self) -> str:
+        """Short: a sweep may have thousands of points."""
+        axes = ", ".join(f"{name} × {len(values)}" for name, values in self.grid.values.items())
+        return f"SweepResult({str(self.directory)!r}, {len(self.commands)} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary, and a figure of it for a grid of one axis."""
+        from acklab.notebook import page
+
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        note = f"{len(self.commands)} points{failed}, {len(self.seeds)} seeds, in {self.directory}"
+        if not self.has_results:
+            return page("Sweep", note, [])
+        figure = ""
+        if len(self.columns) == 1:
+            from acklab.figures import profiles
+
+            (axis,) = self.columns.values()
+            drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", axis)
+            figure = drawn.to_html(full_html=False, include_plotlyjs="cdn")
+        return page("Sweep", note, [self.summary_table()], figure)
+
+    def query(self, sql: str) -> "pl.DataFrame":
         """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`."""
+        import duckdb
+
         with duckdb.connect() as connection:
             for name, path in store.table_files(self.directory).items():
                 quoted = str(path).replace("'", "''")
@@ -91,6 +142,7 @@ def sweep(
     base: str | Path | None = None,
     watch: Watcher | None = None,
     quiet: bool = False,
+    strategies: Sequence[str | StrategyFile] | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
@@ -99,13 +151,19 @@ def sweep(
     gives values that are drawn anew for each seed but the first, such as `{"flow.0.start": "0ms..5ms"}`. Results are kept in the
     folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended.
 
+    `strategies` are those of your own that the scenario names, in files: `["mine.py:EveryThird"]`. A point depends on the octets of
+    its file, but not on what that imports.
+
     The tables are the same, to the octet, for any number of `jobs` (default: one a core). Points that fail are listed in `failures`
     of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
     Cancelled on Ctrl-C, StoreError if results cannot be kept.
     """
     source = Source.of(scenario, None if base is None else Path(base))
     directory = Path(out)
-    plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary))
+    plan = Plan.of(
+        source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
+    )
+    replaced = _replaced(directory, plan)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
         store.write_text(directory / source.name, source.text)
@@ -113,12 +171,13 @@ def sweep(
         for name, given in grid.items():
             if isinstance(given, Mapping):
                 store.write_json(directory / f"{name}.json", Variants.of(name, given).document())
+    points = [point for point, _ in plan.points]
     with progress_bar(quiet or watch is not None) as bar:
-        outcome = execute([point for point, _ in plan.points], directory, jobs, watch or bar)
+        outcome = execute(points, directory, jobs, watch or bar)
     columns = _columns(plan, directory)
     rows = [(point, {columns[key]: value for key, value in values.items()}) for point, values in plan.points]
+    _merge(rows, directory, plan, jobs)
     failed = {point.digest: message for point, message in outcome.failed}
-    merge(rows, directory, plan.metadata())
     _write_summary(directory, plan, columns, failed)
     return SweepResult(
         directory=directory,
@@ -128,6 +187,7 @@ def sweep(
         command=plan.command,
         commands=tuple(point.command for point, _ in plan.points),
         failures=tuple((point.command, message) for point, message in outcome.failed),
+        replaced=replaced,
     )
 
 
@@ -149,6 +209,28 @@ def load_sweep(directory: str | Path) -> SweepResult:
         raise StoreError(
             f"{path}: found a document without {error}, expected the summary of a sweep that acklab wrote"
         ) from error
+
+
+def _replaced(directory: Path, plan: Plan) -> int:
+    """How many points the tables in a folder hold that those of this sweep will not."""
+    try:
+        points = json.loads((directory / SWEEP_FILE).read_text(encoding="utf-8"))["points"]
+        before = {point["digest"] for point in points if "error" not in point}
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+    return len(before - {point.digest for point, _ in plan.points})
+
+
+def _merge(rows: Sequence[tuple[Point, Mapping[str, str]]], directory: Path, plan: Plan, jobs: int | None) -> None:
+    """Merges the tables of the points; one that is damaged is run again. Raises StoreError."""
+    for _ in range(len(rows)):
+        try:
+            merge(rows, directory, plan.metadata())
+            return
+        except DamagedPoint as error:
+            shutil.rmtree(error.point.folder(directory), ignore_errors=True)
+            execute([error.point], directory, jobs)
+    merge(rows, directory, plan.metadata())
 
 
 def _columns(plan: Plan, directory: Path) -> dict[str, str]:

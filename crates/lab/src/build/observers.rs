@@ -1,21 +1,24 @@
 //! The observers of a run: captures of packets and of the air, and the probes of flows.
 
-use super::{FlowPlan, Plans, direction_name};
+use super::{FlowPlan, direction_name};
 use crate::RunOptions;
 use crate::air::AirMonitor;
 use crate::capture::{AirCapture, Capture};
 use crate::error::Error;
 use crate::observers::{CapturePoint, Observers};
+use crate::packet::Observed;
 use crate::probe::{FlowProbe, Records};
 use crate::scenario::{Scenario, Series};
 use acklab_base::{Duration, PortId};
+use acklab_wire::address_of_node;
 use acklab_wire::ipv4::Extent;
+use std::net::Ipv4Addr;
 
 /// The bin of throughput if there is no propagation delay to derive it from.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
 /// The probe of one direction of a flow.
-pub(super) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
+pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
     let is_requested = |series| scenario.measure.series.contains(&series);
     let records = Records {
         operating_points: is_requested(Series::OperatingPoint).then(Vec::new),
@@ -38,17 +41,28 @@ pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> F
 }
 
 /// The observers of the network.
-pub(super) fn observers(scenario: &Scenario, options: &RunOptions, flows: &[Plans]) -> Result<Observers, Error> {
+pub(super) fn observers<P: Observed>(
+    scenario: &Scenario,
+    options: &RunOptions,
+    ports_of: impl Fn(&str) -> Vec<PortId>,
+) -> Result<Observers<P>, Error> {
     let mut observers = Observers::new(air_monitors(scenario, options)?);
     let Some(folder) = &options.captures else { return Ok(observers) };
+    let names = hosts(scenario);
     let of_packets = scenario.capture.iter().filter(|capture| cell_at(scenario, &capture.point).is_none());
     for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
-        let file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
-        observers.add(file, capture_points(scenario, &capture.point, flows));
+        let mut file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        file.name_hosts(&names)?;
+        observers.add(file, capture_points(scenario, &capture.point, &ports_of));
     }
     Ok(observers)
+}
+
+/// The addresses of all nodes, with their names.
+fn hosts(scenario: &Scenario) -> Vec<(Ipv4Addr, String)> {
+    (0..).map(address_of_node).zip(scenario.node_names()).collect()
 }
 
 /// The index of the cell that is called `point`.
@@ -57,8 +71,8 @@ fn cell_at(scenario: &Scenario, point: &str) -> Option<usize> {
 }
 
 /// The monitors of the cells' air.
-fn air_monitors(scenario: &Scenario, options: &RunOptions) -> Result<Vec<AirMonitor>, Error> {
-    let mut monitors: Vec<AirMonitor> = scenario.wifi.iter().map(|_| AirMonitor::default()).collect();
+fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Result<Vec<AirMonitor<P>>, Error> {
+    let mut monitors: Vec<AirMonitor<P>> = scenario.wifi.iter().map(|_| AirMonitor::default()).collect();
     if scenario.measure.series.contains(&Series::Air) {
         monitors.iter_mut().for_each(AirMonitor::keep_rows);
     }
@@ -68,15 +82,17 @@ fn air_monitors(scenario: &Scenario, options: &RunOptions) -> Result<Vec<AirMoni
             let (cell, path) = (&scenario.wifi[index], folder.join(&capture.file));
             let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
             let access_point = acklab_wifi::cell::ACCESS_POINT as u32;
-            let file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            let mut file = AirCapture::create(&path, &cell.name, access_point, cell.band(), title, Extent::Headers)?;
+            file.name_hosts(&hosts(scenario))?;
             monitors[index].add(file);
         }
     }
     Ok(monitors)
 }
 
-/// The points of the network that the scenario calls `point`: a direction's name, that name with `.out`, or a node's name.
-fn capture_points(scenario: &Scenario, point: &str, flows: &[Plans]) -> Vec<CapturePoint> {
+/// The points of the network that the scenario calls `point`: a direction's name, that name with `.out`, or a node's name. `ports_of`
+/// returns the ports of the node that has the name.
+fn capture_points(scenario: &Scenario, point: &str, ports_of: impl Fn(&str) -> Vec<PortId>) -> Vec<CapturePoint> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);
         if point == name {
@@ -86,8 +102,5 @@ fn capture_points(scenario: &Scenario, point: &str, flows: &[Plans]) -> Vec<Capt
             return vec![CapturePoint::LinkExit(direction)];
         }
     }
-    let senders = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.from == point);
-    let receivers = flows.iter().enumerate().filter(|(_, (plan, _))| plan.flow.to == point);
-    let ports = senders.map(|(flow, _)| 2 * flow).chain(receivers.map(|(flow, _)| 2 * flow + 1));
-    ports.map(|port| CapturePoint::Port(PortId(port as u32))).collect()
+    ports_of(point).into_iter().map(CapturePoint::Port).collect()
 }

@@ -1,14 +1,13 @@
 //! Facts about a scenario's links, cells and flows that the tables need after the run.
 
-use super::way::Way;
+use super::way::{Split, Way};
 use super::{direction_config, direction_name};
-use crate::packet::Packet;
 use crate::scenario::{Flow, Scenario, Transport};
 use crate::transports::{Endpoints, Labels};
 use acklab_base::{Bytes, Duration, Instant};
 use acklab_net::Hop;
 use acklab_path::Link;
-use acklab_wifi::Cell;
+use acklab_wifi::{Cell, Packet};
 
 /// The facts about all links, cells and flows of a world, in their order in the world.
 pub(crate) struct Plan {
@@ -31,9 +30,9 @@ pub(crate) struct RelayPlace {
 
 impl RelayPlace {
     /// The proxies on the way of `flow`, whose index among the measured directions is `measured`.
-    pub(super) fn on(way: &Way<'_>, flow: &Flow, measured: usize) -> Vec<Self> {
+    pub(super) fn on(way: &Way, flow: &Flow, measured: usize) -> Vec<Self> {
         let Transport::Tcp(settings) = &flow.transport else { return Vec::new() };
-        let place = |split: &super::way::Split<'_>| Self {
+        let place = |split: &Split| Self {
             node: split.pep.node.clone(),
             flow: measured,
             controller: split.settings(settings)[1].config().congestion.name().to_owned(),
@@ -76,13 +75,13 @@ pub(crate) struct FlowPlan {
 
 impl FlowPlan {
     /// The plan of a flow whose data take `path` and whose ACKs take `return_path`.
-    pub(super) fn new(
+    pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
         [path, return_path]: [&[Hop]; 2],
         endpoints: &Endpoints,
-        links: &[Link<Packet>],
-        cells: &[Cell<Packet>],
+        links: &[Link<P>],
+        cells: &[Cell<P>],
     ) -> Self {
         let until = Instant::ZERO + scenario.duration;
         let rate = |hop: &Hop| match *hop {

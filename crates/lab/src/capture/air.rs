@@ -4,6 +4,8 @@
 //! signal extension; TSFT is the microsecond in which the PSDU began (Wireshark interprets it as the end, unless the preference
 //! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference number.
 //!
+//! Signal and noise are those at the receiver of a frame, if the cell's channel model has them.
+//!
 //! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is inverted; its other octets are those
 //! that were sent. [`Extent::Headers`] omits the octets after the last TCP header of a frame, and the FCS of a truncated frame.
 
@@ -11,8 +13,8 @@ mod mode;
 
 use super::Error;
 use super::file::{CaptureFile, Interface};
-use crate::packet::Packet;
-use acklab_base::{Datagram, FlowKey};
+use crate::packet::Observed;
+use acklab_base::FlowKey;
 use acklab_wifi::phy::{Band, Format};
 use acklab_wifi::ppdu::{self, Mpdu, Outcome, Ppdu};
 use acklab_wire::dot11::{
@@ -23,6 +25,7 @@ use acklab_wire::ipv4::Extent;
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 /// Length of the FCS in octets (9.2.4.8).
@@ -99,11 +102,19 @@ impl AirCapture {
         })
     }
 
+    /// Names the hosts with these addresses.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+        self.file.name_hosts(hosts)
+    }
+
     /// Records a PPDU. The caller passes PPDUs in the order of their start.
     ///
     /// # Errors
     /// If a segment cannot be encoded or writing fails; the capture is then unusable.
-    pub fn record_ppdu(&mut self, ppdu: &Ppdu<Packet>) -> Result<(), Error> {
+    pub fn record_ppdu<P: Observed>(&mut self, ppdu: &Ppdu<P>) -> Result<(), Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let duration = duration_field(ppdu.reserved);
         let frame = match &ppdu.frame {
@@ -144,7 +155,7 @@ impl AirCapture {
         self.file.finish()
     }
 
-    fn record_data(&mut self, ppdu: &Ppdu<Packet>, mpdus: &[Mpdu<Packet>]) -> Result<(), Error> {
+    fn record_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdus: &[Mpdu<P>]) -> Result<(), Error> {
         // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
         let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
         for (index, mpdu) in mpdus.iter().enumerate() {
@@ -161,7 +172,7 @@ impl AirCapture {
     }
 
     /// Encodes the frame into `self.frame`, and returns how many of its octets are to be written.
-    fn encode_data(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Result<usize, Error> {
+    fn encode_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Result<usize, Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let is_amsdu = mpdu.is_a_msdu;
         let identifications = self.identify(ppdu, mpdu);
@@ -175,11 +186,11 @@ impl AirCapture {
             payload = packet.payload() as usize;
             if is_amsdu {
                 self.subframe.clear();
-                msdu::append(msdu::IPV4, &self.packet, &mut self.subframe);
+                msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.subframe);
                 let subframe = msdu::Subframe { destination: receiver, source: transmitter, msdu: &self.subframe };
                 subframe.append(&mut self.body);
             } else {
-                msdu::append(msdu::IPV4, &self.packet, &mut self.body);
+                msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.body);
             }
         }
         // The access point is a router, so it is the source or the destination of each frame and never relays one.
@@ -213,7 +224,7 @@ impl AirCapture {
     }
 
     /// The IPv4 identifications of the packets in a frame.
-    fn identify(&mut self, ppdu: &Ppdu<Packet>, mpdu: &Mpdu<Packet>) -> Vec<u16> {
+    fn identify<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Vec<u16> {
         let exchange = (ppdu.from, ppdu.to, mpdu.tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
             && mpdu.is_retry
@@ -250,8 +261,8 @@ impl AirCapture {
             has_fcs: true,
             is_damaged,
             channel: Some(channel(self.band, ppdu.mode)),
-            signal: None,
-            noise: None,
+            signal: ppdu.signal.map(|signal| level(signal.power_dbm)),
+            noise: ppdu.signal.map(|signal| level(signal.noise_dbm)),
             modulation: Some(modulation(ppdu.mode)),
             ampdu,
             end: Some((ppdu.at + ppdu.duration).as_nanos()),
@@ -262,6 +273,11 @@ impl AirCapture {
         self.record.extend_from_slice(&self.frame[..kept]);
         self.file.write(ppdu.at, &self.record, len as u32)
     }
+}
+
+/// A power level in whole dBm, as radiotap has it.
+fn level(dbm: f64) -> i8 {
+    dbm.round().clamp(f64::from(i8::MIN), f64::from(i8::MAX)) as i8
 }
 
 /// The microsecond in which the PSDU begins.

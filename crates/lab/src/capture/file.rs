@@ -7,6 +7,7 @@ use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
 };
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
@@ -14,6 +15,7 @@ use pcap_file::{DataLink, Endianness};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,6 +58,16 @@ impl CaptureFile {
             options: Vec::new(),
         };
         self.writer.write_pcapng_block(packet).map_err(|refused| self.write_error(reason(refused)))?;
+        Ok(())
+    }
+
+    /// Writes a name resolution block with the names of these addresses.
+    pub(super) fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+        let record = |(address, name): &(Ipv4Addr, String)| {
+            Record::Ipv4(Ipv4Record { ip_addr: *address, names: vec![Cow::Owned(name.clone())] })
+        };
+        let block = NameResolutionBlock { records: hosts.iter().map(record).collect(), options: Vec::new() };
+        self.writer.write_pcapng_block(block).map_err(|refused| self.write_error(reason(refused)))?;
         Ok(())
     }
 

@@ -3,8 +3,10 @@
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use crate::build::{CellPlan, Plan, World};
+use crate::packet::Observed;
 use crate::table::Table;
 use acklab_base::Instant;
+use acklab_net::Hosts;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::cell::QueueView;
 use acklab_wifi::counters::Counters;
@@ -34,7 +36,7 @@ impl Row<'_> {
 }
 
 /// The nodes of all cells, the access point of each first.
-pub(super) fn rows<'a>(world: &'a World, plan: &'a Plan) -> Vec<Row<'a>> {
+pub(super) fn rows<'a, P: Observed, H: Hosts<P>>(world: &'a World<P, H>, plan: &'a Plan) -> Vec<Row<'a>> {
     let cells = world.cells().iter().zip(&plan.cells);
     cells
         .flat_map(|(cell, plan)| {
@@ -91,7 +93,7 @@ pub(super) struct HackRow<'a> {
 }
 
 /// The nodes of cells with TCP/HACK, the access point of each first.
-pub(super) fn hack_rows<'a>(world: &'a World, plan: &'a Plan) -> Vec<HackRow<'a>> {
+pub(super) fn hack_rows<'a, P: Observed, H: Hosts<P>>(world: &'a World<P, H>, plan: &'a Plan) -> Vec<HackRow<'a>> {
     let cells = world.cells().iter().zip(&plan.cells);
     cells
         .flat_map(|(cell, plan)| {
@@ -134,7 +136,12 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// The table of airtime, with a row for each node and use. The times of a cell add up to the length of the window.
-pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Instant) -> Table {
+pub(super) fn airtime<P: Observed, H: Hosts<P>>(
+    world: &mut World<P, H>,
+    plan: &Plan,
+    from: Instant,
+    until: Instant,
+) -> Table {
     let window = until.since(from);
     let mut rows = Vec::new();
     for (cell, plan) in world.links_and_cells().1.iter_mut().zip(&plan.cells) {
@@ -157,7 +164,7 @@ pub(super) fn airtime(world: &mut World, plan: &Plan, from: Instant, until: Inst
 }
 
 /// The air timeline: a row for each PPDU that was on the air.
-pub(super) fn air(world: &World, plan: &Plan) -> Table {
+pub(super) fn air<P: Observed, H: Hosts<P>>(world: &World<P, H>, plan: &Plan) -> Table {
     let rows =
         || world.taps.air.iter().zip(&plan.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)));
     Table::new("air")

@@ -4,6 +4,7 @@ use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use crate::build::FlowPlan;
 use crate::observers::Observers;
+use crate::packet::Observed;
 use crate::probe::FlowProbe;
 use crate::socket::Snapshot;
 use acklab_app::player;
@@ -32,11 +33,11 @@ pub(super) struct FlowResult<'a> {
 }
 
 impl<'a> FlowResult<'a> {
-    pub(super) fn new(
+    pub(super) fn new<P: Observed>(
         probe: &'a FlowProbe,
         plan: &'a FlowPlan,
         Ends { sender, receiver, keys }: Ends,
-        observers: &Observers,
+        observers: &Observers<P>,
         from: Instant,
         until: Instant,
     ) -> Self {

@@ -1,18 +1,24 @@
 //! The tables of series over time.
 
 use crate::build::{Plan, World};
-use crate::flows::Flow;
+use crate::flows::{Flow, Measured};
+use crate::packet::Observed;
 use crate::probe::Decision;
 use crate::scenario::{Scenario, Series};
 use crate::table::Table;
 use acklab_base::Instant;
 use acklab_base::event::AckTime;
+use acklab_net::Hosts;
 
 /// The tables of the series that the scenario requests.
-pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Table> {
+pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
+    world: &World<P, H>,
+    plan: &Plan,
+    scenario: &Scenario,
+) -> Vec<Table> {
     let is_requested = |series: &Series| scenario.measure.series.contains(series);
     let all = [
-        (Series::OperatingPoint, operating_points as fn(&World, &Plan) -> Table),
+        (Series::OperatingPoint, operating_points as fn(&World<P, H>, &Plan) -> Table),
         (Series::Throughput, throughput),
         (Series::Queue, queue),
         (Series::Packets, packets),
@@ -23,7 +29,7 @@ pub(super) fn tables(world: &World, plan: &Plan, scenario: &Scenario) -> Vec<Tab
     all.into_iter().filter(|(series, _)| is_requested(series)).map(|(_, table)| table(world, plan)).collect()
 }
 
-fn operating_points(world: &World, plan: &Plan) -> Table {
+fn operating_points<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let rows =
         || {
             world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
@@ -39,7 +45,7 @@ fn operating_points(world: &World, plan: &Plan) -> Table {
         .number("srtt", "ms", rows().map(|(_, point)| point.srtt_ms))
 }
 
-fn throughput(world: &World, plan: &Plan) -> Table {
+fn throughput<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let rows = || {
         world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
             probe.records.throughput.iter().flatten().map(move |(at, mbps)| (plan, *at, *mbps))
@@ -51,7 +57,7 @@ fn throughput(world: &World, plan: &Plan) -> Table {
         .number("throughput", "Mbps", rows().map(|(.., mbps)| mbps))
 }
 
-fn queue(world: &World, plan: &Plan) -> Table {
+fn queue<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let mut rows: Vec<(String, Instant, u64)> = Vec::new();
     for (link, plan) in world.links().iter().zip(&plan.links) {
         rows.extend(link.queue_log().iter().map(|(at, length)| (plan.name.clone(), *at, *length)));
@@ -69,7 +75,7 @@ fn queue(world: &World, plan: &Plan) -> Table {
         .count("length", "packets", rows().map(|(.., length)| *length))
 }
 
-fn packets(world: &World, plan: &Plan) -> Table {
+fn packets<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let rows = || {
         world
             .hosts
@@ -84,7 +90,7 @@ fn packets(world: &World, plan: &Plan) -> Table {
         .number("number", "segments", rows().map(|(plan, packet)| packet.offset as f64 / plan.payload as f64))
 }
 
-fn events(world: &World, plan: &Plan) -> Table {
+fn events<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let rows =
         || {
             world.hosts.directions().zip(&plan.flows).flat_map(|(probe, plan)| {
@@ -98,9 +104,9 @@ fn events(world: &World, plan: &Plan) -> Table {
         .text("detail", rows().map(|(.., event)| event.to_string()))
 }
 
-fn decisions(world: &World, plan: &Plan) -> Table {
+fn decisions<P: Observed, H: Hosts<P> + Measured>(world: &World<P, H>, plan: &Plan) -> Table {
     let mut rows: Vec<(&str, Instant, &Decision, Option<String>)> = Vec::new();
-    let directions = world.hosts.all.iter().flat_map(Flow::directions_with_reasons);
+    let directions = world.hosts.flows().iter().flat_map(Flow::directions_with_reasons);
     for ((probe, reasons), plan) in directions.zip(&plan.flows) {
         for (at, decision) in probe.records.decisions.iter().flatten() {
             let reason = match decision.when {

@@ -1,5 +1,6 @@
 //! Rules that the schema cannot express: values that are impossible, alone or in combination.
 
+mod applications;
 mod flows;
 mod links;
 mod network;
@@ -28,15 +29,13 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.link.is_empty() && scenario.wifi.is_empty() {
         return Err(Problem::invalid("link", "expected at least one link or Wi-Fi cell"));
     }
-    if scenario.flow.is_empty() {
-        return Err(Problem::at("flow", "at least one flow"));
-    }
     links::validate(&scenario.link)?;
     wifi::validate(scenario)?;
     let stations = wifi::stations(scenario);
     let network = Network::new(scenario, &stations);
     flows::validate(scenario, &network)?;
     peps::validate(scenario, &network)?;
+    applications::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)
 }

@@ -1,6 +1,6 @@
 //! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4): it reads from one what it writes to the next.
 
-use super::{Application, Bound, Role, Snapshot, Socket};
+use super::{Application, Bound, End, Role, Snapshot, Socket};
 use crate::packet::{Packet, Pool, Route};
 use crate::probe::{FlowProbe, Probes};
 use crate::scenario::Handshake;

@@ -8,13 +8,22 @@ use std::process::Command;
 /// # Panics
 /// If tshark is missing or fails.
 pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    decoded(path, &["-n"], filter, fields)
+}
+
+/// The same with addresses replaced by the names that the file has for them.
+pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    decoded(path, &["-N", "n"], filter, fields)
+}
+
+fn decoded(path: &Path, names: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
         eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
         return None;
     }
     let output = Command::new("tshark")
+        .args(names)
         .args([
-            "-n",
             "-o",
             "ip.check_checksum:TRUE",
             "-o",

@@ -106,7 +106,11 @@ fn gate() -> impl Strategy<Value = String> {
 
 /// Capacity on demand on a carrier of at least 256 kbit/s, of which it leaves enough to request.
 fn demand() -> impl Strategy<Value = String> {
-    let kinds = select(vec!["rate_based = \"200kbps\"", "volume_based = \"5kB\"", "rate_based = \"1Mbps\", volume_based = \"20kB\""]);
+    let kinds = select(vec![
+        "rate_based = \"200kbps\"",
+        "volume_based = \"5kB\"",
+        "rate_based = \"1Mbps\", volume_based = \"20kB\"",
+    ]);
     (5u64..60, 0u64..300, 10u64..150, kinds, weighted(0.3, 1u64..64), weighted(0.3, 1u64..64)).prop_map(
         |(superframe, assignment, slot, kinds, constant, background)| {
             let rate = |key: &str, kbps: Option<u64>| kbps.map(|kbps| format!(", {key} = \"{kbps}kbps\"")).unwrap_or_default();

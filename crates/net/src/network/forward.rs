@@ -14,8 +14,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     fn next_hop(&self, node: NodeId, packet: &D) -> Option<NextHop> {
         let destination = packet.destination();
         if destination == node {
-            let port = self.ports_by_flow.get(packet.flow())?;
-            return Some(NextHop { machine: self.machine_of(*port), node: 0 });
+            let port = self.ports_by_flow.get(packet.flow()).copied().or(self.node_ports[node.index()])?;
+            return Some(NextHop { machine: self.machine_of(port), node: 0 });
         }
         let next = *self.next_hops.get(destination.index())?.get(node.index())?;
         (next.machine != NextHop::NONE.machine).then_some(next)

@@ -120,7 +120,11 @@ fn constant_capacity_needs_no_request() {
 fn a_rate_persists_for_five_superframes() {
     let (times, counters) = times(by_rate(), &[(10, 100)]);
     assert_eq!(times, [655]);
-    assert_eq!(capacity(&counters), (1, 500, 400), "100 octets in 50 ms are 16 kbit/s: a slot in each of five superframes");
+    assert_eq!(
+        capacity(&counters),
+        (1, 500, 400),
+        "100 octets in 50 ms are 16 kbit/s: a slot in each of five superframes"
+    );
 }
 
 #[test]
@@ -130,7 +134,8 @@ fn a_rate_that_lasts_is_carried_after_the_first_assignment() {
     let out = run(&mut link, &arrivals, ms(4000));
     let last = out.iter().filter(|(at, _)| (ms(2000)..ms(3000)).contains(at)).map(|(_, size)| size).sum::<u64>();
     assert_eq!(last * 8, 80_000, "80 kbit/s arrive");
-    let waited: Vec<u64> = out.iter().zip(&arrivals).map(|((at, _), (from, _))| at.since(ms(*from)).as_millis()).collect();
+    let waited: Vec<u64> =
+        out.iter().zip(&arrivals).map(|((at, _), (from, _))| at.since(ms(*from)).as_millis()).collect();
     assert!(waited.iter().all(|waited| (600..=700).contains(waited)), "{waited:?}");
 }
 

@@ -51,13 +51,7 @@ impl<D: Datagram + Clone> Assigned<D> {
     }
 
     /// Sends what fits into the slot that begins at `now`. A packet has left when the slot with its last octet ends.
-    fn fill_slot(
-        &mut self,
-        now: Instant,
-        packets: &mut PacketQueue<D>,
-        channel: &mut Channel<D>,
-        tally: &mut Tally,
-    ) {
+    fn fill_slot(&mut self, now: Instant, packets: &mut PacketQueue<D>, channel: &mut Channel<D>, tally: &mut Tally) {
         let (size, end) = (self.terminal.slot_size(), self.terminal.slot_end());
         let mut room = size;
         while room > 0 {

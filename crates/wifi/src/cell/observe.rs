@@ -214,7 +214,10 @@ impl<D: Packet> Cell<D> {
     fn log(&mut self, exchange: &Exchange, frame: Frame<D>, appended: Vec<u8>, outcome: Outcome, reserved: Duration) {
         let extension = self.rules.timing.extension(exchange.mode);
         let whole = exchange.ends.since(exchange.begins).as_nanos();
+        let reception = &self.medium.reception;
         if let Some(log) = &mut self.measurement.log {
+            let level = |to| reception.signal(exchange.begins, exchange.sender, to, exchange.mode);
+            let signal = exchange.receiver.and_then(level);
             log.push(Ppdu {
                 at: exchange.begins,
                 duration: Duration::from_nanos(whole - extension.as_nanos()),
@@ -226,6 +229,7 @@ impl<D: Packet> Cell<D> {
                 frame,
                 appended,
                 outcome,
+                signal,
             });
         }
     }

@@ -4,6 +4,15 @@ use super::MacAddress;
 
 /// The EtherType of IPv4.
 pub const IPV4: u16 = etherparse::EtherType::IPV4.0;
+/// The EtherType of IPv6.
+pub const IPV6: u16 = etherparse::EtherType::IPV6.0;
+
+/// The EtherType of an IP packet: that of the version in its first octet.
+#[must_use]
+pub fn ether_type(packet: &[u8]) -> u16 {
+    if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 }
+}
+
 /// LLC with both service access points those of SNAP and an unnumbered information frame (IEEE Std 802-2014, 9.4; RFC 1042), then the
 /// organisation of the EtherTypes.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];

@@ -4,6 +4,7 @@ use super::ack;
 use crate::Endpoints;
 use crate::endpoints::flow_key_v6;
 use crate::ipv4;
+use crate::udp::UDP_HEADER;
 use acklab_base::{AckHeader, FlowKey};
 use etherparse::err::ipv6;
 use etherparse::ip_number::{AUTH, IPV6_DEST_OPTIONS, IPV6_FRAG, IPV6_HOP_BY_HOP, IPV6_ROUTE};
@@ -39,6 +40,8 @@ pub(super) struct Parsed {
     pub(super) destination: IpAddr,
     pub(super) flow: FlowKey,
     pub(super) ack_header: Option<AckHeader>,
+    /// Octets of TCP's or UDP's payload that are present.
+    pub(super) payload: usize,
 }
 
 /// The part of the payload that is present, behind all IP headers.
@@ -81,6 +84,7 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
         destination: ip.destination_addr().into(),
         flow: endpoints.flow_key(protocol.0),
         ack_header: payload.ack_header(),
+        payload: payload.behind_headers(),
     })
 }
 
@@ -101,6 +105,7 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
         destination: ip.destination_addr().into(),
         flow: flow_key_v6(source, destination, protocol.0),
         ack_header: payload.ack_header(),
+        payload: payload.behind_headers(),
     })
 }
 
@@ -146,6 +151,18 @@ impl Payload<'_> {
             }
             _ => (0, 0),
         }
+    }
+
+    /// The octets behind the header of TCP or UDP; zero for fragments and other protocols.
+    fn behind_headers(&self) -> usize {
+        let header = match self.protocol {
+            _ if self.is_fragment => return 0,
+            // The data offset counts words of 32 bits (RFC 9293, §3.1).
+            IpNumber::TCP => self.octets.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+            IpNumber::UDP => UDP_HEADER as usize,
+            _ => return 0,
+        };
+        self.octets.len().saturating_sub(header)
     }
 
     fn ack_header(&self) -> Option<AckHeader> {

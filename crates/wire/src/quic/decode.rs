@@ -188,7 +188,8 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
         kind::MAX_STREAM_DATA => Frame::MaxStreamData { stream: field()?, limit: field()? },
         kind::MAX_STREAMS_BIDI | kind::MAX_STREAMS_UNI => {
             let limit = field()?;
-            (limit <= MOST_STREAMS).then_some(Frame::MaxStreams { direction: direction(kind::MAX_STREAMS_BIDI), limit })?
+            (limit <= MOST_STREAMS)
+                .then_some(Frame::MaxStreams { direction: direction(kind::MAX_STREAMS_BIDI), limit })?
         }
         kind::DATA_BLOCKED => Frame::DataBlocked(field()?),
         kind::STREAM_DATA_BLOCKED => Frame::StreamDataBlocked { stream: field()?, limit: field()? },

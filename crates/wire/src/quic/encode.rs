@@ -74,7 +74,10 @@ pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
                 octets.extend_from_slice(token);
             }
             let length = u64::from(number.length()) + packet.frames.wire_len() + TAG;
-            debug_assert!(length < 1 << (8 * LENGTH_FIELD - 2), "packets with long headers are datagrams of at most 16 KiB");
+            debug_assert!(
+                length < 1 << (8 * LENGTH_FIELD - 2),
+                "packets with long headers are datagrams of at most 16 KiB"
+            );
             octets.extend_from_slice(&(length as u16 | 0x4000).to_be_bytes());
         }
     }

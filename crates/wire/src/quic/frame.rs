@@ -223,13 +223,14 @@ impl Frame {
                 1 + len(*stream) + len(*limit)
             }
             Self::MaxStreams { limit, .. } | Self::StreamsBlocked { limit, .. } => 1 + len(*limit),
-            Self::NewConnectionId(new) => {
-                1 + len(new.sequence) + len(new.retire_prior_to) + 1 + new.id.wire_len() + 16
-            }
+            Self::NewConnectionId(new) => 1 + len(new.sequence) + len(new.retire_prior_to) + 1 + new.id.wire_len() + 16,
             Self::RetireConnectionId(sequence) => 1 + len(*sequence),
             Self::PathChallenge(_) | Self::PathResponse(_) => 1 + 8,
             Self::Close(close) => {
-                1 + len(close.code) + close.frame_type.map_or(0, len) + len(close.reason.into()) + u64::from(close.reason)
+                1 + len(close.code)
+                    + close.frame_type.map_or(0, len)
+                    + len(close.reason.into())
+                    + u64::from(close.reason)
             }
             Self::AckFrequency(frequency) => {
                 let AckFrequency { sequence, threshold, max_ack_delay, reordering } = *frequency;

@@ -39,19 +39,56 @@ function tell(plot, point) {
   command.textContent = point.customdata[place].replaceAll("<br>", " ");
 }
 
+function drawOne(plot) {
+  const figure = JSON.parse(plot.querySelector("script").textContent);
+  if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
+    plot.style.width = "900px";
+  }
+  const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
+  Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => {
+    Plotly.relayout(plot, ink());
+    plot.on("plotly_click", (event) => tell(plot, event.points[0]));
+  });
+}
+
 function draw() {
   root.dataset.ground = ground();
-  for (const plot of document.querySelectorAll(".plot")) {
-    const figure = JSON.parse(plot.querySelector("script").textContent);
-    if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
-      plot.style.width = "900px";
-    }
-    const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
-    Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => {
-      Plotly.relayout(plot, ink());
-      plot.on("plotly_click", (event) => tell(plot, event.points[0]));
-    });
-  }
+  // A figure is drawn when it is about to come into view, so that a page of many opens at once; a printed page needs them all.
+  const plots = [...document.querySelectorAll(".plot")];
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); drawOne(entry.target); }
+  }, { rootMargin: "1200px" });
+  plots.forEach((plot) => seen.observe(plot));
+  addEventListener("beforeprint", () => plots.filter((plot) => !plot.classList.contains("js-plotly-plot")).forEach(drawOne));
+}
+
+// A number as it is written in a table: with narrow spaces between thousands, or as mean ± half of an interval.
+function value(cell) {
+  const text = cell.textContent.trim();
+  const number = parseFloat(text.replace(/[\u202f,]/g, ""));
+  return cell.classList.contains("num") ? (Number.isNaN(number) ? -Infinity : number) : text;
+}
+
+function sort(table, column, head) {
+  const down = head.ariaSort === "ascending";
+  for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
+  head.ariaSort = down ? "descending" : "ascending";
+  const rows = [...table.tBodies[0].rows];
+  rows.sort((one, other) => {
+    const [a, b] = [value(one.cells[column]), value(other.cells[column])];
+    return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+  });
+  table.tBodies[0].append(...rows);
+}
+
+for (const table of document.querySelectorAll("table.sorts")) {
+  [...table.tHead.rows[0].cells].forEach((head, column) => head.addEventListener("click", () => sort(table, column, head)));
+}
+for (const field of document.querySelectorAll(".filter")) {
+  const rows = field.closest("figure").querySelector("tbody").rows;
+  field.addEventListener("input", () => {
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
+  });
 }
 
 document.getElementById("ground").addEventListener("click", () => { chosen = ground() === "dark" ? "light" : "dark"; paint(); });

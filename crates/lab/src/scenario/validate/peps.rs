@@ -15,7 +15,10 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         if !network.has(&pep.node) {
             let known = network.nodes();
             let hint = suggestion(&pep.node, known.iter().copied());
-            return Err(Problem::at(at("node"), format!("a node that a link or a cell names: {}{hint}", some_of(&known))));
+            return Err(Problem::at(
+                at("node"),
+                format!("a node that a link or a cell names: {}{hint}", some_of(&known)),
+            ));
         }
         if !nodes.insert(&pep.node) {
             return Err(Problem::at(at("node"), "a node without another proxy"));
@@ -33,7 +36,9 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
                 return Err(Problem::at(at("link"), "a unique side; another entry is for this link"));
             }
             let settings = &side.transport;
-            settings.check().map_err(|fault| refused(&format!("pep.{index}.side.{number}"), fault.within("transport")))?;
+            settings
+                .check()
+                .map_err(|fault| refused(&format!("pep.{index}.side.{number}"), fault.within("transport")))?;
             if matches!(settings.ack, Some(ack::Config::Custom { .. })) {
                 return Err(Problem::at(at("transport.ack.name"), "a built-in policy at a proxy"));
             }
@@ -48,6 +53,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
 /// The names of the links and cells of `node`.
 fn links_at<'a>(scenario: &'a Scenario, node: &str) -> Vec<&'a str> {
     let links = scenario.link.iter().filter(|link| link.from == node || link.to == node).map(|link| link.name.as_str());
-    let is_in = |cell: &&acklab_wifi::Config| cell.ap.name == node || cell.station_names().iter().any(|name| name == node);
+    let is_in =
+        |cell: &&acklab_wifi::Config| cell.ap.name == node || cell.station_names().iter().any(|name| name == node);
     links.chain(scenario.wifi.iter().filter(is_in).map(|cell| cell.name.as_str())).collect()
 }

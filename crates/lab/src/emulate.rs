@@ -1,0 +1,206 @@
+//! A scenario in real time: its network carries the packets of real hosts.
+//!
+//! Each node on which a flow ends or an application runs is a network namespace whose only link is a TUN device. What its kernel sends
+//! enters the network of the scenario: the same links, queues, gates and cells as in a simulation, run by the clock. Flows are run by the
+//! kernel's TCP.
+//!
+//! In the order of reading:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `addresses` | the IP addresses of nodes |
+//! | `packet` | the packet of a real host |
+//! | `hosts` | the hosts of the network: TUN devices, and the measurement of flows |
+//! | `end` | the measurement of one end of a flow, from packets and from `TCP_INFO` |
+//! | `kernel` | what a flow asks of the kernel, or why it is refused |
+//! | `traffic` | the applications of flows |
+//! | `command` | commands on nodes |
+//! | `stage` | namespaces, devices, routes and sockets |
+//! | `calibrate` | what this machine can carry |
+//! | `trust` | how late packets were, and whether the results may be trusted |
+
+mod addresses;
+mod calibrate;
+mod command;
+mod end;
+mod hosts;
+mod kernel;
+mod packet;
+mod stage;
+mod traffic;
+mod trust;
+
+use crate::build::{self, Parts};
+use crate::error::Error;
+use crate::flows::Measured;
+use crate::run::measure;
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::{Results, RunOptions};
+use acklab_base::Instant;
+use acklab_live::{Driver, Outcome, WallClock, realtime};
+pub use calibrate::{Calibration, calibrate};
+use command::Commands;
+use hosts::RealWorld;
+use stage::Stage;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use traffic::Applications;
+pub use trust::Verdict;
+
+/// Options of an emulation that are not part of the scenario.
+#[derive(Clone, Debug, Default)]
+pub struct EmulateOptions {
+    /// The options that a simulation has as well.
+    pub run: RunOptions,
+    /// The folder for the output of applications; without it, none is kept.
+    pub outputs: Option<PathBuf>,
+    /// A command with the terminal, and its node. The run ends when it ends.
+    pub foreground: Option<Foreground>,
+}
+
+/// A command that uses the terminal.
+#[derive(Clone, Debug)]
+pub struct Foreground {
+    /// The node on which it runs.
+    pub node: String,
+    /// The program and its arguments. `{name}` stands for the address of a node, as in applications.
+    pub words: Vec<String>,
+}
+
+/// The results of an emulation.
+#[derive(Clone, Debug)]
+pub struct Emulation {
+    /// The results that a simulation has as well, with the tables `timing`, `kernel` and `applications` after those of a simulation.
+    pub results: Results,
+    /// Whether the results may be trusted.
+    pub verdict: Verdict,
+    /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
+    pub exit_status: Option<i32>,
+}
+
+/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns `false`.
+///
+/// The calling thread carries the packets. It gets real-time priority where the system allows that, and should end afterwards.
+///
+/// # Errors
+/// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot be written, or `goes_on` returned
+/// `false`.
+pub fn emulate(
+    scenario: &Scenario,
+    options: &EmulateOptions,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Emulation, Error> {
+    let parts = Parts::new(scenario, &options.run)?;
+    parts.refuse_proxies()?;
+    let mut stage = Stage::new(scenario, options, &parts)?;
+    let clock = WallClock::start();
+    let (mut world, speakers, plans) = stage.populate(scenario, options, parts, clock)?;
+    let plan = build::plan(scenario, plans);
+    let before = stage.overruns()?;
+    let jobs = stage.jobs(scenario, options)?;
+
+    // From here on, threads share the time of the clock.
+    let applications =
+        Applications::start(speakers, clock).map_err(host_error("cannot start the applications of flows"))?;
+    let has_jobs = !jobs.is_empty();
+    let commands = if has_jobs {
+        Some(Commands::start(jobs, clock).map_err(host_error("cannot start the thread of the commands"))?)
+    } else {
+        None
+    };
+    let is_realtime = realtime::enter(realtime::CARRIER);
+    let driver = Driver::new(&mut world, clock)
+        .and_then(|mut driver| {
+            world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+            Ok(driver)
+        })
+        .map_err(host_error("cannot wait for packets"))?;
+    let mut ride = Ride { driver, ended_early: None };
+    let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
+
+    let end = Instant::ZERO + scenario.duration;
+    let Range { start: from, end: until } = build::window(scenario);
+    ride.to(&mut world, from, clock, &mut goes_on)?;
+    let from = from.min(ride.now(from));
+    world.hosts.open(from);
+    world.hosts.outlet.reset();
+    ride.to(&mut world, until, clock, &mut goes_on)?;
+    let until = ride.now(until);
+    let (mut tables, hops) = measure(&mut world, &plan, scenario, from, until);
+    let timing = trust::Timing::of(&world, scenario, is_realtime, stage.overruns()? - before);
+    ride.to(&mut world, end, clock, &mut goes_on)?;
+    world.taps.finish()?;
+    let failures = stage.failures();
+    drop(applications);
+    let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
+    let stopped =
+        ride.ended_early.is_some() && !reports.iter().any(|report| report.is_foreground && report.ended.is_some());
+    if stopped {
+        return Err(Error::Stopped);
+    }
+    let verdict = timing.verdict(failures);
+    tables.push(timing.table(&verdict));
+    tables.push(stage.provenance()?);
+    if has_jobs {
+        tables.push(applications_table(&reports));
+    }
+    let foreground = reports.iter().find(|report| report.is_foreground);
+    let exit_status = foreground.and_then(|report| report.status.or(report.signal.map(|signal| 128 + signal)));
+    if let Some((report, why)) = foreground.and_then(|report| Some((report, report.failure.clone()?))) {
+        return Err(Error::Host { what: format!("cannot run `{}`", report.command), source: io::Error::other(why) });
+    }
+    let results = Results { tables, wakes: ride.driver.wakes(), hops, undeliverable: world.undeliverable() };
+    Ok(Emulation { results, verdict, exit_status })
+}
+
+/// The error for what the system refuses.
+fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    let what = what.into();
+    |source| Error::Host { what, source }
+}
+
+/// The driver, and the time at which the run was stopped.
+struct Ride {
+    driver: Driver,
+    ended_early: Option<Instant>,
+}
+
+impl Ride {
+    /// Runs until `until`, unless the run was stopped.
+    fn to(
+        &mut self,
+        world: &mut RealWorld,
+        until: Instant,
+        clock: WallClock,
+        goes_on: &mut impl FnMut() -> bool,
+    ) -> Result<(), Error> {
+        if self.ended_early.is_some() {
+            return Ok(());
+        }
+        let outcome = self.driver.run(world, until, hosts::read, goes_on);
+        if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
+            self.ended_early = Some(clock.now().min(until));
+        }
+        world.taps.check().map_err(Error::from)
+    }
+
+    /// `planned`, or the time at which the run was stopped.
+    fn now(&self, planned: Instant) -> Instant {
+        self.ended_early.unwrap_or(planned)
+    }
+}
+
+fn applications_table(reports: &[command::Report]) -> Table {
+    let seconds = |at: Option<Instant>| at.map(Instant::as_secs_f64);
+    Table::new("applications")
+        .text("application", reports.iter().map(|report| report.name.clone()))
+        .text("node", reports.iter().map(|report| report.node.clone()))
+        .text("command", reports.iter().map(|report| report.command.clone()))
+        .number("start_time", "s", reports.iter().map(|report| seconds(report.started)))
+        .number("stop_time", "s", reports.iter().map(|report| seconds(report.ended)))
+        .count("exit_status", "", reports.iter().map(|report| report.status.map(|status| status as u64)))
+        .count("signal", "", reports.iter().map(|report| report.signal.map(|signal| signal as u64)))
+        .text("failure", reports.iter().map(|report| report.failure.clone()))
+}

@@ -1,0 +1,167 @@
+//! What this machine can carry: packets per second through one link, and how late they are under a moderate load.
+
+use super::hosts::{self, RealWorld};
+use super::stage::Stage;
+use super::{EmulateOptions, Foreground, host_error};
+use crate::build::Parts;
+use crate::error::Error;
+use crate::scenario;
+use acklab_base::{Duration, Instant};
+use acklab_live::{Driver, Outcome, WallClock, realtime};
+use std::io;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One link without a rate, so that only the machine limits it.
+const SCENARIO: &str = r#"
+duration = "1h"
+seed = 1
+[[link]]
+name = "wire"
+from = "sender"
+to = "receiver"
+forward = { delay = "1ms" }
+reverse = { delay = "1ms" }
+"#;
+/// The time of each measurement, after as long a time to settle.
+const PHASE: Duration = Duration::from_secs(1);
+/// A full packet of 1500 octets.
+const PAYLOAD: usize = 1472;
+/// The packets that the moderate load sends each millisecond.
+const MODERATE: u64 = 5;
+/// The pace that stands for as fast as possible.
+const FLOOD: u64 = u64::MAX;
+/// Discard (RFC 863).
+const PORT: u16 = 9;
+
+/// What this machine can carry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Packets of 1500 octets per second through one link.
+    pub packets_per_second: f64,
+    /// The same in Mbps.
+    pub mbps: f64,
+    /// The time that the thread which carries packets needs for each, in microseconds.
+    pub cpu_us_per_packet: f64,
+    /// The median of lateness at 5000 packets per second, in microseconds.
+    pub p50_lateness_us: f64,
+    /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
+    pub p99_lateness_us: f64,
+    /// Whether the thread that carries packets had real-time priority.
+    pub is_realtime: bool,
+}
+
+/// Measures this machine for four seconds. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
+/// the packets and should end afterwards.
+///
+/// # Errors
+/// If the process lacks a permission, or if `goes_on` returned `false`.
+pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
+    let scenario = scenario::load(SCENARIO, "calibration", &[], None).map_err(|refusal| {
+        host_error("cannot read the scenario of the calibration")(io::Error::other(refusal.to_string()))
+    })?;
+    let foreground = Some(Foreground { node: "sender".to_owned(), words: Vec::new() });
+    let options = EmulateOptions { foreground, ..EmulateOptions::default() };
+    let parts = Parts::new(&scenario, &options.run)?;
+    let mut stage = Stage::new(&scenario, &options, &parts)?;
+    let clock = WallClock::start();
+    let (mut world, ..) = stage.populate(&scenario, &options, parts, clock)?;
+    let socket = |node: &str| {
+        let bind = || UdpSocket::bind((stage.address_of(node)?, PORT));
+        let made = stage.namespace_of(node)?.inside(bind);
+        made.map_err(host_error(format!("cannot make the socket of node \"{node}\"")))
+    };
+    let (sender, receiver) = (socket("sender")?, socket("receiver")?);
+    let connected = receiver.local_addr().and_then(|address| sender.connect(address));
+    connected.map_err(host_error("cannot connect the sockets"))?;
+
+    let pace = Arc::new(AtomicU64::new(MODERATE));
+    let source = Source::start(sender, Arc::clone(&pace)).map_err(host_error("cannot start the sender"))?;
+    let is_realtime = realtime::enter(realtime::CARRIER);
+    let driver = Driver::new(&mut world, clock).and_then(|mut driver| {
+        world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+        Ok(driver)
+    });
+    let mut bench =
+        Bench { driver: driver.map_err(host_error("cannot wait for packets"))?, world, goes_on, until: Instant::ZERO };
+    bench.run()?;
+    bench.run()?;
+    let late =
+        |share| bench.world.hosts.outlet.lateness().quantile(share).map_or(0.0, |late| late.as_nanos() as f64 / 1e3);
+    let (p50_lateness_us, p99_lateness_us) = (late(0.5), late(0.99));
+    pace.store(FLOOD, Ordering::Relaxed);
+    bench.run()?;
+    let before = realtime::cpu_time();
+    bench.run()?;
+    let cpu = (realtime::cpu_time() - before).as_secs_f64();
+    drop(source);
+    let packets = bench.world.hosts.outlet.lateness().count() as f64;
+    let packets_per_second = packets / PHASE.as_secs_f64();
+    Ok(Calibration {
+        packets_per_second,
+        mbps: packets_per_second * 1500.0 * 8.0 / 1e6,
+        cpu_us_per_packet: cpu * 1e6 / packets.max(1.0),
+        p50_lateness_us,
+        p99_lateness_us,
+        is_realtime,
+    })
+}
+
+struct Bench<G> {
+    driver: Driver,
+    world: RealWorld,
+    goes_on: G,
+    until: Instant,
+}
+
+impl<G: FnMut() -> bool> Bench<G> {
+    /// Runs for one phase, with a measurement of its own.
+    fn run(&mut self) -> Result<(), Error> {
+        self.until += PHASE;
+        self.world.hosts.outlet.reset();
+        let outcome = self.driver.run(&mut self.world, self.until, hosts::read, &mut self.goes_on);
+        match outcome.map_err(host_error("a TUN device failed"))? {
+            Outcome::Done => Ok(()),
+            Outcome::Stopped => Err(Error::Stopped),
+        }
+    }
+}
+
+/// A thread that sends packets at a pace.
+struct Source {
+    pace: Arc<AtomicU64>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Source {
+    fn start(socket: UdpSocket, pace: Arc<AtomicU64>) -> io::Result<Self> {
+        let current = Arc::clone(&pace);
+        let send = move || {
+            let packet = [0; PAYLOAD];
+            loop {
+                let burst = match current.load(Ordering::Relaxed) {
+                    0 => return,
+                    FLOOD => 1_000,
+                    burst => {
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                        burst
+                    }
+                };
+                // A full queue drops packets, which is not an error here.
+                (0..burst).for_each(|_| _ = socket.send(&packet));
+            }
+        };
+        let thread = std::thread::Builder::new().name("sender".to_owned()).spawn(send)?;
+        Ok(Self { pace, thread: Some(thread) })
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.pace.store(0, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Commands on the nodes of an emulated network.
+
+use super::addresses;
+use crate::error::Error;
+use acklab_base::{Duration, Instant, NodeId};
+use acklab_live::{Household, Namespace, WallClock};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// The interval at which the commands are looked at.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// The time between the request to end and the end by force.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A command that is to be started.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) name: String,
+    pub(super) node: String,
+    pub(super) namespace: Namespace,
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
+    pub(super) directory: Option<PathBuf>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) start: Instant,
+    pub(super) stop: Option<Instant>,
+    /// The file for its output; without it, the output goes where that of this process goes.
+    pub(super) output: Option<PathBuf>,
+    /// Whether the run ends with it, and whether it uses the terminal.
+    pub(super) is_foreground: bool,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    pub(super) name: String,
+    pub(super) node: String,
+    pub(super) command: String,
+    pub(super) started: Option<Instant>,
+    pub(super) ended: Option<Instant>,
+    /// The exit status, if it has exited by itself.
+    pub(super) status: Option<i32>,
+    /// The signal that ended it.
+    pub(super) signal: Option<i32>,
+    /// Why it could not be started.
+    pub(super) failure: Option<String>,
+    pub(super) is_foreground: bool,
+}
+
+/// Replaces `{name}` by the IPv4 address and `{name.ipv6}` by the IPv6 address of the node with this name.
+pub(super) fn with_addresses(command: &str, nodes: &BTreeMap<String, NodeId>) -> String {
+    let mut text = String::new();
+    let mut rest = command;
+    while let Some(open) = rest.find('{') {
+        let (before, behind) = rest.split_at(open);
+        text.push_str(before);
+        let named = behind[1..].split_once('}').and_then(|(name, after)| {
+            let (name, is_v6) = name.strip_suffix(".ipv6").map_or((name, false), |name| (name, true));
+            let node = *nodes.get(name)?;
+            let address = if is_v6 { addresses::v6(node).to_string() } else { addresses::v4(node).to_string() };
+            Some((address, after))
+        });
+        match named {
+            Some((address, after)) => {
+                text.push_str(&address);
+                rest = after;
+            }
+            None => {
+                text.push('{');
+                rest = &behind[1..];
+            }
+        }
+    }
+    text + rest
+}
+
+/// The nodes whose addresses `command` contains.
+pub(super) fn nodes_in<'a>(
+    command: &str,
+    nodes: &'a BTreeMap<String, NodeId>,
+) -> impl Iterator<Item = NodeId> + use<'a> {
+    let command = command.to_owned();
+    let is_named =
+        move |name: &String| command.contains(&format!("{{{name}}}")) || command.contains(&format!("{{{name}.ipv6}}"));
+    nodes.iter().filter(move |(name, _)| is_named(name)).map(|(_, node)| *node)
+}
+
+/// The thread that starts and ends the commands.
+pub(super) struct Commands {
+    stop: Arc<AtomicBool>,
+    foreground_ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<io::Result<Vec<Report>>>>,
+}
+
+impl Commands {
+    /// Starts the thread. The commands start at their times.
+    ///
+    /// # Errors
+    /// If the system does not allow another thread.
+    pub(super) fn start(jobs: Vec<Job>, clock: WallClock) -> io::Result<Self> {
+        let (stop, foreground_ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (is_over, tell) = (Arc::clone(&stop), Arc::clone(&foreground_ended));
+        let attend = move || attend(jobs, clock, &is_over, &tell);
+        let thread = std::thread::Builder::new().name("commands".to_owned()).spawn(attend)?;
+        Ok(Self { stop, foreground_ended, thread: Some(thread) })
+    }
+
+    /// Whether the command with the terminal has ended.
+    pub(super) fn has_foreground_ended(&self) -> bool {
+        self.foreground_ended.load(Ordering::Relaxed)
+    }
+
+    /// Ends all commands, and returns what became of each.
+    pub(super) fn finish(mut self) -> Result<Vec<Report>, Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        let joined = self.thread.take().map(JoinHandle::join);
+        let reports = joined.unwrap_or_else(|| Ok(Ok(Vec::new())));
+        reports
+            .unwrap_or_else(|_| Err(io::Error::other("the thread of the commands panicked")))
+            .map_err(|source| Error::Host { what: "cannot run the commands".to_owned(), source })
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Running {
+    job: Job,
+    report: Report,
+    child: Option<Child>,
+    /// When it was asked to end.
+    asked: Option<Instant>,
+}
+
+fn attend(
+    jobs: Vec<Job>,
+    clock: WallClock,
+    stop: &AtomicBool,
+    foreground_ended: &AtomicBool,
+) -> io::Result<Vec<Report>> {
+    // All that the commands start ends with this thread.
+    let household = Household::new()?;
+    let mut all: Vec<Running> = jobs.into_iter().map(Running::new).collect();
+    loop {
+        let now = clock.now();
+        let is_over = stop.load(Ordering::Relaxed);
+        for running in &mut all {
+            running.attend(&household, now, is_over);
+            if running.job.is_foreground && running.has_ended() {
+                foreground_ended.store(true, Ordering::Relaxed);
+            }
+        }
+        if is_over && all.iter().all(|running| running.child.is_none()) {
+            return Ok(all.into_iter().map(|running| running.report).collect());
+        }
+        std::thread::sleep(std::time::Duration::from_nanos(PATIENCE.as_nanos()));
+    }
+}
+
+impl Running {
+    fn new(job: Job) -> Self {
+        let report = Report {
+            name: job.name.clone(),
+            node: job.node.clone(),
+            command: job.words.last().filter(|_| !job.is_foreground).cloned().unwrap_or_else(|| job.words.join(" ")),
+            started: None,
+            ended: None,
+            status: None,
+            signal: None,
+            failure: None,
+            is_foreground: job.is_foreground,
+        };
+        Self { job, report, child: None, asked: None }
+    }
+
+    const fn has_ended(&self) -> bool {
+        self.report.ended.is_some() || self.report.failure.is_some()
+    }
+
+    fn attend(&mut self, household: &Household, now: Instant, is_over: bool) {
+        let has_begun = self.report.started.is_some() || self.report.failure.is_some();
+        if !has_begun && !is_over && now >= self.job.start {
+            match self.spawn(household) {
+                Ok(child) => (self.child, self.report.started) = (Some(child), Some(now)),
+                Err(error) => self.report.failure = Some(error.to_string()),
+            }
+        }
+        let Some(child) = &mut self.child else { return };
+        if let Ok(Some(status)) = child.try_wait() {
+            self.report.ended = Some(now);
+            (self.report.status, self.report.signal) = (status.code(), status.signal());
+            self.child = None;
+            return;
+        }
+        let is_due = is_over || self.job.stop.is_some_and(|stop| stop <= now);
+        match self.asked {
+            None if is_due => {
+                self.asked = Some(now);
+                acklab_live::household::ask_to_end(child);
+            }
+            Some(asked) if now.since(asked) > GRACE => acklab_live::household::force_to_end(child),
+            _ => {}
+        }
+    }
+
+    fn spawn(&self, household: &Household) -> io::Result<Child> {
+        let job = &self.job;
+        let mut command = Command::new(&job.words[0]);
+        command.args(&job.words[1..]).envs(job.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(directory) = &job.directory {
+            command.current_dir(directory);
+        }
+        if !job.is_foreground {
+            command.stdin(Stdio::null());
+            acklab_live::household::lead_a_group(&mut command);
+            match &job.output {
+                Some(path) => {
+                    let file = File::create(path)?;
+                    command.stdout(file.try_clone()?).stderr(file);
+                }
+                // Standard output belongs to the results.
+                None => _ = command.stdout(Stdio::null()).stderr(Stdio::null()),
+            }
+        }
+        household.start(command, &job.namespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_with_the_name_of_a_node_are_its_address() {
+        let nodes = BTreeMap::from([("ap".to_owned(), NodeId(0)), ("server".to_owned(), NodeId(1))]);
+        let text = with_addresses("ping6 {server.ipv6}; awk '{print}' {server} ${HOME} {ap", &nodes);
+        assert_eq!(text, "ping6 fdac:1ab::2; awk '{print}' 10.0.0.2 ${HOME} {ap");
+        assert_eq!(nodes_in("curl http://{server}/", &nodes).collect::<Vec<_>>(), [NodeId(1)]);
+    }
+}

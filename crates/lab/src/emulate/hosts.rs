@@ -1,0 +1,117 @@
+//! The kernel's stacks behind TUN devices, as the hosts of a network.
+
+use super::addresses;
+use super::end::KernelEnd;
+use super::packet::{Note, RealPacket};
+use crate::build::World;
+use crate::flows::{Flow, Measured};
+use acklab_base::{Datagram, FlowTable, Instant, MachineId, PortId};
+use acklab_live::Outlet;
+use acklab_net::{Departure, Hosts};
+use acklab_wire::IpPacket;
+use acklab_wire::ipv4::Checksums;
+use acklab_wire::tcp;
+use std::io;
+
+/// The network of an emulation.
+pub(super) type RealWorld = World<RealPacket, KernelHosts>;
+
+/// The kernel's stacks. Port `i` is TUN device `i`.
+pub(super) struct KernelHosts {
+    pub(super) outlet: Outlet,
+    /// The number of nodes of the network.
+    nodes: usize,
+    /// The longest packet that a device yields.
+    mtu: usize,
+    /// By port, the packet that was read and has not entered the network yet.
+    inbox: Vec<Option<RealPacket>>,
+    flows: Vec<Flow<KernelEnd>>,
+    /// By flow of packets, the flow of the scenario and the end that sends them.
+    ends: FlowTable<(u32, u8)>,
+    /// Memory of delivered packets for the next ones.
+    spare: Vec<Vec<u8>>,
+    /// Packets without a node as their destination, such as multicast of the kernel's own.
+    pub(super) ignored: u64,
+}
+
+impl KernelHosts {
+    /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
+    pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
+        let inbox = outlet.tuns().iter().map(|_| None).collect();
+        Self { outlet, nodes, mtu, inbox, flows: Vec::new(), ends: FlowTable::new(), spare: Vec::new(), ignored: 0 }
+    }
+
+    /// Adds a flow that is measured.
+    pub(super) fn add(&mut self, flow: Flow<KernelEnd>) {
+        let number = self.flows.len() as u32;
+        for (end, key) in (0..).zip(flow.keys) {
+            self.ends.insert(key, (number, end));
+        }
+        self.flows.push(flow);
+    }
+
+    /// Reads a packet from a device into the inbox of its port. Returns `false` if none waits.
+    fn read(&mut self, device: usize, now: Instant) -> io::Result<bool> {
+        let mut octets = self.spare.pop().unwrap_or_default();
+        octets.resize(self.mtu, 0);
+        let Some(length) = self.outlet.tuns()[device].read(&mut octets)? else {
+            self.spare.push(octets);
+            return Ok(false);
+        };
+        octets.truncate(length);
+        let nodes = self.nodes;
+        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
+        match packet.ok().filter(|packet| packet.destination().index() < nodes) {
+            Some(packet) => self.inbox[device] = Some(self.note_departure(now, RealPacket::new(packet, now))),
+            None => self.ignored += 1,
+        }
+        Ok(true)
+    }
+
+    /// Informs the measurement of a packet's flow that the packet leaves its host.
+    fn note_departure(&mut self, now: Instant, packet: RealPacket) -> RealPacket {
+        let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return packet };
+        let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return packet };
+        let Flow { ends, probes, .. } = &mut self.flows[number as usize];
+        let (data, origin) = ends[usize::from(end)].departs(now, &segment, probes);
+        packet.noted(Note { flow: number, end, data }, origin)
+    }
+}
+
+impl Hosts<RealPacket> for KernelHosts {
+    fn accept(&mut self, port: PortId, now: Instant, packet: RealPacket) {
+        self.outlet.deliver(port.index(), now, packet.octets());
+        if let Some(note) = packet.note {
+            let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
+            ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
+        }
+        self.spare.push(packet.into_octets());
+    }
+
+    fn wake(&mut self, _: PortId, _: Instant) {}
+
+    fn depart(&mut self, port: PortId, _: Instant) -> Departure<RealPacket> {
+        match self.inbox[port.index()].take() {
+            Some(packet) => Departure::Last(packet, None),
+            None => Departure::None(None),
+        }
+    }
+}
+
+impl Measured for KernelHosts {
+    type End = KernelEnd;
+
+    fn flows(&self) -> &[Flow<KernelEnd>] {
+        &self.flows
+    }
+
+    fn flows_mut(&mut self) -> &mut [Flow<KernelEnd>] {
+        &mut self.flows
+    }
+}
+
+/// Reads a packet from a device at `now`. Returns the machine of its port, or `None` if no packet waits.
+pub(super) fn read(world: &mut RealWorld, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
+    let is_read = world.hosts.read(device, now)?;
+    Ok(is_read.then(|| world.machine_of(PortId(device as u32))))
+}

@@ -1,0 +1,210 @@
+//! What a scenario asks of the kernel's TCP: the options, routes and parameters that say it, or a refusal that names what the kernel
+//! cannot do.
+
+use crate::error::Error;
+use crate::scenario::{Flow, Transport};
+use acklab_app::Reading;
+use acklab_live::netlink::Metrics;
+use acklab_live::socket::Options;
+use acklab_transport::tcp::{Config, Preset, Settings, ecn};
+use acklab_transport::{ack, cc};
+use std::collections::BTreeMap;
+
+/// What one flow asks of the kernel at both ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Request {
+    /// The options of its sockets.
+    pub(super) options: Options,
+    /// The metrics of the routes between its ends.
+    pub(super) metrics: Metrics,
+    /// Parameters of the namespaces of its ends, such as `net/ipv4/tcp_sack`.
+    pub(super) parameters: BTreeMap<&'static str, String>,
+}
+
+/// Parameters that every namespace gets, with the reason.
+pub(super) const PARAMETERS: [(&str, &str); 5] = [
+    // A connection does not learn from earlier ones.
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+    // The port of a flow is its own.
+    ("net/ipv4/ip_unprivileged_port_start", "0"),
+    // Every user may ping.
+    ("net/ipv4/ping_group_range", "0 2147483647"),
+    // Nobody else is on the link.
+    ("net/ipv6/conf/default/router_solicitations", "0"),
+    ("net/ipv6/conf/default/addr_gen_mode", "1"),
+];
+
+/// Parameters that the results name, because TCP depends on them.
+pub(super) const REPORTED: [&str; 18] = [
+    "net/ipv4/tcp_sack",
+    "net/ipv4/tcp_dsack",
+    "net/ipv4/tcp_timestamps",
+    "net/ipv4/tcp_window_scaling",
+    "net/ipv4/tcp_ecn",
+    "net/ipv4/tcp_recovery",
+    "net/ipv4/tcp_early_retrans",
+    "net/ipv4/tcp_frto",
+    "net/ipv4/tcp_slow_start_after_idle",
+    "net/ipv4/tcp_reordering",
+    "net/ipv4/tcp_limit_output_bytes",
+    "net/ipv4/tcp_min_rtt_wlen",
+    "net/ipv4/tcp_pacing_ss_ratio",
+    "net/ipv4/tcp_pacing_ca_ratio",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_wmem",
+    "net/ipv4/tcp_moderate_rcvbuf",
+    "net/ipv4/tcp_no_metrics_save",
+];
+
+/// The name of a controller in the kernel. Returns `None` if the kernel does not have it, or not with these constants.
+fn controller(congestion: &cc::Config) -> Option<&'static str> {
+    let kernel = match congestion {
+        cc::Config::NewReno(_) => "reno",
+        cc::Config::Cubic(_) => "cubic",
+        cc::Config::Vegas(_) => "vegas",
+        cc::Config::Bbr(_) => "bbr",
+        cc::Config::Dctcp(_) => "dctcp",
+        _ => return None,
+    };
+    (cc::Config::named(congestion.name()).as_ref() == Some(congestion)).then_some(kernel)
+}
+
+/// The number that a parameter has for a switch.
+fn switch(on: bool) -> String {
+    u8::from(on).to_string()
+}
+
+/// What `flow` asks of the kernel.
+///
+/// # Errors
+/// If the kernel cannot do it.
+pub(super) fn request(flow: &Flow) -> Result<Request, Error> {
+    let refuse = |key: &str, found: String, expected: &str| Error::Kernel {
+        flow: flow.name.clone(),
+        key: key.to_owned(),
+        found,
+        expected: expected.to_owned(),
+    };
+    let Transport::Tcp(settings) = &flow.transport else {
+        return Err(refuse("transport", format!("\"{}\"", flow.transport.name()), "TCP, the transport of the kernel"));
+    };
+    if settings.preset != Preset::Linux {
+        let found = format!("\"{}\"", settings.preset.name());
+        return Err(refuse("preset", found, "\"linux\": the kernel's TCP cannot behave as another stack"));
+    }
+    if matches!(flow.reading, Reading::Playback { .. }) {
+        return Err(refuse("reading", "a playback".into(), "a reader of octets: playbacks are simulated only"));
+    }
+    let config = settings.config();
+    let Some(congestion) = controller(&config.congestion) else {
+        let found = format!("\"{}\", with these constants", config.congestion.name());
+        return Err(refuse("congestion", found, "reno, cubic, vegas, bbr or dctcp, with their default constants"));
+    };
+    // All settings that the kernel has by default, beside this controller.
+    let default = Settings { congestion: Some(config.congestion), ..Settings::of(Preset::Linux) };
+    let usual = default.config();
+    let mut request = Request::default();
+    request.options.congestion = Some(congestion.to_owned());
+    quick_ack(&config, &mut request).map_err(|(found, expected)| refuse("ack", found, expected))?;
+    let parameters = &mut request.parameters;
+    parameters.insert("net/ipv4/tcp_sack", switch(config.sack));
+    parameters.insert("net/ipv4/tcp_dsack", switch(config.dsack));
+    parameters.insert("net/ipv4/tcp_timestamps", switch(config.timestamps.is_some()));
+    parameters.insert("net/ipv4/tcp_window_scaling", switch(config.window_scaling));
+    let ecn = match config.ecn {
+        ecn::Config::Off => "0",
+        ecn::Config::Classic | ecn::Config::Dctcp => "1",
+        ecn::Config::Accurate => return Err(refuse("ecn", "\"accurate\"".into(), "\"off\", \"classic\" or \"dctcp\"")),
+    };
+    parameters.insert("net/ipv4/tcp_ecn", ecn.to_owned());
+    if config.mss != usual.mss {
+        // The kernel counts the timestamps option as part of the segment (`tcp_sync_mss`).
+        let options = if config.timestamps.is_some() { 12 } else { 0 };
+        request.options.mss = Some(config.mss.get() as u32 + options);
+    }
+    request.options.send_buffer =
+        (config.send_buffer != usual.send_buffer).then_some(config.send_buffer.get() as usize);
+    request.options.receive_buffer =
+        (config.receive_buffer != usual.receive_buffer).then_some(config.receive_buffer.get() as usize);
+    request.metrics.initial_window = (config.initial_window != usual.initial_window).then_some(config.initial_window.0);
+    request.metrics.min_rto_ms = (config.rto.min != usual.rto.min).then_some(config.rto.min.as_millis() as u32);
+    remaining(settings, &default).map_or(Ok(()), |(key, found, expected)| Err(refuse(&key, found, &expected)))?;
+    Ok(request)
+}
+
+/// The kernel acknowledges as it does, or, on a route that says so, every segment.
+fn quick_ack(config: &Config, request: &mut Request) -> Result<(), (String, &'static str)> {
+    match config.ack {
+        ack::Config::Linux(_) => Ok(()),
+        ack::Config::PerPacket(_) => {
+            request.metrics.quick_ack = true;
+            Ok(())
+        }
+        other => Err((format!("\"{}\"", other.name()), "\"linux\", or \"per-packet\" by the route's `quickack`")),
+    }
+}
+
+/// The settings that a request can say.
+const SETTABLE: [&str; 13] = [
+    "congestion",
+    "ack",
+    "sack",
+    "dsack",
+    "timestamps",
+    "timestamp_tick",
+    "window_scaling",
+    "ecn",
+    "mss",
+    "send_buffer",
+    "receive_buffer",
+    "initial_window",
+    "min_rto",
+];
+
+/// The first setting that differs from those of the kernel and that nothing can set: its name, its value, and the kernel's.
+fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String, String)> {
+    let full = |settings: &Settings| match serde_json::to_value(settings.in_full()) {
+        Ok(serde_json::Value::Object(full)) => full,
+        _ => serde_json::Map::new(),
+    };
+    let (asked, usual) = (full(settings), full(default));
+    let differs = |(key, _): &(&String, &serde_json::Value)| {
+        !SETTABLE.contains(&key.as_str()) && asked.get(*key) != usual.get(*key)
+    };
+    let (key, value) = asked.iter().find(differs)?;
+    let expected = usual.get(key).map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    Some((key.clone(), value.to_string(), format!("{expected}, which is what the kernel does")))
+}
+
+/// What several flows ask of one namespace.
+#[derive(Debug, Default)]
+pub(super) struct Agreement<'a> {
+    parameters: BTreeMap<&'static str, (String, &'a str)>,
+}
+
+impl<'a> Agreement<'a> {
+    /// Adds the parameters of `flow`.
+    ///
+    /// # Errors
+    /// If another flow asks for another value.
+    pub(super) fn add(&mut self, flow: &'a Flow, request: &Request) -> Result<(), Error> {
+        for (parameter, value) in &request.parameters {
+            let (agreed, owner) = self.parameters.entry(parameter).or_insert_with(|| (value.clone(), &flow.name));
+            if agreed != value {
+                return Err(Error::Kernel {
+                    flow: flow.name.clone(),
+                    key: parameter.trim_start_matches("net/ipv4/tcp_").to_owned(),
+                    found: value.clone(),
+                    expected: format!(
+                        "{agreed} as for flow \"{owner}\", because the flows of a node share this parameter"
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn parameters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.parameters.iter().map(|(parameter, (value, _))| (*parameter, value.as_str()))
+    }
+}

@@ -1,0 +1,36 @@
+//! Commands that run on the nodes of an emulated network.
+
+use super::NAME;
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A command that runs on a node. Only `acklab emulate` runs commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Application {
+    /// The name in tables, and of the file with its output. The default is `application_<k>`, where k counts from 1.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(regex(pattern = NAME), example = &"client")]
+    pub name: String,
+    /// The node on which it runs.
+    #[schemars(regex(pattern = NAME), example = &"src_0")]
+    pub node: String,
+    /// What the shell runs. `{name}` stands for the IPv4 address of the node with this name, and `{name.ipv6}` for its IPv6 address.
+    #[schemars(example = "iperf3 -c {dst_0}")]
+    pub command: String,
+    /// When it starts.
+    #[serde(default)]
+    #[schemars(example = "1s")]
+    pub start: Duration,
+    /// When it is asked to end (SIGTERM). Default: the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "10s")]
+    pub stop: Option<Duration>,
+    /// Its working directory. Default: that of acklab.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Variables that are added to its environment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
+}

@@ -1,0 +1,156 @@
+//! The driver that runs a world in real time.
+
+use crate::WallClock;
+use acklab_base::{Duration, Instant, MachineId, World};
+use acklab_drive::Agenda;
+use rustix::event::Timespec;
+use rustix::event::epoll;
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The interval of calls of the callback that may stop a run: short for a person, and rare enough to cost nothing.
+const CALL_INTERVAL: Duration = Duration::from_millis(20);
+/// The packets read from one device before the others and the deadlines have their turn.
+const BATCH: usize = 64;
+/// The devices that one wait reports.
+const EVENTS: usize = 64;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The time has come.
+    Done,
+    /// The callback stopped the run.
+    Stopped,
+}
+
+/// Runs a world in real time.
+///
+/// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the time, not with the later time of the
+/// clock, so that delays do not accumulate along a path. Packets enter the world at the time at which they are read, after all machines
+/// whose deadlines lie before. The driver sleeps between deadlines and never spins.
+#[derive(Debug)]
+pub struct Driver {
+    clock: WallClock,
+    agenda: Agenda,
+    epoll: OwnedFd,
+    /// The number of devices.
+    devices: u64,
+    /// The world's time.
+    now: Instant,
+    next_call: Instant,
+    wakes: u64,
+}
+
+impl Driver {
+    /// A driver for `world` without devices. Drains all machines at time zero.
+    ///
+    /// # Errors
+    /// If the system does not allow another descriptor.
+    pub fn new(world: &mut impl World, clock: WallClock) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let now = Instant::ZERO;
+        Ok(Self { clock, agenda: Agenda::new(world, now), epoll, devices: 0, now, next_call: now, wakes: 0 })
+    }
+
+    /// Adds a device. Devices are numbered from zero.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn watch(&mut self, device: impl AsFd) -> io::Result<()> {
+        epoll::add(&self.epoll, device, epoll::EventData::new_u64(self.devices), epoll::EventFlags::IN)?;
+        self.devices += 1;
+        Ok(())
+    }
+
+    /// The number of wake-ups of machines so far.
+    #[must_use]
+    pub const fn wakes(&self) -> u64 {
+        self.wakes
+    }
+
+    /// Runs `world` until the clock shows `until`: all deadlines before it are handled.
+    ///
+    /// `read` reads a packet from the device with a number, passes it at the given instant to the machine behind which the device is, and
+    /// returns this machine, or `None` if no packet waits. The world delivers packets to devices by itself. Calls `goes_on` from time to
+    /// time, and stops if it returns `false`.
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn run<W: World>(
+        &mut self,
+        world: &mut W,
+        until: Instant,
+        mut read: impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> io::Result<Outcome> {
+        let mut events = Vec::with_capacity(EVENTS);
+        loop {
+            let now = self.clock.now();
+            self.catch_up(world, now, until);
+            if now >= self.next_call {
+                self.next_call = now + CALL_INTERVAL;
+                if !goes_on() {
+                    return Ok(Outcome::Stopped);
+                }
+            }
+            if now >= until {
+                self.now = until;
+                return Ok(Outcome::Done);
+            }
+            self.wait(&mut events, until)?;
+            for event in events.drain(..) {
+                self.read(world, event.data.u64() as usize, until, &mut read)?;
+            }
+        }
+    }
+
+    /// Wakes all machines whose deadlines lie before `until` and not after `now`.
+    #[inline]
+    fn catch_up<W: World>(&mut self, world: &mut W, now: Instant, until: Instant) {
+        while let Some((at, machine)) = self.agenda.next()
+            && at <= now
+            && at < until
+        {
+            self.now = self.now.max(at);
+            self.wakes += 1;
+            self.agenda.wake(world, machine, self.now);
+        }
+    }
+
+    /// Sleeps until the next deadline or until a packet arrives.
+    fn wait(&self, events: &mut Vec<epoll::Event>, until: Instant) -> io::Result<()> {
+        let mut wake = until.min(self.next_call);
+        if let Some((at, _)) = self.agenda.next() {
+            wake = wake.min(at);
+        }
+        let nanos = wake.since(self.clock.now()).as_nanos();
+        let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads the packets that wait at `device`, one batch at most, each at its own time.
+    fn read<W: World>(
+        &mut self,
+        world: &mut W,
+        device: usize,
+        until: Instant,
+        read: &mut impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
+    ) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let now = self.clock.now();
+            if now >= until {
+                break;
+            }
+            self.catch_up(world, now, until);
+            self.now = self.now.max(now);
+            let Some(machine) = read(world, device, self.now)? else { break };
+            self.agenda.drain(world, machine, self.now);
+        }
+        Ok(())
+    }
+}

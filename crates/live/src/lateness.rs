@@ -1,0 +1,155 @@
+//! How late packets are delivered.
+
+use acklab_base::{Duration, Instant};
+
+/// Each power of two is divided into this many buckets, so that a quantile is exact to 1/32.
+const PER_OCTAVE: u64 = 32;
+const SECOND: u64 = 1_000_000_000;
+
+/// A histogram of durations whose buckets have a relative width of 1/32.
+#[derive(Clone, Debug, Default)]
+struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+}
+
+impl Histogram {
+    /// Below 32 ns the buckets are single nanoseconds; each octave above has 32.
+    const fn bucket(nanos: u64) -> usize {
+        if nanos < PER_OCTAVE {
+            return nanos as usize;
+        }
+        let octave = nanos.ilog2() - PER_OCTAVE.ilog2();
+        (octave as u64 * PER_OCTAVE + (nanos >> octave)) as usize
+    }
+
+    /// The upper edge of a bucket.
+    const fn edge(bucket: usize) -> u64 {
+        let bucket = bucket as u64;
+        if bucket < 2 * PER_OCTAVE {
+            return bucket;
+        }
+        let octave = bucket / PER_OCTAVE - 1;
+        ((bucket - octave * PER_OCTAVE + 1) << octave) - 1
+    }
+
+    fn add(&mut self, nanos: u64) {
+        let bucket = Self::bucket(nanos);
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        self.total += 1;
+    }
+
+    /// The value that the share `share` of all values does not exceed. Returns `None` if there are no values.
+    fn quantile(&self, share: f64) -> Option<Duration> {
+        let rank = ((self.total as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        let reaches = |count: &u64| {
+            seen += count;
+            seen >= rank
+        };
+        let bucket = self.counts.iter().position(reaches)?;
+        Some(Duration::from_nanos(Self::edge(bucket)))
+    }
+
+    fn clear(&mut self) {
+        self.counts.fill(0);
+        self.total = 0;
+    }
+}
+
+/// The lateness of deliveries: the time from the instant at which the world delivers a packet to the instant at which the device takes it.
+#[derive(Clone, Debug, Default)]
+pub struct Lateness {
+    all: Histogram,
+    longest: u64,
+    /// The deliveries of the current second.
+    current: Histogram,
+    second: u64,
+    /// The largest p99 of a second that has ended, and the second.
+    worst: Option<(Duration, u64)>,
+}
+
+impl Lateness {
+    /// Adds a delivery that was due at `due` and done at `done`.
+    pub fn add(&mut self, due: Instant, done: Instant) {
+        let second = due.as_nanos() / SECOND;
+        if second != self.second {
+            self.worst = self.worst_second();
+            self.current.clear();
+            self.second = second;
+        }
+        let nanos = done.since(due).as_nanos();
+        self.all.add(nanos);
+        self.current.add(nanos);
+        self.longest = self.longest.max(nanos);
+    }
+
+    /// The number of deliveries.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.all.total
+    }
+
+    /// The lateness that the share `share` of deliveries does not exceed, exact to 1/32. Returns `None` if there was no delivery.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        self.all.quantile(share).map(|value| value.min(Duration::from_nanos(self.longest)))
+    }
+
+    /// The longest lateness.
+    #[must_use]
+    pub fn max(&self) -> Option<Duration> {
+        (self.all.total > 0).then_some(Duration::from_nanos(self.longest))
+    }
+
+    /// The largest 99th percentile of any second of the run, and the second.
+    #[must_use]
+    pub fn worst_second(&self) -> Option<(Duration, u64)> {
+        let current = self.current.quantile(0.99).map(|value| (value, self.second));
+        match (self.worst, current) {
+            (Some(worst), Some(current)) => Some(if current.0 > worst.0 { current } else { worst }),
+            (worst, current) => worst.or(current),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_contains_its_edge_and_the_next_begins_after_it() {
+        for bucket in 0..1_500 {
+            let edge = Histogram::edge(bucket);
+            assert_eq!((Histogram::bucket(edge), Histogram::bucket(edge + 1)), (bucket, bucket + 1), "{edge}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_exact_to_a_thirty_second() {
+        let mut lateness = Lateness::default();
+        (1..=1_000_u64).for_each(|micros| {
+            lateness.add(Instant::ZERO, Instant::from_nanos(micros * 1_000));
+        });
+        for share in [0.5, 0.9, 0.99] {
+            let (found, exact) = (lateness.quantile(share).unwrap().as_nanos() as f64, share * 1e6);
+            assert!((0.0..=1.0 / 32.0).contains(&(found / exact - 1.0)), "{share}: {found}");
+        }
+        assert_eq!(lateness.max(), Some(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn the_worst_second_is_found() {
+        let mut lateness = Lateness::default();
+        for (second, late) in [(0, 10), (1, 500), (2, 20)] {
+            let due = Instant::from_nanos(second * SECOND);
+            (0..100).for_each(|_| lateness.add(due, due + Duration::from_micros(late)));
+        }
+        let (worst, second) = lateness.worst_second().unwrap();
+        assert_eq!(second, 1);
+        assert!(worst >= Duration::from_micros(500), "{worst}");
+    }
+}

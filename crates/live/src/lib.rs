@@ -1,0 +1,40 @@
+//! The wall clock: what a world of machines needs to carry the packets of real applications.
+//!
+//! In the order of reading:
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`driver`] | [`Driver`]: runs a world in real time, with packets that arrive from devices |
+//! | [`clock`] | [`WallClock`]: the monotonic clock, counted from the start of the run |
+//! | [`outlet`] | [`Outlet`]: TUN devices to which packets are delivered, and how late each was |
+//! | [`lateness`] | [`Lateness`]: the distribution of these delays, in all and by second |
+//! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
+//! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
+//! | [`netlink`] | addresses, routes and properties of devices |
+//! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
+//! | [`socket`] | TCP sockets of the kernel inside a namespace, and [`TcpInfo`] |
+//! | [`realtime`] | real-time priority and locked memory |
+//! | `sys` | the system calls without a safe wrapper: the only unsafe code |
+//!
+//! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor is closed, also after `kill -9`.
+
+pub mod clock;
+pub mod driver;
+pub mod household;
+pub mod lateness;
+pub mod namespace;
+pub mod netlink;
+pub mod outlet;
+pub mod realtime;
+pub mod socket;
+mod sys;
+pub mod tun;
+
+pub use clock::WallClock;
+pub use driver::{Driver, Outcome};
+pub use household::Household;
+pub use lateness::Lateness;
+pub use namespace::Namespace;
+pub use outlet::Outlet;
+pub use socket::TcpInfo;
+pub use tun::Tun;

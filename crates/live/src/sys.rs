@@ -1,0 +1,85 @@
+//! System calls without a safe wrapper. Each function says why its call is sound.
+#![allow(unsafe_code)]
+
+use rustix::io;
+use rustix::thread::UnshareFlags;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The flags of a TUN device that carries IP packets without a header of its own (`linux/if_tun.h`).
+const TUN_FLAGS: libc::c_int = libc::IFF_TUN | libc::IFF_NO_PI;
+
+fn check(result: libc::c_int) -> std::io::Result<()> {
+    if result == -1 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Turns `file`, an open `/dev/net/tun`, into the TUN device `name` of the current network namespace.
+pub(crate) fn attach_tun(file: BorrowedFd<'_>, name: &str) -> std::io::Result<()> {
+    // SAFETY: all fields of `ifreq` are integers or arrays of them, for which zeros are valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (slot, octet) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *slot = octet as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = TUN_FLAGS as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes an `ifreq`, which lives across the call.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })
+}
+
+/// Gives the calling thread the real-time policy FIFO with this priority. Its children get the normal policy.
+pub(crate) fn set_fifo(priority: i32) -> std::io::Result<()> {
+    // SAFETY: all fields of `sched_param` are integers.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: zero is the calling thread, and the parameters live across the call.
+    check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })
+}
+
+/// Lets timers of the calling thread expire without slack.
+pub(crate) fn set_timer_slack_to_least() -> std::io::Result<()> {
+    // SAFETY: this option takes an integer and writes no memory.
+    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) })
+}
+
+/// Moves the calling thread, or with `NEWPID` its children, to new namespaces.
+pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    debug_assert!(!flags.contains(UnshareFlags::FILES), "descriptors are shared by all threads");
+    // SAFETY: the call is unsafe because of `CLONE_FILES` alone, which no caller asks for.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+}
+
+/// Calls `setup` in the child before it executes the program of `command`.
+///
+/// `setup` runs between fork and exec: it may only make system calls, and must not allocate.
+pub(crate) fn before_exec(command: &mut Command, setup: impl FnMut() -> std::io::Result<()> + Send + Sync + 'static) {
+    // SAFETY: the callers of this function, all in this crate, make system calls only.
+    unsafe { command.pre_exec(setup) };
+}
+
+/// Has the kernel reap the children of the calling process: the disposition survives exec.
+pub(crate) fn ignore_children() -> std::io::Result<()> {
+    // SAFETY: SIG_IGN is a valid disposition of SIGCHLD.
+    if unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(std::io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Sets an integer option of a socket at the level of TCP.
+pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc::c_int) -> std::io::Result<()> {
+    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the option is an integer, which lives across the call.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length) })
+}
+
+/// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
+pub(crate) fn tcp_info(socket: &OwnedFd, octets: &mut [u8]) -> std::io::Result<usize> {
+    let mut length = octets.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to `length`.
+    check(unsafe {
+        let to = octets.as_mut_ptr().cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length)
+    })?;
+    Ok(length as usize)
+}

@@ -1,0 +1,68 @@
+//! TUN devices.
+
+use crate::namespace::Namespace;
+use crate::sys;
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Why a TUN device cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The device file is missing or may not be opened.
+    #[error(
+        "cannot open /dev/net/tun: {0}; it takes the kernel module `tun` and read and write permission on this file"
+    )]
+    Open(io::Error),
+    /// The kernel refuses the device.
+    #[error("cannot create a TUN device: {0}; it takes the capability CAP_NET_ADMIN in the network namespace")]
+    Attach(io::Error),
+}
+
+/// A network device of a namespace. What the namespace sends through it is read here, and what is written here arrives there. Without
+/// offloads: each read and each write is one packet. It disappears when it is dropped.
+#[derive(Debug)]
+pub struct Tun {
+    file: OwnedFd,
+}
+
+impl Tun {
+    /// Creates the device `name` in `namespace`. It is down and has no address.
+    ///
+    /// # Errors
+    /// If there is no `/dev/net/tun`, or if the process lacks the permission.
+    pub fn new(namespace: &Namespace, name: &str) -> Result<Self, Error> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open("/dev/net/tun", flags, Mode::empty()).map_err(|why| Error::Open(why.into()))?;
+        namespace.inside(|| sys::attach_tun(file.as_fd(), name)).map_err(Error::Attach)?;
+        Ok(Self { file })
+    }
+
+    /// Reads a packet into `buffer`, and returns its length. Returns `None` if none waits.
+    ///
+    /// # Errors
+    /// If the device is down or gone.
+    #[inline]
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match rustix::io::read(&self.file, buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes a packet. When this returns, the namespace has processed it.
+    ///
+    /// # Errors
+    /// If the device is down or gone, or if the kernel does not accept the packet.
+    #[inline]
+    pub fn write(&self, packet: &[u8]) -> io::Result<()> {
+        Ok(rustix::io::write(&self.file, packet).map(|_| ())?)
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

@@ -1,0 +1,171 @@
+//! Two kernels at the ends of a world that delays every packet by 5 ms.
+//!
+//! The tests need the permission to make namespaces and TUN devices; without it, they say that they were skipped.
+
+use acklab_base::{Duration, Instant, MachineId, Step, World};
+use acklab_live::netlink::{Device, Metrics, Netlink};
+use acklab_live::socket::{Options, Tcp};
+use acklab_live::{Driver, Household, Namespace, Outcome, Outlet, Tun, WallClock};
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+
+const DELAY: Duration = Duration::from_millis(5);
+/// The loopback device has index 1.
+const INDEX: u32 = 2;
+
+/// Machine `i` carries the packets that device `i` yields to the other device.
+struct Wire {
+    outlet: Outlet,
+    flying: [VecDeque<(Instant, Vec<u8>)>; 2],
+}
+
+impl World for Wire {
+    type Datagram = ();
+
+    fn machines(&self) -> usize {
+        2
+    }
+
+    fn accept(&mut self, _: MachineId, _: Instant, (): ()) -> Option<MachineId> {
+        None
+    }
+
+    fn wake(&mut self, machine: MachineId, now: Instant) {
+        let from = machine.0 as usize;
+        while self.flying[from].front().is_some_and(|(at, _)| *at <= now) {
+            if let Some((at, packet)) = self.flying[from].pop_front() {
+                self.outlet.deliver(1 - from, at, &packet);
+            }
+        }
+    }
+
+    fn step(&mut self, machine: MachineId, _: Instant) -> Step<()> {
+        Step::Idle(self.flying[machine.0 as usize].front().map(|(at, _)| *at))
+    }
+}
+
+fn read(wire: &mut Wire, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
+    let mut octets = vec![0; 2_000];
+    let Some(length) = wire.outlet.tuns()[device].read(&mut octets)? else { return Ok(None) };
+    octets.truncate(length);
+    wire.flying[device].push_back((now + DELAY, octets));
+    Ok(Some(MachineId(device as u32)))
+}
+
+struct Host {
+    namespace: Namespace,
+    tun: Tun,
+}
+
+fn address(host: usize) -> IpAddr {
+    IpAddr::from([10, 0, 0, host as u8 + 1])
+}
+
+/// Two hosts with routes to each other. Returns `None` if the system does not allow them.
+fn hosts() -> Option<[Host; 2]> {
+    let host = |number: usize| {
+        let namespace = Namespace::new().map_err(|why| eprintln!("skipped: {why}")).ok()?;
+        let tun = Tun::new(&namespace, "test0").map_err(|why| eprintln!("skipped: {why}")).ok()?;
+        let netlink = Netlink::new(&namespace).unwrap();
+        netlink.configure(INDEX, Device { mtu: 1500, queue_len: 1_000, gso_max_segs: 1 }).unwrap();
+        netlink.bring_up(INDEX).unwrap();
+        netlink.add_address(INDEX, address(number)).unwrap();
+        let metrics = Metrics { quick_ack: true, initial_window: Some(4), min_rto_ms: Some(300) };
+        netlink.add_route(INDEX, address(1 - number), &metrics).unwrap();
+        Some(Host { namespace, tun })
+    };
+    Some([host(0)?, host(1)?])
+}
+
+#[test]
+fn a_connection_of_the_kernel_crosses_the_world() {
+    let Some([one, other]) = hosts() else { return };
+    let at = |host: usize, port: u16| SocketAddr::new(address(host), port);
+    let options = Options { congestion: Some("reno".to_owned()), mss: Some(1_012), ..Options::default() };
+    let listens = Tcp::bound(&other.namespace, at(1, 7_000), &options).unwrap();
+    listens.listen().unwrap();
+    let connects = Tcp::bound(&one.namespace, at(0, 7_001), &options).unwrap();
+
+    let clock = WallClock::start();
+    let outlet = Outlet::new(vec![one.tun, other.tun], clock);
+    let mut wire = Wire { outlet, flying: [VecDeque::new(), VecDeque::new()] };
+    let mut driver = Driver::new(&mut wire, clock).unwrap();
+    wire.outlet.tuns().iter().for_each(|tun| driver.watch(tun).unwrap());
+    connects.connect(at(1, 7_000)).unwrap();
+    // The handshake takes a round trip and a half, and the data below six round trips; the rest is for a busy machine.
+    let mut until = Instant::ZERO + DELAY * 20;
+    assert_eq!(driver.run(&mut wire, until, read, || true).unwrap(), Outcome::Done);
+    let accepted = listens.accept().unwrap().expect("the connection is established");
+    assert!(connects.info().unwrap().is_open());
+    let written = connects.write(&[7; 20_000]).unwrap();
+    until += DELAY * 40;
+    driver.run(&mut wire, until, read, || true).unwrap();
+    let arrived = accepted.discard(&mut [0; 30_000]).unwrap();
+    assert_eq!(arrived, Some(written), "all that was written has arrived");
+    let info = connects.info().unwrap();
+    // Timestamps take 12 octets of each segment.
+    assert_eq!(info.snd_mss(), 1_000);
+    assert!((10_000..20_000).contains(&info.rtt_us()), "{info:?}, expected a round trip of 10 ms");
+    assert_eq!((info.unacked(), info.total_retrans()), (0, 0));
+    assert!(wire.outlet.lateness().count() >= 20 && wire.outlet.refused() == 0);
+}
+
+#[test]
+fn the_driver_stops_when_it_is_told_to() {
+    let Some([one, other]) = hosts() else { return };
+    let clock = WallClock::start();
+    let outlet = Outlet::new(vec![one.tun, other.tun], clock);
+    let mut wire = Wire { outlet, flying: [VecDeque::new(), VecDeque::new()] };
+    let mut driver = Driver::new(&mut wire, clock).unwrap();
+    let mut calls = 0;
+    let outcome = driver.run(&mut wire, Instant::ZERO + Duration::from_secs(60), read, || {
+        calls += 1;
+        calls < 3
+    });
+    assert_eq!(outcome.unwrap(), Outcome::Stopped);
+    assert!(clock.now() < Instant::ZERO + Duration::from_secs(5));
+}
+
+/// A grandchild that ignores the signals of its terminal ends with the household.
+#[test]
+fn grandchildren_end_with_the_household() {
+    let Some([one, _other]) = hosts() else { return };
+    let household = Household::new().unwrap();
+    let mark = format!("{}.{}", 86_000 + std::process::id() % 1_000, std::process::id());
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("(trap '' TERM HUP INT; sleep {mark}) & sleep 0.1; echo started")]);
+    command.stdout(Stdio::piped());
+    let child = household.start(command, &one.namespace).unwrap();
+    child.wait_with_output().unwrap();
+    assert!(is_running(&mark), "the grandchild outlives the child");
+    drop(household);
+    assert!(!is_running(&mark), "nothing outlives the household");
+}
+
+fn is_running(mark: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        command.starts_with(b"sleep") && String::from_utf8_lossy(&command).contains(mark)
+    })
+}
+
+/// A namespace disappears with its last descriptor: the kernel's number of the new one is reported by no process.
+#[test]
+fn a_namespace_is_gone_when_it_is_dropped() {
+    let Some([one, other]) = hosts() else { return };
+    let number = |namespace: &Namespace| rustix::fs::fstat(namespace.as_fd()).unwrap().st_ino;
+    let (inside, outside) = (number(&one.namespace), number(&other.namespace));
+    assert_ne!(inside, outside);
+    let own = || std::fs::read_link("/proc/thread-self/ns/net").unwrap().to_string_lossy().into_owned();
+    let before = own();
+    one.namespace.inside(|| Ok(assert_ne!(own(), before))).unwrap();
+    assert_eq!(own(), before, "the thread is back in its own");
+    drop(one);
+    let is_held = std::fs::read_dir("/proc/self/fd").unwrap().flatten().any(|entry| {
+        std::fs::read_link(entry.path()).is_ok_and(|link| link.to_string_lossy() == format!("net:[{inside}]"))
+    });
+    assert!(!is_held);
+}

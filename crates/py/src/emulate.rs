@@ -1,0 +1,113 @@
+//! Running a scenario in real time.
+
+use crate::cancel::Cancel;
+use crate::errors::{failed, refused};
+use crate::run::arrow_tables;
+use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground};
+use acklab_lab::{RunOptions, scenario};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The interval of checks for Ctrl-C and for the end of the run.
+const CHECK: Duration = Duration::from_millis(20);
+
+/// The results of an emulation.
+#[pyclass(module = "acklab._core", frozen, get_all)]
+pub(crate) struct EmulationResult {
+    /// The scenario in full, as JSON.
+    scenario: String,
+    /// The seed that was used.
+    seed: u64,
+    /// Arrow record batches by name.
+    tables: Py<PyDict>,
+    /// Why the results may not be trusted; empty if they may.
+    reasons: Vec<String>,
+    /// The exit status of the command with the terminal, if there is one.
+    exit_status: Option<i32>,
+}
+
+/// Measures what this machine can carry, as JSON. Raises `RunError`. Ctrl-C stops it.
+#[pyfunction]
+pub(crate) fn calibrate(py: Python<'_>) -> PyResult<String> {
+    let measured = in_a_thread(py, true, &AtomicBool::new(false), |goes_on| acklab_lab::emulate::calibrate(goes_on))?;
+    let Calibration { packets_per_second, mbps, cpu_us_per_packet, p50_lateness_us, p99_lateness_us, is_realtime } =
+        measured.map_err(|why| failed("calibration", &why))?;
+    let document = serde_json::json!({
+        "packets_per_second": packets_per_second.round(),
+        "mbps": mbps.round(),
+        "cpu_us_per_packet": cpu_us_per_packet,
+        "lateness_us": { "p50": p50_lateness_us, "p99": p99_lateness_us },
+        "priority": if is_realtime { "real-time" } else { "normal" },
+    });
+    Ok(document.to_string())
+}
+
+/// Calls `work` in a thread of its own, with a function that returns `false` once it should stop: when `cancelled` is set, or at Ctrl-C if
+/// `heeds_signals`.
+fn in_a_thread<T: Send>(
+    py: Python<'_>,
+    heeds_signals: bool,
+    cancelled: &AtomicBool,
+    work: impl FnOnce(&mut dyn FnMut() -> bool) -> T + Send,
+) -> PyResult<T> {
+    let interrupted = AtomicBool::new(false);
+    let mut signal = None;
+    let outcome = py.detach(|| {
+        std::thread::scope(|scope| {
+            let run = scope
+                .spawn(|| work(&mut || !interrupted.load(Ordering::Relaxed) && !cancelled.load(Ordering::Relaxed)));
+            while !run.is_finished() {
+                std::thread::sleep(CHECK);
+                if signal.is_none() && heeds_signals {
+                    signal = Python::attach(|py| py.check_signals()).err();
+                    interrupted.store(signal.is_some(), Ordering::Relaxed);
+                }
+            }
+            run.join()
+        })
+    });
+    match signal {
+        Some(signal) => Err(signal),
+        None => Ok(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+    }
+}
+
+/// Runs a scenario in real time, in a thread of its own.
+///
+/// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal. The other arguments
+/// are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+#[pyfunction]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    sets: Vec<String>,
+    base: PathBuf,
+    captures: Option<PathBuf>,
+    outputs: Option<PathBuf>,
+    node: Option<String>,
+    words: Option<Vec<String>>,
+    cancel: Option<&Cancel>,
+) -> PyResult<EmulationResult> {
+    let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    let run = RunOptions { base, captures, ..RunOptions::default() };
+    let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
+    // While a command has the terminal, Ctrl-C is meant for it.
+    let has_terminal = foreground.is_some();
+    let options = EmulateOptions { run, outputs, foreground };
+    let done = in_a_thread(py, !has_terminal, &flag, |goes_on| acklab_lab::emulate(&scenario, &options, goes_on))?;
+    let emulation = done.map_err(|why| failed(name, &why))?;
+    Ok(EmulationResult {
+        scenario: scenario.canonical_json().to_string(),
+        seed: scenario.seed,
+        tables: arrow_tables(py, emulation.results.tables)?,
+        reasons: emulation.verdict.reasons,
+        exit_status: emulation.exit_status,
+    })
+}

@@ -1,0 +1,15 @@
+"""What the time on the air of Wi-Fi cells goes into."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def by_use(airtime: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the table `airtime` added up over the nodes of each cell: cell, use, time [ns] and share of the time."""
+    sums: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in airtime:
+        key = row["cell"], row["use"]
+        use = sums.setdefault(key, {"cell": row["cell"], "use": row["use"], "time": 0, "share": 0.0})
+        use["time"] += row["time"]
+        use["share"] += row["share"]
+    return list(sums.values())

@@ -1,0 +1,79 @@
+"""`acklab emulate`."""
+
+import json
+import os
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+
+from acklab import core
+from acklab.cli.run import finite, show
+from acklab.emulator import Emulated, emulate
+from acklab.errors import UsageError
+from acklab.terminal import err, out
+
+NOT_TRUSTED = 3
+"""The exit status of an emulation that has finished, but whose results may not be trusted."""
+
+
+def emulate_command(
+    file: Path,
+    sets: list[str],
+    seed: int | None,
+    folder: Path | None,
+    as_json: bool,
+    at: str | None,
+    shell: str | None,
+    words: list[str],
+) -> None:
+    """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
+    result = emulate(file, seed=seed, set=sets, captures=folder or Path(), outputs=folder, at=_foreground(at, shell, words))
+    if as_json:
+        print(json.dumps(finite(result.to_dict()), allow_nan=False))
+    elif at is None and shell is None:
+        show(result)
+    if folder is not None:
+        result.save(folder)
+        err.print(f"kept in {folder}", highlight=False, soft_wrap=True)
+    for reason in result.reasons:
+        err.print(f"[bold yellow]not to be trusted:[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    status = _status(result)
+    if status != 0:
+        raise typer.Exit(status)
+
+
+def calibrate_command(as_json: bool) -> None:
+    """Measures what this machine can carry."""
+    measured = core.calibrate()
+    if as_json:
+        print(json.dumps(measured))
+        return
+    late = measured["lateness_us"]
+    out.print(f"{measured['packets_per_second']:,.0f} packets/s of 1500 B through one link ({measured['mbps']:,.0f} Mbps)")
+    out.print(f"{measured['cpu_us_per_packet']:.2f} us of processor time for each, {measured['priority']} priority")
+    out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us")
+
+
+def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[str, list[str]] | None:
+    """The node and the command that uses the terminal."""
+    if at is not None and shell is not None:
+        raise UsageError("found --at and --shell, expected one of them")
+    if shell is not None:
+        if words:
+            raise UsageError(f"--shell {shell}: found the command {words[0]!r}, expected none; --at runs a command")
+        return shell, [os.environ.get("SHELL", "/bin/sh")]
+    if at is not None:
+        if not words:
+            raise UsageError(f"--at {at}: found no command, expected one behind --, such as: -- ping -c 3 {{server}}")
+        return at, words
+    if words:
+        raise UsageError(f"found the command {words[0]!r} without a node, expected --at NODE")
+    return None
+
+
+def _status(result: Emulated) -> int:
+    """That of the command, if there was one; else whether the results may be trusted."""
+    if result.exit_status is not None:
+        return result.exit_status
+    return 0 if result.is_trusted else NOT_TRUSTED

@@ -1,0 +1,62 @@
+"""One run in real time, with the packets of real applications and of the kernel's TCP."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acklab import core
+from acklab.provenance import Provenance
+from acklab.result import Result
+from acklab.scenario import Overrides, Source, overrides, with_seed
+
+
+@dataclass(frozen=True)
+class Emulated(Result):
+    """The tables of an emulation, and whether they may be trusted.
+
+    Besides those of a simulation there are the tables `timing` (how late packets were), `kernel` (its release and parameters) and, if the
+    scenario has any, `applications` (how each command ended).
+    """
+
+    reasons: tuple[str, ...] = ()
+    """Why the results may not be trusted; empty if they may."""
+    exit_status: int | None = None
+    """The exit status of the command that was run with `at`."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether packets were delivered in time, and all of them."""
+        return not self.reasons
+
+
+def emulate(
+    scenario: str | Path | Mapping[str, Any] | Source,
+    *,
+    seed: int | None = None,
+    set: Overrides = (),
+    base: str | Path | None = None,
+    captures: str | Path | None = None,
+    outputs: str | Path | None = None,
+    at: tuple[str, Sequence[str]] | None = None,
+    cancel: core.Cancel | None = None,
+) -> Emulated:
+    """Runs a scenario in real time and gives its tables. It takes as long as the scenario's duration, and needs root.
+
+    The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
+    command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends.
+
+    Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
+    permission and for a run that fails, Cancelled once `cancel` is cancelled.
+    """
+    source = Source.of(scenario, None if base is None else Path(base))
+    sets = with_seed(overrides(set), seed)
+    capture_folder, output_folder = (None if folder is None else Path(folder) for folder in (captures, outputs))
+    for folder in (capture_folder, output_folder):
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    done = core.emulate(source.text, source.name, sets, source.base, capture_folder, output_folder, at, cancel)
+    used = int(done.scenario["seed"])
+    command = source.command(overrides(set), used, "emulate")
+    provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)
+    return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status)

@@ -1,0 +1,33 @@
+"""Figures as files."""
+
+from pathlib import Path
+
+import plotly.graph_objects as go
+
+from acklab.errors import StoreError, UsageError
+from acklab.store import writing
+
+_DRAWN = ("svg", "pdf", "png")
+
+
+def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:
+    """Writes a figure as HTML, which needs no network, or as SVG, PDF or PNG; the end of the name says which.
+
+    `width` is in pixels; the height is that of the figure. SVG, PDF and PNG need Kaleido (`pip install acklab[images]`) and a Chromium.
+    Raises UsageError for another ending, StoreError if the file cannot be written or drawn.
+    """
+    target = Path(path)
+    kind = target.suffix.removeprefix(".").lower()
+    if kind == "html":
+        with writing(target) as temporary:
+            figure.write_html(temporary, include_plotlyjs=True)
+        return target
+    if kind not in _DRAWN:
+        raise UsageError(f"{target}: found the ending {target.suffix!r}, expected .html, .{', .'.join(_DRAWN)}")
+    try:
+        octets = figure.to_image(format=kind, width=width, height=figure.layout.height or 450)
+    except Exception as error:
+        raise StoreError(f"{target}: cannot draw it: {str(error).strip().splitlines()[0]}") from error
+    with writing(target) as temporary:
+        temporary.write_bytes(octets)
+    return target

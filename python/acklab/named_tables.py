@@ -1,0 +1,85 @@
+"""The tables that runs yield, by name: a run has them for itself, a sweep over all its points."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class NamedTables:
+    """Tables as properties. In a sweep each begins with the columns `point`, one for each key of the grid, and `seed`."""
+
+    @abstractmethod
+    def table(self, name: str) -> "pl.DataFrame":
+        """A table as a Polars frame."""
+
+    @property
+    def flows(self) -> "pl.DataFrame":
+        """One row a flow: what it is and the means of its window."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> "pl.DataFrame":
+        """One row a direction of a link."""
+        return self.table("links")
+
+    @property
+    def stations(self) -> "pl.DataFrame":
+        """One row a node of a Wi-Fi cell, the access point first: what it did as a sender."""
+        return self.table("stations")
+
+    @property
+    def airtime(self) -> "pl.DataFrame":
+        """Time [ns] that each node of a Wi-Fi cell used the air for, by use."""
+        return self.table("airtime")
+
+    @property
+    def hack(self) -> "pl.DataFrame":
+        """One row a node of a Wi-Fi cell with TCP/HACK, the access point first: the ACKs that went on answers, and what became of them."""
+        return self.table("hack")
+
+    @property
+    def network(self) -> "pl.DataFrame":
+        """One row: sums and means over all flows and links."""
+        return self.table("network")
+
+    @property
+    def acks(self) -> "pl.DataFrame":
+        """How many acknowledgements each flow sent, by reason."""
+        return self.table("acks")
+
+    @property
+    def operating_point(self) -> "pl.DataFrame":
+        """Window, flight [segments] and smoothed RTT [ms] at each ACK that reaches a sender."""
+        return self.table("operating_point")
+
+    @property
+    def throughput(self) -> "pl.DataFrame":
+        """Throughput [Mbps] of each flow in each bin of time [s, end of the bin]."""
+        return self.table("throughput")
+
+    @property
+    def queue(self) -> "pl.DataFrame":
+        """Length [packets] of each queue whenever it changes."""
+        return self.table("queue")
+
+    @property
+    def packets(self) -> "pl.DataFrame":
+        """Each packet sent, retransmitted, received or acknowledged, by number."""
+        return self.table("packets")
+
+    @property
+    def events(self) -> "pl.DataFrame":
+        """What the endpoints decided: timeouts, recovery, changes of state."""
+        return self.table("events")
+
+    @property
+    def decisions(self) -> "pl.DataFrame":
+        """Each decision of an ACK policy: when to acknowledge (after `delay` [ms] if later), why, and how much was unacknowledged."""
+        return self.table("decisions")
+
+    @property
+    def air(self) -> "pl.DataFrame":
+        """Each PPDU of a cell: start [s], duration [µs], who sent what to whom, and what became of it."""
+        return self.table("air")

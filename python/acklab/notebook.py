@@ -1,0 +1,65 @@
+"""What a person sees in a notebook: tables as HTML that follow its light or dark theme, and bars of progress."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from acklab.tables import Table
+
+if TYPE_CHECKING:
+    from acklab.sweeps.execution import Progress
+
+_LONGEST = 60
+
+
+def page(title: str, note: str, tables: Sequence[Table], below: str = "") -> str:
+    """A heading, a line of provenance, tables, and HTML below them. The first table is open, the others on a click."""
+    parts = [f"<div><b>{escape(title)}</b> <span style='opacity: .65'>{escape(note)}</span></div>"]
+    for index, table in enumerate(tables):
+        parts.append(
+            f"<details{' open' if index == 0 else ''}><summary>{escape(table.caption or 'Table')}</summary>{html(table)}</details>"
+        )
+    return "".join([*parts, below])
+
+
+def html(table: Table) -> str:
+    """A table as HTML, best values in bold; a long one is cut and says how many rows there are more."""
+    cut = table.cut(_LONGEST)
+    left = [("right" if table.is_number(place) else "left") for place in range(len(table.head))]
+    head = "".join(
+        f'<th scope="col" style="text-align: {side}">{escape(name)}</th>' for side, name in zip(left, table.head, strict=True)
+    )
+    lines = []
+    for line, row in enumerate(cut.rows):
+        cells = []
+        for place, cell in enumerate(row):
+            weight = "; font-weight: bold" if (line, place) in table.best else ""
+            cells.append(f'<td style="text-align: {left[place]}{weight}">{escape(cell)}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    more = f"<div style='opacity: .65'>… {cut.left_out:,} more</div>" if cut.left_out else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{more}"
+
+
+@contextlib.contextmanager
+def progress_bar(title: str) -> Iterator[Callable[["Progress"], None]]:
+    """A bar in the output of the cell, which takes the place of itself as runs are finished."""
+    from IPython import display as shell
+
+    show_html: Any = shell.display
+    handle = show_html({"text/html": ""}, raw=True, display_id=True)
+    shown = 0.0
+
+    def show(points: "Progress") -> None:
+        nonlocal shown
+        if points.left and time.monotonic() - shown < 0.2:
+            return
+        shown = time.monotonic()
+        failed = f", {points.failed} failed" if points.failed else ""
+        done = points.total - points.left
+        bar = f"<progress value='{done}' max='{points.total}'></progress>"
+        text = f"{done} of {points.total}{failed}, {points.seconds:.0f} s"
+        handle.update({"text/html": f"<div>{escape(title)} {bar} {text}</div>", "text/plain": f"{title}: {text}"}, raw=True)
+
+    yield show

@@ -1,0 +1,51 @@
+"""Where a result comes from: all that is needed to repeat its run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acklab.errors import StoreError
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a result comes from."""
+
+    scenario: dict[str, Any]
+    """The scenario in full, presets resolved."""
+    seed: int
+    revision: str
+    """The commit that the core was built from."""
+    version: str
+    command: str
+    """The command that repeats the run."""
+
+    def metadata(self) -> dict[str, str]:
+        """Key and value as they stand in the metadata of a Parquet file."""
+        return {
+            "acklab.scenario": json.dumps(self.scenario, sort_keys=True),
+            "acklab.seed": str(self.seed),
+            "acklab.revision": self.revision,
+            "acklab.version": self.version,
+            "acklab.command": self.command,
+        }
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, str], path: Path) -> "Provenance":
+        """Reads what `metadata` wrote; raises StoreError naming `path` if something is missing."""
+        try:
+            return cls(
+                scenario=json.loads(metadata["acklab.scenario"]),
+                seed=int(metadata["acklab.seed"]),
+                revision=metadata["acklab.revision"],
+                version=metadata["acklab.version"],
+                command=metadata["acklab.command"],
+            )
+        except KeyError as error:
+            raise StoreError(
+                f"{path}: found a Parquet file without the key {error.args[0]!r} in its metadata, expected a result that acklab wrote"
+            ) from error
+        except ValueError as error:
+            raise StoreError(f"{path}: found damaged metadata ({error}), expected a result that acklab wrote") from error

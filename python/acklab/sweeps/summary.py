@@ -1,0 +1,50 @@
+"""What came out of a sweep, in a few lines: means over seeds for each combination of its grid."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from acklab.metrics import written
+from acklab.tables import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+METRICS = ("mean_throughput_l4", "mean_throughput_l7", "mean_srtt_l4", "total_retransmissions_l4", "total_acks_sent_l4")
+"""The metrics of flows that a summary has, where the table has them."""
+
+
+def summary(flows: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
+    """Mean, low and high of each metric over seeds: a row for each combination of the columns `names` and each kind of flow.
+
+    Like flows of one run are averaged first; unlike flows, such as a download and a call, have rows of their own.
+    """
+    import polars as pl
+
+    from acklab.samples import kinds_of_flow
+    from acklab.statistics import intervals
+
+    kinds = flows.with_columns(kinds_of_flow(flows, ["point"]))
+    by = [*names, "kind"]
+    rows = kinds.select(by).unique(maintain_order=True)
+    counts = kinds.group_by(by, maintain_order=True).agg(seeds=pl.col("seed").n_unique())
+    found = rows.join(counts, on=by, how="left", maintain_order="left")
+    for metric in (name for name in METRICS if name in flows.columns):
+        means = intervals(kinds, by, metric, within="mean")
+        columns = means.select(*by, *(pl.col(part).alias(f"{metric}_{part}") for part in ("mean", "low", "high")))
+        found = found.join(columns, on=by, how="left", maintain_order="left")
+    return found.drop("kind") if (found["kind"] == "").all() else found.rename({"kind": "flows"})
+
+
+def summary_table(frame: "pl.DataFrame", units: Mapping[str, str], seeds: int) -> Table:
+    """A summary for people: the mean and half of the width of its interval."""
+    names = [name for name in frame.columns if name != "seeds" and not name.endswith(("_mean", "_low", "_high"))]
+    shown = [name for name in METRICS if f"{name}_mean" in frame.columns and frame[f"{name}_mean"].null_count() < frame.height]
+    head = [*names, *(f"{name} [{units[name]}]" if units.get(name) else name for name in shown)]
+    rows = [[*(str(row[name]) for name in names), *(_cell(row, name) for name in shown)] for row in frame.iter_rows(named=True)]
+    caption = f"Means over {seeds} seeds, ± half of the interval of 95 %" if seeds > 1 else "One seed"
+    return Table(head, rows, caption, numeric_from=len(names))
+
+
+def _cell(row: Mapping[str, Any], metric: str) -> str:
+    mean, low, high = (row[f"{metric}_{part}"] for part in ("mean", "low", "high"))
+    return written(mean) if mean is None or low is None else f"{written(mean)} ± {written((high - low) / 2)}"

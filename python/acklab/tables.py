@@ -1,0 +1,170 @@
+"""Tables for people: the rows of results as text, with units, the best values marked. Terminal, notebook and report show the same ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from acklab.airtime import by_use
+from acklab.metrics import best, is_metric, name_columns, written
+
+if TYPE_CHECKING:
+    from acklab.result import Result
+
+METRIC_TABLES = {
+    "flows": "Flows",
+    "links": "Links",
+    "stations": "Stations",
+    "hack": "ACKs on link-layer responses",
+    "network": "Network",
+}
+"""Tables of metrics in the order in which they are shown, with their captions."""
+
+_KIND = ("transport_protocol", "traffic_model", "src", "dst")
+"""What flows that compete have in common; nodes of one station entry differ in the number at the end of their name."""
+
+_FEW = (
+    "mean_throughput_l4",
+    "mean_srtt_l4",
+    "mean_cwnd_l4",
+    "total_retransmissions_l4",
+    "total_rtos_l4",
+    "total_acks_sent_l4",
+    "mean_data_per_ack_l4",
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text. `best` names the cells, by row and column, that are shown as the best of their row."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    best: frozenset[tuple[int, int]] = frozenset()
+    commands: Sequence[str] = ()
+    numeric_from: int = 1
+    """Columns from here on are numbers: they are set flush right, but for those in `text`."""
+    text: frozenset[int] = frozenset()
+    """Columns of text among the numbers."""
+    left_out: int = 0
+    """How many rows there are beside those that are shown."""
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers."""
+        return column >= self.numeric_from and column not in self.text
+
+    def cut(self, limit: int) -> "Table":
+        """The first `limit` rows, and how many there are beside these."""
+        if len(self.rows) <= limit:
+            return self
+        return replace(self, rows=self.rows[:limit], left_out=self.left_out + len(self.rows) - limit)
+
+
+def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int = 6) -> list[Table]:
+    """What a person is shown of a run: its tables of metrics, the use of the air, the acknowledgements by reason.
+
+    Of more than `side_by_side` flows, links or nodes each has a row, with the few metrics that matter most.
+    """
+    shown = [
+        metric_table(result, name, caption, commands)
+        if result.arrow(name).num_rows <= side_by_side
+        else _list(result, name, caption)
+        for name, caption in METRIC_TABLES.items()
+        if name in result.tables and result.arrow(name).num_rows
+    ]
+    if "airtime" in result.tables:
+        uses = [
+            {"cell": row["cell"], "use": row["use"], "time": row["time"] / 1e6, "share": row["share"]}
+            for row in by_use(_rows(result, "airtime"))
+        ]
+        shown.append(plain_table(uses, "Time on the air", {"time": "ms"}))
+    if "acks" in result.tables and result.arrow("acks").num_rows:
+        shown.append(plain_table(_rows(result, "acks"), "Acknowledgements by reason"))
+    return shown
+
+
+def metric_table(result: "Result", name: str, caption: str = "", commands: Sequence[str] = ()) -> Table:
+    """A table of a run turned on its side: a row for each metric, a column for each flow, link or node.
+
+    Of flows, the best value among those that compete is marked: flows of one transport and one kind of traffic between nodes of one
+    kind. Links and nodes do not compete.
+    """
+    rows = _rows(result, name)
+    names = name_columns(result.arrow(name).column_names)
+    columns = {" ".join(str(row[one]) for one in names) or "value": row for row in rows}
+    return _turned(columns, result.units(name), caption, commands, competitors(rows) if name == "flows" else ())
+
+
+def compare(
+    results: Mapping[str, "Result"], name: str, row: str | None = None, caption: str = "", only: Sequence[str] = ()
+) -> Table:
+    """The same row of a table in several runs, side by side: a column for each run, the best of all marked.
+
+    `row` is the name in the first column of the table, if it has many rows; `only` names the metrics to show (default: all).
+    """
+    columns: dict[str, dict[str, Any]] = {}
+    units: dict[str, str] = {}
+    for label, result in results.items():
+        rows = _rows(result, name)
+        columns[label] = next(one for one in rows if row is None or next(iter(one.values())) == row)
+        units = result.units(name)
+    commands = [result.provenance.command for result in results.values()]
+    return _turned(columns, units, caption, commands, [range(len(columns))], only)
+
+
+def plain_table(
+    rows: Sequence[Mapping[str, Any]], caption: str = "", units: Mapping[str, str] | None = None, limit: int | None = None
+) -> Table:
+    """Rows as they are, or the first `limit` of them: a column for each key, with its unit."""
+    names = list(rows[0]) if rows else []
+    head = [f"{name} [{units[name]}]" if units and units.get(name) else name for name in names]
+    text = frozenset(place for place, name in enumerate(names) if any(isinstance(row[name], str) for row in rows))
+    first = next((place for place in range(len(names)) if place not in text), len(names))
+    shown = rows if limit is None else rows[:limit]
+    cells = [[written(row[name]) for name in names] for row in shown]
+    return Table(head, cells, caption, numeric_from=first, text=text, left_out=len(rows) - len(shown))
+
+
+def _list(result: "Result", name: str, caption: str) -> Table:
+    """A row for each flow, link or node, with few metrics."""
+    columns = result.arrow(name).column_names
+    few = [column for column in _FEW if column in columns] or [column for column in columns if is_metric(column)][:7]
+    shown = [*name_columns(columns), *few]
+    rows = [{column: row[column] for column in shown} for row in _rows(result, name)]
+    return plain_table(rows, caption, result.units(name))
+
+
+def _turned(
+    columns: Mapping[str, Mapping[str, Any]],
+    units: Mapping[str, str],
+    caption: str,
+    commands: Sequence[str],
+    competitors: Iterable[Sequence[int]],
+    only: Sequence[str] = (),
+) -> Table:
+    first = next(iter(columns.values()))
+    groups = [group for group in competitors if len(group) > 1]
+    rows: list[list[str]] = []
+    marked: set[tuple[int, int]] = set()
+    for metric in only or [column for column in first if is_metric(column)]:
+        values = [column.get(metric) for column in columns.values()]
+        if all(value is None for value in values):
+            continue  # a metric of another transport
+        for group in groups:
+            marked |= {(len(rows), 2 + group[place]) for place in best(metric, [values[index] for index in group])}
+        rows.append([metric, units.get(metric, ""), *(written(value) for value in values)])
+    return Table(["metric", "unit", *columns], rows, caption, frozenset(marked), commands, numeric_from=2)
+
+
+def competitors(flows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """The flows that compete with each other, by place: those that are alike but for their transport's settings."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, flow in enumerate(flows):
+        kind = tuple(str(flow.get(name, "")).rstrip("0123456789").removesuffix("_") for name in _KIND)
+        groups.setdefault(kind, []).append(place)
+    return list(groups.values())
+
+
+def _rows(result: "Result", name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = result.arrow(name).to_pylist()
+    return rows

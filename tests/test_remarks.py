@@ -1,0 +1,87 @@
+"""Runs that went wrong say so, and those that went right say nothing."""
+
+import pyarrow as pa
+import pytest
+
+import acklab
+from acklab.provenance import Provenance
+from acklab.remarks import remarks
+from acklab.result import Result
+from conftest import BUILT
+
+FLOW = {
+    "flow": "a",
+    "src": "src_1",
+    "dst": "dst",
+    "transport_protocol": "tcp",
+    "traffic_model": "greedy",
+    "mean_throughput_l4": 8.0,
+    "total_data_packets_l4": 1000,
+    "total_retransmissions_l4": 3,
+    "total_delivered_bytes_l7": 1_400_000,
+}
+LINK = {
+    "link": "btl_forward",
+    "total_packets_in_l2": 1000,
+    "total_packets_out_l2": 985,
+    "total_qdisc_drops_l2": 3,
+    "total_filtered_acks_l2": 0,
+    "total_wire_losses_l1": 0,
+    "total_wire_duplicates_l1": 0,
+    "max_qdisc_length_l2": 20,
+}
+
+
+def found(flows, links=(LINK,)):
+    tables = {"flows": pa.Table.from_pylist(flows), "links": pa.Table.from_pylist(list(links))}
+    return remarks(Result(tables, Provenance({}, 1, "", "", "")))
+
+
+def test_a_good_run_has_none():
+    assert found([FLOW, FLOW | {"flow": "b", "src": "src_2"}]) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"total_data_packets_l4": 0, "total_delivered_bytes_l7": 0}, "sent no data in the window"),
+        ({"total_delivered_bytes_l7": 0}, "delivered nothing"),
+        ({"total_retransmissions_l4": 501}, "501 retransmissions of 499 packets"),
+    ],
+)
+def test_a_flow_that_went_wrong_is_named(change, words):
+    (remark,) = found([FLOW | change])
+    assert remark.startswith("a: ")
+    assert words in remark
+
+
+def test_a_flow_starves_beside_those_that_it_competes_with():
+    slow = FLOW | {"flow": "b", "src": "src_2", "mean_throughput_l4": 0.03}
+    assert "b: starved" in found([FLOW, slow])[0]
+    assert found([FLOW, slow | {"transport_protocol": "udp"}]) == [], "a call is slow on purpose"
+    assert found([FLOW, slow | {"src": "dst", "dst": "src_1"}]) == [], "an upload does not compete with a download"
+
+
+def test_a_queue_that_only_grows_is_named():
+    overloaded = LINK | {
+        "total_packets_in_l2": 1200,
+        "total_packets_out_l2": 1000,
+        "total_qdisc_drops_l2": 0,
+        "max_qdisc_length_l2": 200,
+    }
+    assert "grew by 200 packets while 1,000 left" in found([FLOW], [overloaded])[0]
+    assert found([FLOW], [overloaded | {"total_qdisc_drops_l2": 185}]) == [], "what was dropped does not wait"
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_an_overload_of_a_real_link_is_found():
+    scenario = {
+        "duration": "5s",
+        "seed": 1,
+        "link": [{"name": "btl", "from": "a", "to": "b", "forward": {"rate": "1Mbps", "delay": "1ms"}, "reverse": {}}],
+        "flow": [
+            {"from": "a", "to": "b", "transport": "udp", "traffic": {"model": "constant", "rate": "2Mbps", "write": "1000B"}}
+        ],
+    }
+    assert "never drained" in remarks(acklab.run(scenario))[0]
+    assert remarks(acklab.run(scenario, set={"flow.0.traffic.rate": "0.5Mbps"})) == []

@@ -1,0 +1,41 @@
+"""The study of TACK over WLAN and WAN runs: one case of it, one seed."""
+
+import polars as pl
+import pytest
+
+from acklab.report import Table
+from acklab.studies import Bench, find
+from conftest import BUILT, study_code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    module = study_code("tack_wan")
+    for place in (module, module.runs):
+        monkeypatch.setattr(place, "LINKS", {"case 1": "802.11g"})
+        monkeypatch.setattr(place, "CAUSES", {"protection": ("case 1",)})
+    return module
+
+
+def test_a_case_of_the_study(module, tmp_path):
+    bench = Bench(find("tack_wan"), tmp_path, quick=True, quiet=True)
+    measured = module.measures(bench)
+    # β/RTTmin for 120 s, and little else.
+    assert measured["acks_tack_1"].interval.mean == pytest.approx(24_000, rel=0.08)
+    assert measured["gain_1"].interval.mean > 8
+    result = module.runs.again(bench, "cases")
+    assert module.runs.by_case(result)["sender"].unique().sort().to_list() == ["TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"]
+    runs = module.runs.by_cause(module.run_causes(bench))
+    assert runs.select(pl.col("cause", "case").unique()).rows() == [("protection", "case 1")]
+    causes = module.sections(bench)[1]
+    table = next(item for item in causes.items if isinstance(item, Table))
+    assert [row[1].startswith("802.11g behind") for row in table.rows] == [False, False, True, True]
+
+
+def test_every_variant_is_a_scenario():
+    bench = Bench(find("tack_wan"), find("tack_wan").folder)
+    for file in ("senders.toml", "cases.toml", "causes.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("path.toml").load(list(variant.set))

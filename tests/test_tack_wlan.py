@@ -1,0 +1,44 @@
+"""The study of TACK over Wi-Fi runs: a share of it that takes seconds."""
+
+import pytest
+
+from acklab.report import Table
+from acklab.studies import Bench, find
+from conftest import BUILT, study_code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    module = study_code("tack_wlan")
+    monkeypatch.setattr(module, "THINNED", (2, 8))
+    monkeypatch.setattr(module.runs, "THINNED", (2, 8))
+    monkeypatch.setattr(module.drawing, "THINNED", (2, 8))
+    chosen = {"as chosen": ("802.11g",), "5 others": ("802.11g",)}
+    monkeypatch.setattr(module, "CAUSES", chosen)
+    monkeypatch.setattr(module.runs, "CAUSES", chosen)
+    return module
+
+
+def test_a_share_of_the_study(module, tmp_path):
+    bench = Bench(find("tack_wlan"), tmp_path, quick=True, quiet=True)
+    measured = module.measures(bench)
+    for link in ("b", "g", "n", "ac"):
+        assert measured[f"gain_{link}"].interval.mean > 8, link
+    assert measured["share_tack_g"].interval.mean == pytest.approx(1.9, abs=0.3)
+    assert measured["actual_tack"].interval.mean > measured["actual_l2"].interval.mean
+    links, thinned, causes = module.sections(bench)
+    tables = [next(item for item in section.items if isinstance(item, Table)) for section in (links, thinned, causes)]
+    assert [len(table.rows) for table in tables] == [12, 10, 6]
+
+
+def test_every_variant_is_a_scenario():
+    bench = Bench(find("tack_wlan"), find("tack_wlan").folder)
+    for file in ("senders.toml", "rtts.toml", "emulator.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("cell.toml").load(list(variant.set))
+    for name, on in study_code("tack_wlan").runs.CAUSES.items():
+        scenario = "crowded.toml" if name.endswith("others") else "cell.toml"
+        for link in on:
+            bench.source(scenario).load(bench.sets([f"../tack_ideal/links.toml:{link}", f"causes.toml:{name}"]))
