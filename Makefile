@@ -2,6 +2,7 @@
 # make lint   formatters, linters, types, layers
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
 # make scorecard  reruns all studies and writes docs/scorecard.md
+# make wheel  a wheel in out/wheels, with the studies inside
 # make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
@@ -20,7 +21,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure scorecard site clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure scorecard site wheel clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -42,6 +43,11 @@ $(VENV)/.core-quick $(VENV)/.core-dev: $(VENV)/.core-%: $(VENV)/.requirements py
 	@rm -f $(VENV)/.core-*
 	@touch $@
 
+# What only the notebooks and the documentation site need.
+$(VENV)/.requirements-docs: requirements-docs.txt $(VENV)/.requirements
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
+
 install: $(VENV)/.core-quick
 
 demo: install
@@ -54,12 +60,12 @@ test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
 	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
 
-test-python: $(VENV)/.core-dev
+test-python: $(VENV)/.core-dev $(VENV)/.requirements-docs
 	./scripts/system-packages.sh test
 	$(BIN)/python -m pytest
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
-lint: $(VENV)/.requirements
+lint: $(VENV)/.requirements $(VENV)/.requirements-docs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/python scripts/layers.py
@@ -101,8 +107,13 @@ scorecard: install
 	$(BIN)/acklab study --all --out $(OUT)
 	$(BIN)/python scripts/scorecard.py $(OUT)
 
-site: install
-	$(BIN)/python scripts/site.py $(OUT)/site
+site: install $(VENV)/.requirements-docs
+	$(BIN)/python scripts/documentation.py $(OUT)/site $(OUT)
+
+# The studies are copied into the package for the time of the build, so that `acklab study` works outside a checkout.
+wheel: $(VENV)/.requirements
+	rm -rf python/acklab/shipped && cp -r studies python/acklab/shipped && find python/acklab/shipped -name __pycache__ -prune -exec rm -rf {} +
+	$(BIN)/maturin build --profile $(or $(PROFILE),release) --out $(OUT)/wheels; built=$$?; rm -rf python/acklab/shipped; exit $$built
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

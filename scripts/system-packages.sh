@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, if we are root; else says which ones to install.
 #   build  what building needs: a C linker, git (for the revision), venv
-#   test   what the tests look at results with: tshark reads captures, chromium opens reports
+#   test   what the tests look at results with: tshark reads captures, chromium opens reports; what runs on emulated nodes: iperf3, ping
 set -eu
 
 missing=""
@@ -22,6 +22,8 @@ case "${1:-}" in
   test)
     need tshark sh -c 'command -v tshark'
     need chromium sh -c 'command -v chromium'
+    need iperf3 sh -c 'command -v iperf3'
+    need iputils-ping sh -c 'command -v ping'
     ;;
   *)
     echo "usage: $0 build|test" >&2

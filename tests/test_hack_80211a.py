@@ -57,3 +57,19 @@ def test_every_setting_is_a_scenario():
     for file in ("schemes.toml", "clients.toml", "settings.toml", "traffic.toml", "crosscheck.toml"):
         for variant in bench.variants(file).chosen.values():
             bench.source("testbed.toml").load(list(variant.set))
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_late_sensing_costs_stock_tcp_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "LATE_SENSING", ("0us", "9us"))
+    monkeypatch.setattr(STUDY.sensing, "LATE_SENSING", ("0us", "9us"))
+    monkeypatch.setattr(runs, "SHORTER", {"duration": "10s"})
+    bench = Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True)
+    runs.sensed_late(bench)
+    (table,) = STUDY.sensing.section(bench).items
+    in_time, late, published = table.rows
+    assert published[1] == "26.5"
+    udp, hack, stock = ([float(row[column].split(" ± ")[0]) for row in (in_time, late)] for column in (1, 2, 3))
+    assert udp[0] == udp[1]
+    assert hack[1] == pytest.approx(hack[0], rel=0.001)
+    assert stock[1] < 0.93 * stock[0]

@@ -1,10 +1,11 @@
 """The study of where TCP/HACK stops helping: its settings, and a share of it."""
 
+import polars as pl
 import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from acklab.sweeps import Variants
+from acklab.sweeps import Variants, load_sweep
 from conftest import BUILT, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     runs = study_code("hack_limits").runs
     bench = Bench(find("hack_limits"), find("hack_limits").folder)
-    for limit in runs.LIMITS:
+    for limit in (*runs.LIMITS, runs.ECHOES):
         for variant in bench.variants(f"{limit}.toml").chosen.values():
             for scheme in bench.variants("schemes.toml").chosen.values():
                 bench.source(runs.SCENARIO).load([*variant.set, *scheme.set])
@@ -35,6 +36,10 @@ def test_a_share_of_the_study(tmp_path, monkeypatch):
     assert all(value > 10 for value in found["thin_gain"].values)
     assert list(found["thin_plain"].values) == [100, 100]
     assert all(value > 3 for value in found["short_gain"].values)
+    echoes = module.runs.round_trips(load_sweep(bench.folder / "echoes"))
+    for setting, of in echoes.group_by("setting"):
+        stock, hack = (of.filter(pl.col("scheme") == scheme)["srtt"].mean() for scheme in ("stock", "HACK"))
+        assert hack > stock + 2, f"{setting}: a retained ACK lengthens the round trip"
     sections = module.sections(bench)
     assert all(item.commands for section in sections for item in section.items)
     assert sum(isinstance(item, Figure) for section in sections for item in section.items) == 4

@@ -45,8 +45,8 @@ def test_a_pure_crate_takes_only_what_is_listed():
 
 
 def test_a_crate_that_nobody_placed_is_found():
-    (fault,) = layers.faults([package("acklab-live")])
-    assert "acklab-live: found no such crate in LAYERS" in fault
+    (fault,) = layers.faults([package("acklab-nowhere")])
+    assert "acklab-nowhere: found no such crate in LAYERS" in fault
 
 
 @pytest.mark.parametrize("upper", ["wire", "base"])

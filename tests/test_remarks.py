@@ -46,7 +46,7 @@ def test_a_good_run_has_none():
     [
         ({"total_data_packets_l4": 0, "total_delivered_bytes_l7": 0}, "sent no data in the window"),
         ({"total_delivered_bytes_l7": 0}, "delivered nothing"),
-        ({"total_retransmissions_l4": 501}, "501 retransmissions of 499 packets"),
+        ({"total_retransmissions_l4": 501}, "retransmissions (501 of 1,000 packets)"),
     ],
 )
 def test_a_flow_that_went_wrong_is_named(change, words):
@@ -60,6 +60,11 @@ def test_a_flow_starves_beside_those_that_it_competes_with():
     assert "b: starved" in found([FLOW, slow])[0]
     assert found([FLOW, slow | {"transport_protocol": "udp"}]) == [], "a call is slow on purpose"
     assert found([FLOW, slow | {"src": "dst", "dst": "src_1"}]) == [], "an upload does not compete with a download"
+
+
+def test_many_flows_share_a_remark():
+    silent = [FLOW | {"flow": f"f{number}", "src": f"src_{number}", "total_data_packets_l4": 0} for number in range(6)]
+    assert found(silent)[0].startswith("f0, f1, f2, f3 and 2 more: sent no data")
 
 
 def test_a_queue_that_only_grows_is_named():

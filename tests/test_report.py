@@ -1,5 +1,6 @@
 """A report is one file that holds everything it needs, and its figures draw."""
 
+import importlib.util
 import json
 import math
 import re
@@ -17,6 +18,7 @@ import acklab
 from acklab import figures
 from acklab.errors import StoreError, UsageError
 from acklab.report import Document, Figure, Section, Table, render, write_report
+from acklab.studies import StudyResult, find
 from acklab.verdict import BOUNDS, Finding
 
 CLAIM = Finding(
@@ -258,3 +260,52 @@ def test_a_line_joins_numbers_in_their_order_and_no_categories():
     assert (dots.mode, list(dots.x)) == ("markers", ["cubic", "newreno"])
     assert min(dots.error_y.array) > 0
     assert profile(["1ms", "100ms"]).layout.xaxis.type == "log"
+
+
+def test_several_studies_have_an_overview():
+    page = render([DOCUMENT, replace(DOCUMENT, title="Another")])
+    overview = page.split("overview")[1].split("</table>")[0]
+    assert re.findall(r">([^<>]+)</a>", overview) == ["A study", "Another"]
+    assert "overview" not in render([DOCUMENT]).split("</head>")[1]
+
+
+def test_headers_have_a_scope_and_figures_a_text():
+    page = render([DOCUMENT]).split("</head>")[1]
+    assert len(re.findall("<th[ >]", page)) == page.count('scope="col"') + page.split('class="readme"')[1].split("</table>")[
+        0
+    ].count("<th>")
+    assert 'role="img" aria-label="a figure"' in page
+
+
+def test_long_tables_can_be_filtered():
+    table = Table(["a", "n"], [[str(row), str(row)] for row in range(13)], left_out=7960)
+    page = render([replace(DOCUMENT, sections=(Section("Long", items=[table]),))])
+    assert 'class="filter"' in page
+    assert "… 7,960 more rows" in page
+    assert 'class="filter"' not in render([DOCUMENT])
+
+
+def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("scorecard", Path(__file__).parents[1] / "scripts" / "scorecard.py")
+    assert spec is not None
+    assert spec.loader is not None
+    scorecard = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(scorecard)
+    monkeypatch.setattr(scorecard, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    failed = replace(CLAIM, title="another", verdict="not reproduced", note="for a reason")
+    replace(DOCUMENT, findings=(CLAIM, failed)).write(tmp_path / "out" / "s")
+    scorecard.main(tmp_path / "out")
+    page = (tmp_path / "docs" / "scorecard.md").read_text()
+    assert "1 of 2 reproduced, by revision `abc`" in page
+    assert "| Flow: a <title> | 14 | 14.20 | 14.10 … 14.30 | Mbps | 3% | reproduced |" in page
+    assert "* *another:* for a reason" in page
+    assert "because" not in page
+
+
+def test_a_study_shows_itself_in_a_notebook_without_a_network(tmp_path):
+    result = StudyResult(find("ack_compression"), tmp_path, (CLAIM,), DOCUMENT)
+    page = result._repr_html_()
+    assert "a &lt;title&gt;" in page
+    assert "1 of 1 reproduced" in repr(result)
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", page)

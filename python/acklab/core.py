@@ -74,8 +74,6 @@ def run(
     `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
     Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
     """
-    import pyarrow as pa
-
     result = _core.run(
         text,
         name,
@@ -86,9 +84,7 @@ def run(
         strategies=None if strategies is None else dict(strategies),
         watch=watch,
     )
-    # pa.table would do, but it imports pandas to see whether it is given a frame of it.
-    tables = {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in result.tables.items()}
-    return json.loads(result.scenario), tables
+    return json.loads(result.scenario), _arrow(result.tables)
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ class Emulation:
 
     scenario: dict[str, Any]
     """The scenario in full."""
-    tables: dict[str, pa.Table]
+    tables: "dict[str, pa.Table]"
     reasons: list[str]
     """Why the results may not be trusted; empty if they may."""
     exit_status: int | None
@@ -129,8 +125,14 @@ def emulate(
         words=None if at is None else list(at[1]),
         cancel=cancel,
     )
-    tables = {table: pa.table(batch) for table, batch in result.tables.items()}
-    return Emulation(json.loads(result.scenario), tables, result.reasons, result.exit_status)
+    return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
+
+
+def _arrow(batches: Mapping[str, Any]) -> "dict[str, pa.Table]":
+    import pyarrow as pa
+
+    # pa.table would do, but it imports pandas to see whether it is given a frame of it.
+    return {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in batches.items()}
 
 
 def calibrate() -> dict[str, Any]:

@@ -51,12 +51,17 @@ def emulate(
     """
     source = Source.of(scenario, None if base is None else Path(base))
     sets = with_seed(overrides(set), seed)
-    capture_folder, output_folder = (None if folder is None else Path(folder) for folder in (captures, outputs))
-    for folder in (capture_folder, output_folder):
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-    done = core.emulate(source.text, source.name, sets, source.base, capture_folder, output_folder, at, cancel)
+    done = core.emulate(source.text, source.name, sets, source.base, _folder(captures), _folder(outputs), at, cancel)
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)
     return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status)
+
+
+def _folder(path: str | Path | None) -> Path | None:
+    """The folder, which exists from now on."""
+    if path is None:
+        return None
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

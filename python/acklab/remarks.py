@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 STARVED = 0.01
 """A flow starves if it gets less than this share of the mean of those that it competes with."""
+_NAMED = 4
+"""Flows that a remark names."""
 GREW = 0.05
 """A queue did not drain if it ends at its longest and has gained this share of all packets that left in the window."""
 
@@ -22,15 +24,18 @@ def remarks(result: "Result") -> list[str]:
 
 
 def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    found = []
-    for flow in flows:
-        if flow.get("total_data_packets_l4") == 0:
-            found.append(
-                f"{flow['flow']}: sent no data in the window of measurement, so its means say nothing (measure.from, measure.until, start)"
-            )
-        elif flow.get("total_data_packets_l4") and flow.get("total_delivered_bytes_l7") == 0:
-            found.append(f"{flow['flow']}: sent {flow['total_data_packets_l4']:,} packets with data and delivered nothing")
-    return found
+    silent = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") == 0]
+    lost = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") and flow.get("total_delivered_bytes_l7") == 0]
+    return [
+        *_of(silent, "sent no data in the window of measurement, so its means say nothing (measure.from, measure.until, start)"),
+        *_of(lost, "sent data and delivered nothing"),
+    ]
+
+
+def _of(flows: Sequence[str], what: str) -> list[str]:
+    """One remark on several flows."""
+    more = f" and {len(flows) - _NAMED} more" if len(flows) > _NAMED else ""
+    return [f"{', '.join(flows[:_NAMED])}{more}: {what}"] if flows else []
 
 
 def _starved(flows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -39,24 +44,21 @@ def _starved(flows: Sequence[Mapping[str, Any]]) -> list[str]:
         rates = {flows[place]["flow"]: flows[place].get("mean_throughput_l4") or 0.0 for place in group}
         mean = sum(rates.values()) / len(rates)
         starved = [name for name, rate in rates.items() if rate < STARVED * mean]
-        if starved:
-            names = ", ".join(starved[:4]) + (f" and {len(starved) - 4} more" if len(starved) > 4 else "")
-            found.append(
-                f"{names}: starved, with less than {STARVED:.0%} of the mean throughput of the {len(group)} flows that compete"
-            )
+        found += _of(
+            starved, f"starved, with less than {STARVED:.0%} of the mean throughput of the {len(group)} flows that compete"
+        )
     return found
 
 
 def _retransmissions(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    found = []
+    many = []
     for flow in flows:
         again = flow.get("total_retransmissions_l4") or 0
         once = (flow.get("total_data_packets_l4") or 0) - again
         if again > once > 0:
-            found.append(
-                f"{flow['flow']}: {again:,} retransmissions of {once:,} packets, so more than half of what it sent was sent before"
-            )
-    return found
+            many.append((flow["flow"], again, once))
+    counts = f" ({many[0][1]:,} of {many[0][1] + many[0][2]:,} packets)" if len(many) == 1 else ""
+    return _of([name for name, _, _ in many], f"more than half of what it sent were retransmissions{counts}")
 
 
 def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -5,6 +5,7 @@ import polars as pl
 from acklab.result import Result
 from acklab.studies import Bench, Runs
 from acklab.sweeps import SweepResult
+from acklab.sweeps.grid import Axes
 
 COMMAND = "acklab study hack_80211a"
 SCENARIO, DATAGRAMS = "testbed.toml", "datagrams.toml"
@@ -15,6 +16,9 @@ TRANSFER = "traffic.toml:transfer"
 
 LATE = ("0us", "10.4us", "13.4us", "37us")
 """By how much link-layer ACKs come after SIFS."""
+
+LATE_SENSING = ("0us", "9us", "18us", "27us")
+"""By how much the medium is sensed later than in 4 µs, in slots of 9."""
 
 SHORTER = {"duration": "35s"}
 """For sweeps: 30 s."""
@@ -54,6 +58,17 @@ def late(bench: Bench) -> SweepResult:
     """Both schemes, and UDP beside them, by the lateness of link-layer ACKs."""
     bench.sweep(DATAGRAMS, "late_datagrams", {"wifi.0.late_answers": LATE}, set=SHORTER)
     return bench.sweep(SCENARIO, "late", {"wifi.0.late_answers": LATE, "scheme": bench.variants("schemes.toml")}, set=SHORTER)
+
+
+def sensed_late(bench: Bench) -> SweepResult:
+    """Both schemes with one client and both, and UDP beside them, by how late the medium is sensed."""
+    bench.sweep(DATAGRAMS, "sensing_datagrams", {"wifi.0.late_sensing": LATE_SENSING}, set=SHORTER)
+    axes: Axes = {
+        "wifi.0.late_sensing": LATE_SENSING,
+        "clients": bench.variants("clients.toml"),
+        "scheme": bench.variants("schemes.toml"),
+    }
+    return bench.sweep(SCENARIO, "sensing", axes, set=SHORTER)
 
 
 def settings(bench: Bench) -> SweepResult:

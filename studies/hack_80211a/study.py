@@ -6,7 +6,7 @@ from acklab.report import Section
 from acklab.studies import Bench, Measure
 from acklab.studies.runs import failures, timeouts
 
-from . import causes, crosscheck, figure_9, lateness, transfer
+from . import causes, crosscheck, figure_9, lateness, sensing, transfer
 from .runs import (
     BOTH,
     COMMAND,
@@ -17,6 +17,7 @@ from .runs import (
     beyond_stock,
     contents,
     late,
+    sensed_late,
     settings,
     simulated,
     throughput,
@@ -28,6 +29,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims that no table of one run tells."""
     sent, drawn = transfers(bench), throughput(bench)
     swept = [late(bench), settings(bench), contents(bench), simulated(bench)]
+    sensed_late(bench)
     costs = {scheme: transfer.costs(bench, own) for scheme, own in sent.items()}
     found = {
         name: Measure([float(getattr(cost, part)) for cost in costs[scheme]], [sent[scheme].command])
@@ -59,6 +61,7 @@ def sections(bench: Bench) -> list[Section]:
         transfer.section(bench),
         figure_9.air_section(drawn),
         lateness.section(bench),
+        sensing.section(bench),
         causes.section(bench),
         crosscheck.section(bench),
     ]

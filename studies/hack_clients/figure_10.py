@@ -57,7 +57,7 @@ def carried_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], in_turn
         "of TCP are those of all seeds. An opportunistic client sends as a frame what it wins the medium for before the next data come.",
         items=[
             Table(_HEAD, _travels(drawn), f"126 packets a client, in one queue: {over(bench)}", numeric_from=2),
-            Table(_HEAD, _travels(in_turn), "168 packets a client, who take turns", numeric_from=2),
+            Table(_HEAD, _travels(in_turn), "the queue rule of 2014, and clients take turns", numeric_from=2),
         ],
     )
 

@@ -134,14 +134,14 @@ def beyond_stock(sweep: SweepResult, axis: str) -> int:
 
 
 def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
-    """Stock TCP and MORE DATA with one client over many seeds, with 126 packets in all and with 126 beside a batch on the air."""
+    """Stock TCP and MORE DATA with one client over many seeds, with 126 packets in all and with 126 beside those on the air."""
     wanted = {
         (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
         for of in ("clients.toml:1", "turns.toml:1")
         for scheme in (STOCK, MORE_DATA)
     }
     drawn = bench.runs(wanted, at_least=SEEDS)
-    titles = {"clients.toml:1": "126 packets in all", "turns.toml:1": "126 beside a batch on the air"}
+    titles = {"clients.toml:1": "126 packets in all", "turns.toml:1": "126 beside those on the air"}
     return {title: {scheme: drawn[of, scheme] for scheme in (STOCK, MORE_DATA)} for of, title in titles.items()}
 
 

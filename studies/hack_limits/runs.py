@@ -12,6 +12,8 @@ SCENARIO = "../wifi_parity/download.toml"
 STOCK, HACK = "stock", "HACK"
 LIMITS = ("windows", "rates", "clients", "batches")
 """Files of settings, each of which is swept by itself."""
+ECHOES = "echoes"
+"""Settings of the clock by which a sender with timestamps measures round-trip times."""
 
 BASE: Mapping[str, object] = {
     "wifi.0.ap.queue.limit": "126packets",
@@ -22,11 +24,11 @@ BASE: Mapping[str, object] = {
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Each setting with stock TCP and TCP/HACK, by limit."""
+    """Each setting with stock TCP and TCP/HACK, by the file of settings."""
     schemes = bench.variants("schemes.toml")
     return {
-        limit: bench.sweep(SCENARIO, limit, {"setting": bench.variants(f"{limit}.toml"), "scheme": schemes}, set=BASE)
-        for limit in LIMITS
+        name: bench.sweep(SCENARIO, name, {"setting": bench.variants(f"{name}.toml"), "scheme": schemes}, set=BASE)
+        for name in (*LIMITS, ECHOES)
     }
 
 
@@ -42,6 +44,13 @@ def summary(result: SweepResult) -> pl.DataFrame:
     runs = result.network.select("point", "setting", "scheme", "seed", goodput="agg_throughput_l4", timeouts="agg_rtos_l4")
     joined = runs.join(nodes, on="point", maintain_order="left").join(acks, on="point", how="left", maintain_order="left")
     return joined.with_columns(pl.col("plain").fill_null(100.0))
+
+
+def round_trips(result: SweepResult) -> pl.DataFrame:
+    """One row for each run: the smoothed round-trip time, and what of it data spend in the access point's queue and on the air [ms]."""
+    data = result.table("stations").filter(pl.col("node") == "ap").select("point", data="mean_delay_l2")
+    runs = result.flows.select("point", "setting", "scheme", "seed", srtt="mean_srtt_l4", goodput="mean_throughput_l4")
+    return runs.join(data, on="point", maintain_order="left")
 
 
 def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[float]:

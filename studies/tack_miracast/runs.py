@@ -7,23 +7,28 @@ from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_miracast"
 SCENARIO = "room.toml"
-SWEEP = "loads"
+SWEEP, ROOM = "loads", "room"
 LOADS = "loads.toml"
 QUICK_LOADS = "loads.toml:2,4"
-CLAIMED = "4"
+CLAIMED = "loads.toml:4"
 """The number of neighbours in the claims."""
+CLAIM_SEEDS = 8
 PERIOD = 1800.0
 """Figure 11 counts in half an hour [s]."""
 
 
-def run(bench: Bench) -> SweepResult:
-    """All transports beside all loads."""
-    loads = bench.variants(QUICK_LOADS if bench.quick else LOADS)
-    return bench.sweep(SCENARIO, SWEEP, {"neighbours": loads, "transport": bench.variants("transports.toml")})
+def run(bench: Bench) -> dict[str, SweepResult]:
+    """All transports beside all loads, and over more seeds beside that of the claims."""
+    loads, transports = QUICK_LOADS if bench.quick else LOADS, bench.variants("transports.toml")
+    wanted = {SWEEP: (loads, bench.seeds), ROOM: (CLAIMED, bench.at_least(CLAIM_SEEDS))}
+    return {
+        name: bench.sweep(SCENARIO, name, {"neighbours": bench.variants(load), "transport": transports}, seeds=seeds)
+        for name, (load, seeds) in wanted.items()
+    }
 
 
 def kept(bench: Bench) -> SweepResult:
-    """What `run` has run."""
+    """What `run` has run beside all loads."""
     return load_sweep(bench.folder / SWEEP)
 
 
@@ -42,7 +47,6 @@ def summary(result: SweepResult) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def values(runs: pl.DataFrame, transport: str, column: str, neighbours: str = CLAIMED) -> list[float]:
-    """A column of one transport beside so many neighbours, seed by seed."""
-    own = runs.filter(pl.col("transport") == transport, pl.col("neighbours") == neighbours).sort("seed")
-    return own[column].cast(pl.Float64).to_list()
+def values(runs: pl.DataFrame, transport: str, column: str) -> list[float]:
+    """A column of one transport, seed by seed."""
+    return runs.filter(pl.col("transport") == transport).sort("seed")[column].cast(pl.Float64).to_list()

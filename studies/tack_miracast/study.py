@@ -7,20 +7,20 @@ from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals
 from acklab.studies import Bench, Measure
 
-from .runs import COMMAND, kept, run, summary, values
+from .runs import COMMAND, ROOM, kept, run, summary, values
 
 PUBLISHED = {"rtp": "RTP over UDP", "cubic": "TCP CUBIC", "bbr": "TCP BBR", "tack": "TACK"}
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """What a viewer saw in the room of the claims."""
-    result = run(bench)
+    result = run(bench)[ROOM]
     runs = summary(result)
-    found = {}
+    found: dict[str, list[float]] = {}
     for name, transport in PUBLISHED.items():
         found[f"rebuffering_{name}"] = values(runs, transport, "rebuffering")
         found[f"macroblocking_{name}"] = values(runs, transport, "macroblocking")
-    found["macroblocking_messages"] = values(runs, "TACK, messages", "macroblocking")
+    found["macroblocking_messages"] = values(runs, "TACK messages", "macroblocking")
     for better, worse in (("tack", "bbr"), ("bbr", "cubic"), ("tack", "rtp")):
         pairs = zip(found[f"rebuffering_{better}"], found[f"rebuffering_{worse}"], strict=True)
         found[f"{better}_less_than_{worse}"] = [theirs - ours for ours, theirs in pairs]

@@ -1,11 +1,12 @@
 """Measure the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
 
-    python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno] [--seconds 15] [--out PREFIX]
+    python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno] [--seconds 15] [--delay 7.5] [--out PREFIX]
+    python3.11 emulate.py --mark-above 10 --set tcp_ecn=1 [--congestion reno]
 
 Needs root. Two network namespaces of its own, a TUN device in each, and this process between them:
 
-    10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, 7.5 ms --->  10.9.0.2 (receiver)
-                      <--- 7.5 ms, behind nothing, a gate, a 64 kbit/s ACK filter or a 64 kbit/s FIFO of --limit packets ---
+    10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, --delay --->  10.9.0.2 (receiver)
+                      <--- --delay, behind nothing, a gate, a 64 kbit/s ACK filter or a 64 kbit/s FIFO of --limit packets ---
 
 It prints one JSON object; with --out it also writes PREFIX.csv (TCP_INFO of the sender), PREFIX.snd.pcap and PREFIX.rcv.pcap
 (raw IP, headers only, as seen at either TUN) and PREFIX.drops.csv.
@@ -30,6 +31,7 @@ from collections import deque
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
 MS = 1_000_000
+CE = 3
 SNAP = 120  # The longest IP and TCP headers together.
 
 CLONE_NEWNET = 0x40000000
@@ -54,11 +56,12 @@ class Plain:
 
 
 class Serialised:
-    """A FIFO in front of a server, worked out on arrival: whoever starts later than now is waiting."""
+    """A FIFO in front of a server, worked out on arrival: whoever starts later than now is waiting. A packet that finds more than
+    `mark_above` waiting is marked CE if it is ECN-capable."""
 
-    def __init__(self, bits_per_second, limit):
-        self.bits_per_second, self.limit = bits_per_second, limit
-        self.starts = deque()
+    def __init__(self, bits_per_second, limit, mark_above=None):
+        self.bits_per_second, self.limit, self.mark_above = bits_per_second, limit, mark_above
+        self.starts, self.marked = deque(), 0
         self.free_at = 0
 
     def offer(self, now, packet):
@@ -67,11 +70,24 @@ class Serialised:
             self.starts.popleft()
         if len(self.starts) >= self.limit:
             return None
+        if self.mark_above is not None and len(self.starts) > self.mark_above and packet[1] & CE in (1, 2):
+            mark(packet)
+            self.marked += 1
         start = max(now, self.free_at)
         if start > now:
             self.starts.append(start)
         self.free_at = start + len(packet) * 8 * 1_000_000_000 // self.bits_per_second
         return self.free_at
+
+
+def mark(packet):
+    """Sets CE in an IPv4 header, and its checksum (RFC 1071)."""
+    packet[1] |= CE
+    packet[10:12] = bytes(2)
+    total = sum(struct.unpack_from(f"!{(packet[0] & 15) * 2}H", packet))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    struct.pack_into("!H", packet, 10, ~total & 0xFFFF)
 
 
 class Gate:
@@ -161,7 +177,7 @@ class Emulator:
         self.seen = ([], [])  # By side: (time, first octets, length).
 
     def note(self, side, now, packet):
-        self.seen[side].append((now, packet[:SNAP], len(packet)))
+        self.seen[side].append((now, bytes(packet[:SNAP]), len(packet)))
 
     def launch(self, left, side, packet):
         self.number += 1
@@ -189,7 +205,7 @@ class Emulator:
     def arrive(self, side):
         while True:
             try:
-                packet = os.read(self.tuns[side], 65536)
+                packet = bytearray(os.read(self.tuns[side], 65536))
             except BlockingIOError:
                 return
             if packet[0] >> 4 != 4:
@@ -201,7 +217,7 @@ class Emulator:
             if left is not None:
                 self.launch(left, 1 - side, packet)
             elif side == 0:
-                self.drops.append((now, packet[:SNAP]))
+                self.drops.append((now, bytes(packet[:SNAP])))
 
     def run(self, stop_fd):
         # select, not epoll: its timeout has microseconds.
@@ -411,6 +427,7 @@ def summarise(options, emulator, sender, begin, end):
         "acks_delivered": sum(not row[0] for row in parsed[0]),
         "retransmissions": retransmitted,
         "drops": len(emulator.drops),
+        "marked": emulator.forward.marked,
         "recoveries": counters["TCPSackRecovery"],
         "rtos": counters["TCPTimeouts"],
         "mean_rtt_ms": round(sum(samples) / max(1, len(samples)) / 1e6, 2),
@@ -442,6 +459,8 @@ def main():
     parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter", "drop-tail"), default="plain")
     parser.add_argument("--limit", type=int, default=100, help="packets that may wait on the return path of drop-tail")
     parser.add_argument("--congestion", default="reno")
+    parser.add_argument("--delay", type=float, default=7.5, help="propagation each way in ms")
+    parser.add_argument("--mark-above", type=int, help="the forward queue marks a packet CE that finds more than so many waiting")
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--out", help="prefix of traces")
     parser.add_argument("--gso-max-segs", type=int, default=1, help="0: leave the kernel's")
@@ -469,7 +488,7 @@ def main():
         os.read(ready_in, 1)
         # Made only now: if the receiver held its other end, the report would never end.
         report_in, report_out = os.pipe()
-        emulator = Emulator(tuns, Serialised(16_000_000, 20), make_reverse(options), int(7.5 * MS))
+        emulator = Emulator(tuns, Serialised(16_000_000, 20, options.mark_above), make_reverse(options), int(options.delay * MS))
         children.append(in_child(names[0], send, options, report_out))
         os.close(report_out)
         gc.disable()

@@ -6,7 +6,8 @@
 //!
 //! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a packet keeps its length field and its
 //! checksums, and takes at most 112 octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of packets
-//! with payload.
+//! with payload. Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption Secrets Block, so that
+//! Wireshark decrypts them.
 //!
 //! The IPv4 identification of a packet is the number of its flow's packets at this point before it. It distinguishes a retransmission
 //! from the original, but does not identify a packet across the captures of different points.
@@ -74,11 +75,19 @@ impl Capture {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, point: &str, title: Option<&str>, extent: Extent) -> Result<Self, Error> {
-        let most_octets = match extent {
-            Extent::Headers => 80,
-            Extent::Whole => u32::from(u16::MAX),
-        };
-        let interface = Interface { name: point, link_type: DataLink::IPV4, most_octets };
+        Self::create_for(DataLink::IPV4, path, point, title, extent)
+    }
+
+    /// Like [`create`](Self::create), for packets with this link type.
+    pub(crate) fn create_for(
+        link_type: DataLink,
+        path: &Path,
+        point: &str,
+        title: Option<&str>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        // Datagrams of QUIC are kept whole, and extension headers of IPv6 may have any length.
+        let interface = Interface { name: point, link_type, most_octets: u16::MAX.into() };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,
             extent,
@@ -105,6 +114,9 @@ impl Capture {
             .encode(*identification, self.extent, &mut self.octets)
             .map_err(|source| self.file.packet_error(source))?;
         *identification = identification.wrapping_add(1);
+        if let Some(secrets) = packet.secrets() {
+            self.file.reveal(secrets)?;
+        }
         self.file.write(now, &self.octets, packet.wire_len().get() as u32)
     }
 

@@ -6,16 +6,26 @@ use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
+use pcap_file::DataLink;
 use std::any::{Any, TypeId};
+use std::sync::Arc;
 
 /// A packet that probes and captures can read: one of a simulation, or one of a real host.
 pub trait Observed: acklab_wifi::Packet {
+    /// The link type of captures, which defines the first header of a packet.
+    const LINK_TYPE: DataLink = DataLink::IPV4;
+
     /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
     /// that it reports.
     fn origin(&self) -> Instant;
 
     /// Octets of payload at the end of the packet, which a capture may omit.
     fn payload(&self) -> u32;
+
+    /// The TLS secrets with which it can be decrypted, if it is encrypted and they are known (see [`Pdu::secrets`]).
+    fn secrets(&self) -> Option<&Arc<str>> {
+        None
+    }
 
     /// Replaces the content of `octets` by the octets of the packet. A packet without an IPv4 identification of its own gets
     /// `identification`.
@@ -123,6 +133,10 @@ impl Observed for Packet {
 
     fn payload(&self) -> u32 {
         self.0.pdu.payload()
+    }
+
+    fn secrets(&self) -> Option<&Arc<str>> {
+        self.0.pdu.secrets()
     }
 
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {

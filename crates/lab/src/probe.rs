@@ -7,7 +7,7 @@ mod delay;
 mod throughput;
 
 use crate::packet::Observed;
-use crate::statistics::{Mean, OverTime};
+use crate::statistics::{Distribution, Mean, OverTime};
 
 use acklab_base::event::AckTime;
 use acklab_base::{Duration, Event, Instant, Vitals};
@@ -105,6 +105,7 @@ pub(crate) struct FlowProbe {
     pub(crate) blocked: OverTime,
     pub(crate) feedback_age: Mean,
     pub(crate) one_way_delay: Mean,
+    pub(crate) one_way_delays: Distribution,
     pub(crate) bursts: Bursts,
     pub(crate) application_delay: ApplicationDelay,
     pub(crate) throughput: Throughput,
@@ -134,6 +135,7 @@ impl FlowProbe {
             blocked: OverTime::default(),
             feedback_age: Mean::default(),
             one_way_delay: Mean::default(),
+            one_way_delays: Distribution::default(),
             bursts: Bursts::new(burst_gap),
             application_delay: ApplicationDelay::default(),
             throughput: Throughput::new(bin),
@@ -257,7 +259,9 @@ impl FlowProbe {
         receiver: &Vitals,
         offset: impl FnOnce() -> u64,
     ) {
-        let delay = now.since(origin).as_nanos() as f64;
+        let delay = now.since(origin).as_nanos();
+        self.one_way_delays.add(delay);
+        let delay = delay as f64;
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         match receiver.read {

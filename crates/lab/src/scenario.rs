@@ -80,8 +80,7 @@ pub struct Scenario {
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
-    /// The flows. A simulation needs at least one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The flows. A simulation needs at least one; the default is none if there is an application.
     pub flow: Vec<Flow>,
     /// Commands that run on the nodes of an emulated network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -114,6 +114,52 @@ impl OverTime {
     }
 }
 
+/// The distribution of a series of durations in nanoseconds, in buckets whose width is less than 1 % of their values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Distribution {
+    counts: Vec<u32>,
+    total: u64,
+}
+
+impl Distribution {
+    /// Each power of two has 2⁷ buckets.
+    const BITS: u32 = 7;
+
+    #[inline]
+    pub(crate) fn add(&mut self, nanos: u64) {
+        let bucket = Self::bucket(nanos);
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        self.total += 1;
+    }
+
+    const fn bucket(nanos: u64) -> usize {
+        let shift = (u64::BITS - nanos.leading_zeros()).saturating_sub(Self::BITS + 1);
+        ((shift as usize) << Self::BITS) + (nanos >> shift) as usize
+    }
+
+    /// The middle of a bucket.
+    fn middle(bucket: usize) -> f64 {
+        let shift = (bucket >> Self::BITS).saturating_sub(1);
+        let least = (bucket - (shift << Self::BITS)) << shift;
+        least as f64 + ((1_u64 << shift) - 1) as f64 / 2.0
+    }
+
+    /// The least value that this share of the series does not exceed. Returns `None` if there was no value.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let mut left = (share * self.total as f64).ceil().max(1.0) as u64;
+        for (bucket, count) in self.counts.iter().enumerate() {
+            left = left.saturating_sub(u64::from(*count));
+            if left == 0 {
+                return Some(Self::middle(bucket));
+            }
+        }
+        None
+    }
+}
+
 /// Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything.
 pub(crate) fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
@@ -131,6 +177,28 @@ mod tests {
         [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].into_iter().for_each(|value| series.add(value));
         assert!((series.mean().unwrap() - 5.0).abs() < 1e-12);
         assert!((series.variation().unwrap() - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn quantiles_are_exact_to_one_percent() {
+        let mut series = Distribution::default();
+        assert_eq!(series.quantile(0.95), None);
+        for value in 1..=100_000_u64 {
+            series.add(value * 1000);
+        }
+        for share in [0.0, 0.05, 0.5, 0.95, 1.0] {
+            let (found, exact) = (series.quantile(share).unwrap(), (share * 1e8).max(1000.0));
+            assert!((found / exact - 1.0).abs() < 0.01, "{share}: {found}, expected {exact}");
+        }
+    }
+
+    #[test]
+    fn small_values_have_buckets_of_their_own() {
+        for value in 0..512 {
+            let mut series = Distribution::default();
+            series.add(value);
+            assert!((series.quantile(0.5).unwrap() - value as f64).abs() <= 1.5, "{value}");
+        }
     }
 
     #[test]

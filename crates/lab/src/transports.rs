@@ -138,6 +138,7 @@ pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Res
         Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
         Transport::Udp(_) => udp(flow, labels),
         Transport::Tack(settings) => tack(flow, settings, labels, seed, strategies),
+        Transport::Quinn(settings) => quinn(flow, settings, labels, seed, strategies),
         Transport::Custom(custom) => {
             let start = TransportStart { name: &flow.name, seed, traffic: flow.traffic, settings: &custom.settings };
             let made = strategies.transport(&custom.name, &start);
@@ -271,6 +272,37 @@ fn tack(
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
+        ..labels
+    }))
+}
+
+fn quinn(
+    flow: &Flow,
+    settings: &acklab_quic::Settings,
+    labels: Labels,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
+    let (name, back) = (&flow.name, back_name(&flow.name));
+    let controller =
+        |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
+    let refused = |source: acklab_quic::Error| Error::Transport {
+        flow: name.clone(),
+        name: labels.protocol.clone(),
+        reason: source.to_string(),
+    };
+    let mut client = acklab_quic::Connection::client(settings, controller(name)?, seed, name).map_err(refused)?;
+    let mut server = acklab_quic::Connection::server(settings, controller(&back)?, seed, name).map_err(refused)?;
+    let mut roles = [Role::Sender, Role::Receiver];
+    if flow.back.is_some() {
+        (client, server) = (client.two_way(), server.two_way());
+        roles = [Role::Initiator, Role::Responder];
+    }
+    let (payload, header) = (Bytes(settings.payload()), Bytes(settings.headers()));
+    let endpoints = Endpoints::of(UDP, roles, client, server.with_reading(reading(flow)), payload, header);
+    Ok(endpoints.with_labels(Labels {
+        controller: Some(settings.controller_name()),
+        ack_policy: Some(settings.ack_name()),
         ..labels
     }))
 }

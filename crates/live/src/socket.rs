@@ -268,7 +268,7 @@ impl TcpInfo {
     /// Expirations of the retransmission timer, since Linux 6.7.
     #[must_use]
     pub fn total_rto(&self) -> u32 {
-        self.word(240) & 0xffff
+        u16::from_ne_bytes([self.octets[240], self.octets[241]]).into()
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::namespace::Namespace;
 use crate::sys;
 use rustix::fs::{Mode, OFlags};
+use rustix::net::netdevice::name_to_index;
+use rustix::net::{AddressFamily, SocketType};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -24,6 +26,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Tun {
     file: OwnedFd,
+    index: u32,
 }
 
 impl Tun {
@@ -33,9 +36,22 @@ impl Tun {
     /// If there is no `/dev/net/tun`, or if the process lacks the permission.
     pub fn new(namespace: &Namespace, name: &str) -> Result<Self, Error> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open("/dev/net/tun", flags, Mode::empty()).map_err(|why| Error::Open(why.into()))?;
-        namespace.inside(|| sys::attach_tun(file.as_fd(), name)).map_err(Error::Attach)?;
-        Ok(Self { file })
+        // The device belongs to the namespace in which the file is opened.
+        let open = || Ok(rustix::fs::open("/dev/net/tun", flags, Mode::empty())?);
+        let file = namespace.inside(open).map_err(Error::Open)?;
+        let attach = || {
+            sys::attach_tun(file.as_fd(), name)?;
+            let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+            Ok(name_to_index(&socket, name)?)
+        };
+        let index = namespace.inside(attach).map_err(Error::Attach)?;
+        Ok(Self { file, index })
+    }
+
+    /// The index of the device in its namespace.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.index
     }
 
     /// Reads a packet into `buffer`, and returns its length. Returns `None` if none waits.

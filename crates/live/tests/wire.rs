@@ -13,8 +13,6 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 const DELAY: Duration = Duration::from_millis(5);
-/// The loopback device has index 1.
-const INDEX: u32 = 2;
 
 /// Machine `i` carries the packets that device `i` yields to the other device.
 struct Wire {
@@ -70,11 +68,12 @@ fn hosts() -> Option<[Host; 2]> {
         let namespace = Namespace::new().map_err(|why| eprintln!("skipped: {why}")).ok()?;
         let tun = Tun::new(&namespace, "test0").map_err(|why| eprintln!("skipped: {why}")).ok()?;
         let netlink = Netlink::new(&namespace).unwrap();
-        netlink.configure(INDEX, Device { mtu: 1500, queue_len: 1_000, gso_max_segs: 1 }).unwrap();
-        netlink.bring_up(INDEX).unwrap();
-        netlink.add_address(INDEX, address(number)).unwrap();
+        let index = tun.index();
+        netlink.configure(index, Device { mtu: 1500, queue_len: 1_000, gso_max_segs: 1 }).unwrap();
+        netlink.bring_up(index).unwrap();
+        netlink.add_address(index, address(number)).unwrap();
         let metrics = Metrics { quick_ack: true, initial_window: Some(4), min_rto_ms: Some(300) };
-        netlink.add_route(INDEX, address(1 - number), &metrics).unwrap();
+        netlink.add_route(index, address(1 - number), &metrics).unwrap();
         Some(Host { namespace, tun })
     };
     Some([host(0)?, host(1)?])

@@ -89,7 +89,8 @@ pub struct Connection {
     pub(crate) reading: Reading,
     /// Both ends write.
     pub(crate) is_two_way: bool,
-    opened_at: Option<Instant>,
+    /// When the client was told to connect, or the first datagram reached the server.
+    pub(crate) opened_at: Option<Instant>,
     pub(crate) handshake_time: Option<Duration>,
     pub(crate) is_open: bool,
     is_closed: bool,

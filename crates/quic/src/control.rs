@@ -45,8 +45,9 @@ pub(crate) struct Control(Arc<Mutex<State>>);
 
 impl Control {
     /// A controller with this initial window in octets.
-    pub(crate) fn new(window: u64) -> Self {
-        Self(Arc::new(Mutex::new(State { window, initial_window: window, ..State::default() })))
+    pub(crate) fn new(initial_window: u64) -> Self {
+        let window = initial_window + 1;
+        Self(Arc::new(Mutex::new(State { window, initial_window, ..State::default() })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

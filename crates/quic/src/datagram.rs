@@ -75,15 +75,16 @@ impl Pdu for Datagram {
         self.ecn = ecn;
     }
 
+    /// None that a capture may omit: encrypted octets are not zeros that a reader could fill in.
     fn payload(&self) -> u32 {
-        self.payload
+        0
     }
 
     fn secrets(&self) -> Option<&Arc<str>> {
         self.secrets.as_ref()
     }
 
-    /// All of it, whatever `extent` says: encrypted octets are not zeros that a reader could fill in.
+    /// All of it, whatever `extent` says.
     fn encode(
         &self,
         endpoints: Endpoints,

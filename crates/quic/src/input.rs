@@ -11,7 +11,9 @@ use quinn_proto::{DatagramEvent, EcnCodepoint};
 
 impl Connection {
     pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) {
-        self.connect_to_nobody(now);
+        if self.connection.is_none() {
+            self.opened_at.get_or_insert(now);
+        }
         if datagram.payload > 0 {
             self.newest_arrival = now;
         }
@@ -27,13 +29,6 @@ impl Connection {
         self.counters.arrived_packets += u64::from(self.incoming.octets.received() > before);
         self.counters.marked_packets += u64::from(datagram.ecn == Ecn::Ce && datagram.payload > 0);
         self.follow_up(now);
-    }
-
-    /// A server that is sent to begins to count the time of its handshake.
-    fn connect_to_nobody(&mut self, now: Instant) {
-        if self.connection.is_none() {
-            self.connect(now);
-        }
     }
 
     /// Gives the octets to quinn-proto.

@@ -19,7 +19,7 @@ impl Connection {
             self.counters.udp_bytes += octets.len() as u64;
             return Some(Datagram::new(octets, Ecn::NotEct, self.tap.take_encrypted(), None));
         }
-        let held = self.sender.holds_until(now).filter(|_| self.has_data());
+        let held = self.held_until(now);
         if held.is_none()
             && let Some(datagram) = self.transmit(now)
         {
@@ -28,6 +28,16 @@ impl Connection {
         self.is_idle = true;
         self.deadline = self.next_deadline(now, held);
         None
+    }
+
+    /// When the controller lets data leave, if its rate holds them back now. With the window used up quinn-proto sends probes only (RFC 9002,
+    /// §6.2.4), which are not paced.
+    fn held_until(&self, now: Instant) -> Option<Instant> {
+        let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
+        if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {
+            return None;
+        }
+        self.sender.holds_until(now)
     }
 
     /// Is there new data to send?

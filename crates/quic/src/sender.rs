@@ -137,13 +137,18 @@ impl Sender {
     pub(crate) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         if let Some(congestion) = &mut self.congestion {
             congestion.on_established(now, rtt);
-            self.control.set_window(congestion.window.cwnd);
+            self.control.set_window(allowed(congestion));
         }
     }
 
     /// When the controller lets the next packet leave, if it sets a rate and holds it back now. quinn-proto paces by the window only.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.congestion.as_ref().filter(|congestion| congestion.names_rate())?.holds_until(now)
+    }
+
+    /// Has the window room for a packet of `octets`?
+    pub(crate) fn has_room(&self, octets: u64) -> bool {
+        self.congestion.as_ref().is_none_or(|congestion| congestion.has_room(self.in_flight, octets))
     }
 
     /// The application has nothing more to send, and the window would let it.
@@ -155,10 +160,9 @@ impl Sender {
 
     /// The window has no room for a packet of `octets`, although there is something to send.
     pub(crate) fn on_blocked(&mut self, octets: u64) {
-        if let Some(congestion) = &mut self.congestion
-            && !congestion.has_room(self.in_flight, octets)
-        {
-            congestion.held_back = true;
+        let has_room = self.has_room(octets);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.held_back |= !has_room;
         }
     }
 
@@ -330,7 +334,7 @@ impl Sender {
                 Change::Undone => Event::Undone,
             });
         }
-        self.control.set_window(congestion.window.cwnd);
+        self.control.set_window(allowed(congestion));
     }
 
     /// Moves the packets of `loss` from the outstanding ones to `lost`.
@@ -383,4 +387,10 @@ impl Sender {
         }
         last
     }
+}
+
+/// The window that quinn-proto is told. It sends while the octets in flight with the next packet are fewer, where RFC 9002, §7, lets them be
+/// as many; and it needs room for the two packets of the minimum window (§7.2).
+fn allowed(congestion: &Congestion) -> u64 {
+    congestion.window.cwnd.max(2 * congestion.window.mss) + 1
 }

@@ -36,12 +36,15 @@ impl Endpoint for Connection {
         let connection = self.connection.as_ref().map(|(_, connection)| connection);
         let (rtt_samples, latest_rtt) = self.sender.rtt_samples();
         let metrics = connection.map(|connection| connection.congestion_state().metrics());
-        let threshold = match self.sender.congestion() {
-            Some(congestion) => Some(congestion.window.ssthresh),
-            None => metrics.as_ref().and_then(|metrics| metrics.ssthresh),
+        let (window, threshold) = match self.sender.congestion() {
+            Some(congestion) => (Some(congestion.window.cwnd), Some(congestion.window.ssthresh)),
+            None => (
+                metrics.as_ref().map(|metrics| metrics.congestion_window),
+                metrics.as_ref().and_then(|metrics| metrics.ssthresh),
+            ),
         };
         Vitals {
-            window: metrics.map(|metrics| metrics.congestion_window),
+            window,
             threshold: threshold.filter(|threshold| *threshold != u64::MAX),
             in_flight: Some(self.sender.in_flight()),
             rtt_samples,

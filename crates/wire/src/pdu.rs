@@ -5,7 +5,6 @@ use crate::{Endpoints, tcp, udp};
 use acklab_base::{AckHeader, Bytes, Ecn};
 use std::any::Any;
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a transport sends in an IP packet, as a typed value. Networks know only this contract, and no transport by name.
@@ -42,9 +41,6 @@ pub trait Pdu: Any + Debug + Send {
         None
     }
 
-    /// Tells `to` its packets and their frames, for logs.
-    fn describe(&self, _to: &mut dyn Describe) {}
-
     /// Replaces the contents of `octets` with the IPv4 packet that carries this between `endpoints`.
     ///
     /// # Errors
@@ -56,18 +52,6 @@ pub trait Pdu: Any + Debug + Send {
         extent: Extent,
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
-}
-
-/// What is told of a protocol data unit: packets, each followed by its frames. Names are those of qlog where it has them.
-pub trait Describe {
-    /// A packet of this type, with its number and its octets.
-    fn packet(&mut self, kind: &'static str, number: u64, length: u64);
-
-    /// A frame of the last packet, with the names and values of its fields.
-    fn frame(&mut self, kind: &'static str, fields: &[(&'static str, u64)]);
-
-    /// A frame that acknowledges these ranges of packet numbers, or of a stream's octets.
-    fn acknowledgment(&mut self, kind: &'static str, ranges: &[RangeInclusive<u64>], fields: &[(&'static str, u64)]);
 }
 
 /// Why a protocol data unit could not be encoded.

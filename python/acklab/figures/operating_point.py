@@ -47,8 +47,10 @@ def operating_point(result: Result) -> go.Figure:
     for row, title in ((1, "in flight [segments]"), (2, "sRTT [ms]"), (3, "throughput [Mbps]")):
         figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text="time [s]", row=3, col=1)
-    figure.update_layout(showlegend=result.flows.height > 1)
-    return finish(figure, 640)
+    finish(figure, 640)
+    # The labels of the reference lines stand beside the plots, clear of the data.
+    figure.update_layout(showlegend=result.flows.height > 1, margin={"r": 20 if best is None else 136})
+    return figure
 
 
 def in_flight_plane(result: Result) -> go.Figure:
@@ -100,7 +102,7 @@ def mean_plane(result: Result) -> go.Figure:
 def _reference(figure: go.Figure, row: int, value: float, text: str) -> None:
     figure.add_hline(
         value, row=row, col=1, line={"dash": "dash", "color": MUTED, "width": 1}, annotation_text=text,
-        annotation_position="top right", annotation_font={"size": 11, "color": MUTED},
+        annotation_position="right", annotation_font={"size": 11, "color": MUTED},
     )  # fmt: skip
 
 

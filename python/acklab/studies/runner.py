@@ -55,7 +55,7 @@ class StudyResult:
             for one in self.findings
         ]
         table = Table(head, rows, "Claims", text=frozenset({5, 6}))
-        figure = comparison(self.findings).to_html(full_html=False, include_plotlyjs="cdn") if self.findings else ""
+        figure = comparison(self.findings).to_html(full_html=False, include_plotlyjs=True) if self.findings else ""
         return page(self.study.file.title, summary(self.findings), [table], figure)
 
 

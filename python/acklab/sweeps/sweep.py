@@ -112,7 +112,7 @@ class SweepResult(NamedTables):
 
             (axis,) = self.columns.values()
             drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", axis)
-            figure = drawn.to_html(full_html=False, include_plotlyjs="cdn")
+            figure = drawn.to_html(full_html=False, include_plotlyjs=True)
         return page("Sweep", note, [self.summary_table()], figure)
 
     def query(self, sql: str) -> "pl.DataFrame":

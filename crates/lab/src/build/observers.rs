@@ -53,7 +53,7 @@ pub(super) fn observers<P: Observed>(
     for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
-        let mut file = Capture::create(&path, &capture.point, title, Extent::Headers)?;
+        let mut file = Capture::create_for(P::LINK_TYPE, &path, &capture.point, title, Extent::Headers)?;
         file.name_hosts(&names)?;
         observers.add(file, capture_points(scenario, &capture.point, &ports_of));
     }

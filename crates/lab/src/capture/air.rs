@@ -184,6 +184,9 @@ impl AirCapture {
                 .encode(identification, Extent::Whole, &mut self.packet)
                 .map_err(|source| self.file.packet_error(source))?;
             payload = packet.payload() as usize;
+            if let Some(secrets) = packet.secrets() {
+                self.file.reveal(secrets)?;
+            }
             if is_amsdu {
                 self.subframe.clear();
                 msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.subframe);

@@ -10,19 +10,27 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::blocks::unknown::UnknownBlock;
 use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The application in the section header.
 const APPLICATION: &str = concat!("acklab ", env!("CARGO_PKG_VERSION"));
 /// Size of the write buffer in octets.
 const BUFFER: usize = 1 << 16;
+
+/// The block type of a Decryption Secrets Block (draft-ietf-opsawg-pcapng, §4.7).
+const DECRYPTION_SECRETS: u32 = 0x0000_000a;
+/// Its type of secrets for TLS: lines in the format of `SSLKEYLOGFILE`.
+const TLS_KEY_LOG: u32 = 0x544c_534b;
 
 /// The interface description of a file.
 pub(super) struct Interface<'a> {
@@ -38,6 +46,10 @@ pub(super) struct Interface<'a> {
 pub(super) struct CaptureFile {
     writer: PcapNgWriter<BufWriter<File>>,
     path: PathBuf,
+    /// The lines of TLS secrets in the file.
+    secrets: BTreeSet<String>,
+    /// The secrets of the last packet that had some.
+    last_secrets: Option<Arc<str>>,
 }
 
 impl CaptureFile {
@@ -45,7 +57,33 @@ impl CaptureFile {
         let error = |source| Error::Create { path: path.to_owned(), source };
         let file = File::create(path).map_err(error)?;
         let writer = start(BufWriter::with_capacity(BUFFER, file), title, interface);
-        Ok(Self { writer: writer.map_err(|refused| error(reason(refused)))?, path: path.to_owned() })
+        Ok(Self {
+            writer: writer.map_err(|refused| error(reason(refused)))?,
+            path: path.to_owned(),
+            secrets: BTreeSet::new(),
+            last_secrets: None,
+        })
+    }
+
+    /// Writes the TLS secrets of a packet that follows, unless they are in the file already: a reader needs them before the packet.
+    pub(super) fn reveal(&mut self, secrets: &Arc<str>) -> Result<(), Error> {
+        if self.last_secrets.as_ref().is_some_and(|last| Arc::ptr_eq(last, secrets)) {
+            return Ok(());
+        }
+        self.last_secrets = Some(Arc::clone(secrets));
+        let new: String =
+            secrets.lines().filter(|line| !self.secrets.contains(*line)).flat_map(|line| [line, "\n"]).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.secrets.extend(new.lines().map(str::to_owned));
+        let mut body = Vec::with_capacity(new.len() + 12);
+        body.extend_from_slice(&TLS_KEY_LOG.to_le_bytes());
+        body.extend_from_slice(&(new.len() as u32).to_le_bytes());
+        body.extend_from_slice(new.as_bytes());
+        let block = UnknownBlock::new(DECRYPTION_SECRETS, body.len() as u32, &body);
+        self.writer.write_pcapng_block(block).map_err(|refused| self.write_error(reason(refused)))?;
+        Ok(())
     }
 
     /// Writes the captured `octets` of a packet whose original length is `original_len`.

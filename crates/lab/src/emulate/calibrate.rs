@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One link without a rate, so that only the machine limits it.
 const SCENARIO: &str = r#"
-duration = "1h"
+duration = "60min"
 seed = 1
 [[link]]
 name = "wire"

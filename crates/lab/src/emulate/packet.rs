@@ -6,6 +6,7 @@ use acklab_wire::IpPacket;
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use acklab_wire::rohc::Ack;
+use pcap_file::DataLink;
 
 /// Data of a measured flow in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +109,9 @@ impl acklab_wifi::Packet for RealPacket {
 }
 
 impl Observed for RealPacket {
+    /// IPv4 or IPv6.
+    const LINK_TYPE: DataLink = DataLink::RAW;
+
     fn origin(&self) -> Instant {
         self.origin
     }

@@ -28,8 +28,6 @@ use std::sync::Arc;
 
 /// The name of the device in each namespace.
 const DEVICE: &str = "acklab0";
-/// The index of the device: the loopback device has 1.
-const DEVICE_INDEX: u32 = 2;
 /// The index of the loopback device.
 const LOOPBACK_INDEX: u32 = 1;
 /// The packets that wait in a device until they are read: far more than arrive in a stall of the reader.
@@ -49,6 +47,8 @@ struct Host {
     name: String,
     node: NodeId,
     namespace: Namespace,
+    /// The index of its device.
+    device: u32,
 }
 
 /// A flow, with its two sockets.
@@ -128,16 +128,16 @@ impl Stage {
             let netlink = Netlink::new(&namespace)?;
             // One segment at a time, so that a packet is a packet also for TCP's own accounting.
             let device = Device { mtu: self.mtu, queue_len: QUEUE_LEN, gso_max_segs: 1 };
-            netlink.configure(DEVICE_INDEX, device)?;
+            netlink.configure(tun.index(), device)?;
             netlink.bring_up(LOOPBACK_INDEX)?;
-            netlink.bring_up(DEVICE_INDEX)?;
-            netlink.add_address(DEVICE_INDEX, addresses::v4(node).into())?;
+            netlink.bring_up(tun.index())?;
+            netlink.add_address(tun.index(), addresses::v4(node).into())?;
             // A kernel may be without IPv6.
-            let _ = netlink.add_address(DEVICE_INDEX, addresses::v6(node).into());
+            let _ = netlink.add_address(tun.index(), addresses::v6(node).into());
             Ok(())
         };
         configure().map_err(host_error(format!("cannot configure the device of node \"{name}\"")))?;
-        self.hosts.push(Host { name, node, namespace });
+        self.hosts.push(Host { name, node, namespace, device: tun.index() });
         self.tuns.push(tun);
         Ok(())
     }
@@ -181,9 +181,9 @@ impl Stage {
                 for other in self.hosts.iter().filter(|other| other.node != host.node) {
                     let metrics = metrics.get(&(host.node, other.node)).map(|(metrics, _)| metrics.clone());
                     let metrics = metrics.unwrap_or_default();
-                    netlink.add_route(DEVICE_INDEX, addresses::v4(other.node).into(), &metrics)?;
+                    netlink.add_route(host.device, addresses::v4(other.node).into(), &metrics)?;
                     // A kernel may be without IPv6.
-                    let _ = netlink.add_route(DEVICE_INDEX, IpAddr::V6(addresses::v6(other.node)), &metrics);
+                    let _ = netlink.add_route(host.device, IpAddr::V6(addresses::v6(other.node)), &metrics);
                 }
                 Ok(())
             };

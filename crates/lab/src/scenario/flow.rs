@@ -35,7 +35,7 @@ pub struct Flow {
     /// The application at `from`, which writes.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// The data that the application at `to` writes over the same connection; only over TCP and TACK. They are measured as a separate flow,
+    /// The data that the application at `to` writes over the same connection; only over TCP, TACK and QUIC. They are measured as a separate flow,
     /// called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
@@ -114,7 +114,7 @@ impl Flow {
     pub fn tcp(&self) -> Option<tcp::Config> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.config()),
-            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Quinn(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -123,7 +123,7 @@ impl Flow {
     pub fn preset(&self) -> Option<Preset> {
         match &self.transport {
             Transport::Tcp(settings) => Some(settings.preset),
-            Transport::Udp(_) | Transport::Tack(_) | Transport::Custom(_) => None,
+            Transport::Udp(_) | Transport::Tack(_) | Transport::Quinn(_) | Transport::Custom(_) => None,
         }
     }
 
@@ -155,6 +155,7 @@ impl Flow {
         let names = match &self.transport {
             Transport::Tcp(settings) => of(settings.ack, settings.congestion),
             Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
+            Transport::Quinn(settings) => of(None, Some(settings.congestion)),
             Transport::Udp(_) => [None, None],
             Transport::Custom(custom) => [Some((CustomKey::Transport, custom.name)), None],
         };

@@ -1,11 +1,12 @@
 //! The expansion of shorthands, before the document is checked.
 //!
-//! There are two shorthands:
+//! There are three shorthands:
 //!
 //! * A **name** may replace a table without other keys: `congestion = "copa"` for `congestion = { algorithm = "copa" }`, and
 //!   `{ custom = "mine" }` for `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
 //! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the name of the protocol, which defaults
 //!   to TCP.
+//! * `flow` may be missing beside `application`.
 //!
 //! Keys and values keep their origins, and [`Shown`] records how they were written, so that messages refer to the original text.
 
@@ -23,12 +24,25 @@ const DEFAULT_PROTOCOL: &str = "tcp";
 
 /// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid scenario.
 pub(super) fn write_out(document: &mut Node) {
+    no_flows(document);
     if let Value::Table(table) = &mut document.value
         && let Some(Member { node: Node { value: Value::Array(flows), .. }, .. }) = table.get_mut("flow")
     {
         flows.iter_mut().for_each(gather);
     }
     names(document, &SCHEMA);
+}
+
+/// A scenario with applications needs no flows.
+fn no_flows(document: &mut Node) {
+    if let Value::Table(table) = &mut document.value
+        && let Some(application) = table.get("application")
+        && !table.contains_key("flow")
+    {
+        let key = application.key.clone();
+        let node = Node { origin: key.clone(), value: Value::Array(Vec::new()) };
+        table.insert("flow".to_owned(), Member { key, node, shown: Shown::Nothing });
+    }
 }
 
 /// The expansion of a path given to `--set`: a setting of a flow's transport is in the table of the transport.

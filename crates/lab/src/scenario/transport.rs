@@ -19,6 +19,8 @@ pub enum Transport {
     /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
     /// times round trips and measures rates.
     Tack(Box<tack::Settings>),
+    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold the keys.
+    Quinn(Box<acklab_quic::Settings>),
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }
@@ -42,6 +44,7 @@ impl Transport {
             Self::Tcp(_) => "TCP",
             Self::Udp(_) => "UDP",
             Self::Tack(_) => "TACK",
+            Self::Quinn(_) => "QUIC (quinn)",
             Self::Custom(custom) => &custom.name,
         }
     }
@@ -50,7 +53,7 @@ impl Transport {
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
-            Self::Udp(_) | Self::Tack(_) | Self::Custom(_) => self.clone(),
+            Self::Udp(_) | Self::Tack(_) | Self::Quinn(_) | Self::Custom(_) => self.clone(),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
 //! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
-//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest.
+//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q, the number of blocks that a
+//! receiver may limit, is that of unacked blocks: the sender counts what it hears nothing of as in flight.
 //! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
 
 use acklab_wire::tack::Run;
@@ -13,7 +14,7 @@ use std::ops::Range;
 /// By so much the first skip of a list may grow.
 pub(super) const GROWTH: u64 = 7;
 
-/// How many blocks of each list a TACK holds. None is larger than a packet.
+/// How many blocks the unacked list of a TACK holds. The acked list holds as many as fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
@@ -42,7 +43,7 @@ pub(super) struct Losses {
 }
 
 impl Lists {
-    /// Blocks of each list.
+    /// Blocks of the unacked list.
     pub(super) fn blocks(self, losses: &Losses) -> usize {
         match self {
             Self::Poor => 1,
@@ -56,25 +57,25 @@ impl Lists {
     }
 }
 
-/// Of these ranges, as many as `most` blocks and `room` octets hold, as runs from `next` on, and how many numbers are left out. If not all
+/// Of these ranges, as many as `room` octets hold, as runs from `next` on, and how many numbers are left out. If not all
 /// are held, half of them are those of the largest numbers, of which the sender has not heard yet, and half those of the smallest,
 /// without which it never knows all about the first of its packets and the lists grow without end.
 /// The runs take at most [`GROWTH`] octets more, for one of them skips all that is left out.
-pub(super) fn acked(next: u64, beyond: &[Range<u64>], most: usize, room: u64) -> (Vec<Run>, u64) {
+pub(super) fn acked(next: u64, beyond: &[Range<u64>], room: u64) -> (Vec<Run>, u64) {
     let all = runs(next, beyond.iter().cloned());
-    let fitting = |runs: &mut dyn Iterator<Item = &Run>, most: usize, room: u64| {
+    let fitting = |runs: &mut dyn Iterator<Item = &Run>, room: u64| {
         let mut size = 0;
         let fits = |run: &&Run| {
             size += run.wire_len();
             size <= room
         };
-        runs.take(most).take_while(fits).count()
+        runs.take_while(fits).count()
     };
-    if all.len() <= most && all.iter().map(Run::wire_len).sum::<u64>() <= room {
+    if all.iter().map(Run::wire_len).sum::<u64>() <= room {
         return (all, 0);
     }
-    let low = fitting(&mut all.iter(), most / 2, room / 2);
-    let high = fitting(&mut all.iter().rev(), (most - most / 2).min(all.len() - low), room / 2);
+    let low = fitting(&mut all.iter(), room / 2);
+    let high = fitting(&mut all.iter().rev(), room / 2).min(all.len() - low);
     let left_out = low..all.len() - high;
     let unlisted = beyond[left_out.clone()].iter().map(|range| range.end - range.start).sum();
     let held = beyond[..left_out.start].iter().chain(&beyond[left_out.end..]);
@@ -122,13 +123,18 @@ mod tests {
     #[test]
     fn the_example_of_the_paper() {
         let beyond = [4..7, 10..11];
-        let (all, unlisted) = acked(2, &beyond, usize::MAX, 100);
+        let (all, unlisted) = acked(2, &beyond, 100);
         assert_eq!((ranges(2, &all).collect::<Vec<_>>(), unlisted), (beyond.to_vec(), 0));
-        let (poor, unlisted) = acked(2, &beyond, 1, 100);
-        assert_eq!((ranges(2, &poor).collect::<Vec<_>>(), unlisted), (vec![10..11], 3));
         let gaps = [2..4, 7..10];
         assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), usize::MAX, 100)).collect::<Vec<_>>(), gaps);
         assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), 1, 100)).collect::<Vec<_>>(), gaps[..1]);
+    }
+
+    /// A run takes two octets here, so that room for five holds the lowest and the highest.
+    #[test]
+    fn acked_blocks_that_do_not_fit_are_counted() {
+        let (some, unlisted) = acked(2, &[4..7, 10..12, 20..21, 30..31], 5);
+        assert_eq!((ranges(2, &some).collect::<Vec<_>>(), unlisted), (vec![4..7, 30..31], 3));
     }
 
     /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in both ways.
@@ -157,8 +163,8 @@ mod tests {
                 range
             }).collect();
             let size = |runs: &[Run]| runs.iter().map(Run::wire_len).sum::<u64>();
-            let (runs, unlisted) = acked(next, &beyond, most, room);
-            prop_assert!(size(&runs) <= room + GROWTH && runs.len() <= most);
+            let (runs, unlisted) = acked(next, &beyond, room);
+            prop_assert!(size(&runs) <= room + GROWTH);
             let listed: Vec<_> = ranges(next, &runs).collect();
             prop_assert!(listed.iter().all(|range| beyond.contains(range)));
             let numbers = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();

@@ -224,7 +224,7 @@ impl Receiver {
     fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
-        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), most, room);
+        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), room);
         tack.unlisted = u32::try_from(unlisted).unwrap_or(u32::MAX);
         tack.lost = lists::lost(next, self.loss.lost(&self.numbers), most, room);
         tack.acked = acked;

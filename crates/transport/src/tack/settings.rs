@@ -41,7 +41,7 @@ pub struct Settings {
     /// How many streams the peer may open.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// How many blocks a TACK lists.
+    /// How many blocks the unacked list of a TACK holds.
     pub lists: Lists,
     /// Which packet a TACK times.
     pub timing: Timing,

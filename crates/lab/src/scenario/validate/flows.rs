@@ -128,6 +128,7 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
         Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Udp(settings) => settings.check(flow.traffic.write()),
         Transport::Tack(settings) => settings.check().map_err(|fault| fault.within("transport")),
+        Transport::Quinn(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Custom(_) => Ok(()),
     }
     .map_err(|fault| refused(path, fault))?;
@@ -196,10 +197,10 @@ fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
 
 fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(traffic) = &flow.back else { return Ok(()) };
-    if !matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_)) {
+    if !matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_) | Transport::Quinn(_)) {
         let name = flow.transport.name();
         let reason = format!(
-            "a flow over {name} carries data in one direction only; expected TCP, TACK, or a second flow for the reverse direction"
+            "a flow over {name} carries data in one direction only; expected TCP, TACK, QUIC, or a second flow for the reverse direction"
         );
         return Err(Problem::invalid(path, reason));
     }

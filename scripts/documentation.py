@@ -1,0 +1,174 @@
+"""Builds the documentation as a site that needs no network: scripts/documentation.py FOLDER [RESULTS].
+
+The pages are those of docs/, the READMEs of the studies, the Python API from its docstrings, the commands from their own help, and a
+gallery of the figures of studies whose results lie in RESULTS (default: out).
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from acklab import cli, figures, report, statistics, strategies, studies, sweeps
+from acklab.report import Document
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "schema", "emulate")
+MODULES = (figures, statistics, strategies, report, studies, sweeps)
+PER_STUDY = 3
+"""Figures of each study in the gallery."""
+
+CONFIG = """
+site_name: acklab
+site_description: A laboratory for the acknowledgements of transport protocols
+docs_dir: {pages}
+site_dir: {site}
+use_directory_urls: false
+theme:
+  name: material
+  font: false
+  features: [navigation.tabs, navigation.top, content.code.copy, toc.follow, search.highlight]
+  palette:
+    - {{ media: "(prefers-color-scheme: light)", scheme: default, primary: indigo, toggle: {{ icon: material/weather-night, name: Dark }} }}
+    - {{ media: "(prefers-color-scheme: dark)", scheme: slate, primary: indigo, toggle: {{ icon: material/weather-sunny, name: Light }} }}
+plugins:
+  - search
+  - offline
+  - mkdocstrings:
+      handlers:
+        python:
+          paths: [{python}]
+          options: {{ show_source: false, show_root_heading: true, heading_level: 2, members_order: source, docstring_style: google }}
+markdown_extensions: [tables, fenced_code, sane_lists, attr_list, md_in_html, toc, pymdownx.highlight, pymdownx.superfences]
+validation: {{ links: {{ not_found: ignore, unrecognized_links: ignore }} }}
+nav:
+  - Home: index.md
+  - Guide: {guide}
+  - Models: {models}
+  - Studies: {studies}
+  - Gallery: gallery.md
+  - Reference:
+      - Commands: reference/commands.md
+      - Python: {modules}
+  - Decisions: {decisions}
+  - Glossary: glossary.md
+"""
+
+
+def main(site: Path, results: Path) -> None:
+    """Gathers the pages in a folder of their own and builds the site."""
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "docs"
+        shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("notebooks"))
+        for readme in sorted(ROOT.glob("studies/*/README.md")):
+            _write(pages / "studies" / readme.parent.name / "README.md", readme.read_text(encoding="utf-8"))
+        _write(pages / "CONTRIBUTING.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+        _write(pages / "index.md", (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("))
+        (pages / "README.md").unlink()
+        for page in pages.rglob("*.md"):
+            _mend_links(page, pages)
+        _write(pages / "reference" / "commands.md", _commands())
+        for module in MODULES:
+            name = module.__name__
+            names = "".join(f"\n::: {name}.{member}\n" for member in _members(module))
+            _write(pages / "reference" / f"{name}.md", f"# {name}\n\n{_words(module)}\n{names}")
+        _write(
+            pages / "reference" / "acklab.md",
+            "# acklab\n\n::: acklab.runner.run\n\n::: acklab.check\n\n::: acklab.result.Result\n\n::: acklab.errors\n",
+        )
+        _write(pages / "gallery.md", _gallery(results))
+        (pages / "assets").mkdir()
+        (pages / "assets" / "plotly.js").write_text(get_plotlyjs(), encoding="utf-8")
+        config = Path(folder) / "mkdocs.yml"
+        config.write_text(_config(pages, site.resolve()), encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f", config], check=True)
+    print(site / "index.html")
+
+
+def _config(pages: Path, site: Path) -> str:
+    def listed(folder: str) -> str:
+        found = sorted((pages / folder).rglob("*.md"), key=lambda page: (page.name != "README.md", page))
+        return str([{_title(page): str(page.relative_to(pages))} for page in found])
+
+    modules = [{"acklab": "reference/acklab.md"}, *({module.__name__: f"reference/{module.__name__}.md"} for module in MODULES)]
+    return CONFIG.format(
+        pages=pages, site=site, python=ROOT / "python", modules=modules,
+        guide=listed("guide"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"),
+    )  # fmt: skip
+
+
+def _title(page: Path) -> str:
+    heading = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return heading[1].replace("`", "") if heading else page.stem
+
+
+def _mend_links(page: Path, pages: Path) -> None:
+    """Links out of docs/ lead to the copies of what they mean, which lie inside."""
+    depth = len(page.relative_to(pages).parts) - 1
+    out = "../" * (depth + 1)
+    text = page.read_text(encoding="utf-8")
+    for name in ("studies/", "CONTRIBUTING.md"):
+        text = text.replace(f"]({out}{name}", f"]({'../' * depth}{name}")
+    if page.parent.parent.name == "studies":
+        text = text.replace("](../../docs/", "](../../")
+    text = text.replace("](docs/", "](") if depth == 0 else text
+    page.write_text(text, encoding="utf-8")
+
+
+def _commands() -> str:
+    parts = ["# Commands\n\nThe help of each command, as it prints it.\n"]
+    for command in COMMANDS:
+        words = [sys.executable, "-c", f"from {cli.__name__} import main; main()", command, "--help"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        parts.append(f"\n## acklab {command}\n\n```text\n{done.stdout.replace('-c ', 'acklab ', 1).rstrip()}\n```\n")
+    return "".join(parts)
+
+
+def _members(module: Any) -> list[str]:
+    """The functions and classes that a module offers and acklab defines."""
+    offered = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
+    own = {name: getattr(module, name) for name in offered}
+    return [
+        name for name, value in own.items() if callable(value) and str(getattr(value, "__module__", "")).startswith("acklab.")
+    ]
+
+
+def _words(module: Any) -> str:
+    return (module.__doc__ or "").split("\n\n")[0]
+
+
+def _gallery(results: Path) -> str:
+    """The first figures of each study that has results."""
+    parts = [
+        "# Gallery\n\nFigures of the studies; the names lead to what they are about.\n\n<script src='assets/plotly.js'></script>\n"
+    ]
+    for path in sorted(results.glob("*/report.json")):
+        document = Document.read(path.parent)
+        items = [item for section in document.sections for item in dict(section)["items"] if item["kind"] == "figure"]  # type: ignore[arg-type]
+        if items:
+            parts.append(f"\n## [{document.title}](studies/{document.name}/README.md)\n")
+        for item in items[:PER_STUDY]:
+            drawn = go.Figure(item["figure"]).to_html(full_html=False, include_plotlyjs=False)
+            parts.append(f"\n<figure markdown=0>{drawn}<figcaption>{item['caption']}</figcaption></figure>\n")
+    if len(parts) == 1:
+        parts.append("\nNone here: the site was built without results (`acklab study --all`).\n")
+    return "".join(parts)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "out"))

@@ -1,0 +1,114 @@
+"""What the study measures, and the sections of its report."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals
+from acklab.studies import Bench, Measure
+
+from .runs import BDP, COMMAND, DATA_LOSS, IACKS, LISTS, SAMPLES, kept, rows, run, values
+
+JITTERED = "10 ms"
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """What IACKs spare, what samples are off by, and where poor lists fall behind."""
+    swept = run(bench)
+    runs = {name: rows(result) for name, result in swept.items()}
+    iacks = [values(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", loss_iacks=on) for on in (True, False)]
+    least = {
+        who: values(runs[SAMPLES], "min_rtt_l4", jitter=JITTERED, samples=who)
+        for who in ("TCP delayed ACKs", "TCP at TACK's frequency", "TACK newest packet", "TACK least delay")
+    }
+    mean = {who: values(runs[SAMPLES], "mean_rtt_l4", jitter="none", samples=who) for who in least}
+    poor, rich = (
+        {acks: values(runs[LISTS], "goodput", rtt="40 ms", ack_loss=acks, lists=lists) for acks in ("0", "30")}
+        for lists in ("TACK-poor", "TACK-rich")
+    )
+    found = {
+        "iacks_spare": (IACKS, _more(iacks[1], iacks[0])),
+        "bias_thin": (SAMPLES, _more(least["TCP at TACK's frequency"], least["TACK least delay"])),
+        "bias_delayed": (SAMPLES, _more(least["TCP delayed ACKs"], least["TACK least delay"])),
+        "bias_mean": (SAMPLES, _more(mean["TCP at TACK's frequency"], mean["TACK least delay"])),
+        "poor_without_loss": (LISTS, _more(rich["0"], poor["0"])),
+        "poor_with_loss": (LISTS, _more(rich["30"], poor["30"])),
+    }
+    return {name: Measure(numbers, [swept[sweep].rerun]) for name, (sweep, numbers) in found.items()}
+
+
+def _more(above: list[float], below: list[float]) -> list[float]:
+    """By how much the first are above the second, seed by seed [%]."""
+    return [100 * (one / other - 1) for one, other in zip(above, below, strict=True)]
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    swept = kept(bench)
+    runs = {name: rows(result) for name, result in swept.items()}
+    over = {name: f"mean and interval of 95 % over {len(result.seeds)} seeds" for name, result in swept.items()}
+    made = {IACKS: _iacks, SAMPLES: _samples, LISTS: _lists}
+    return [section(runs[name], over[name], swept[name].rerun) for name, section in made.items()]
+
+
+def _iacks(runs: pl.DataFrame, over: str, rerun: str) -> Section:
+    told = runs.with_columns(
+        told=pl.when(pl.col("loss_iacks").cast(pl.String).str.to_lowercase() == "true").then(pl.lit("IACKs")).otherwise(pl.lit("TACKs alone")),
+        at=pl.format("{}, {}", "rtt", "loss"),
+    )  # fmt: skip
+    return Section(
+        "Blocked data with and without IACKs",
+        "What has arrived behind a loss waits for its repair. Without IACKs the next TACK tells of the loss, up to a quarter of RTTmin later.",
+        items=[
+            Figure(
+                figures.bars(intervals(told, ["at", "told"], "blocked"), "at", "told", "segments behind gaps"),
+                f"Segments that have arrived and wait, over time, by round trip and loss: {over}",
+                [COMMAND, rerun],
+            )
+        ],
+    )
+
+
+def _samples(runs: pl.DataFrame, over: str, rerun: str) -> Section:
+    by = ["jitter", "samples"]
+    means = {
+        column: {(row["jitter"], row["samples"]): Interval.of_row(row) for row in intervals(runs, by, column).to_dicts()}
+        for column in ("min_rtt_l4", "mean_rtt_l4", "goodput")
+    }
+    keys = runs.select(by).unique(maintain_order=True).rows()
+    head = ["jitter", "samples", "least sample [ms]", "mean sample [ms]", "goodput [Mbps]"]
+    return Section(
+        "Samples of the round trip",
+        "The path takes 40.3 ms. A sample of a segment that waited for its ACK holds that wait; few samples rarely meet a packet that the path did not delay.",
+        items=[
+            Figure(
+                figures.bars(intervals(runs, by, "min_rtt_l4"), "jitter", "samples", "least sample [ms]"),
+                f"The least sample in 16 s, by the jitter of the path, uniform up to the named time: {over}",
+                [COMMAND, rerun],
+            ),
+            Table(head, [[*key, *(means[column][key].text(2) for column in means)] for key in keys], over.capitalize(), commands=[COMMAND, rerun], numeric_from=2),
+        ],
+    )  # fmt: skip
+
+
+def _lists(runs: pl.DataFrame, over: str, rerun: str) -> Section:
+    shown = runs.with_columns(share=pl.col("ack_loss").cast(pl.Float64))
+    bounds = "; ".join(f"{rtt}: {100 / (DATA_LOSS * bdp):.1f} %" for rtt, bdp in BDP.items())
+    return Section(
+        "TACK-poor and TACK-rich",
+        f"{100 * DATA_LOSS:g} % of the data are lost. The paper has a TACK that lists one block fall behind where the loss of ACKs exceeds "
+        f"MSS/(ρ·bdp), {bounds}.",
+        items=[
+            Figure(
+                figures.profiles(shown, "share", "lists", value, title, "loss of ACKs [%]", "rtt"),
+                f"{what} by the loss of ACKs: {over}",
+                [COMMAND, rerun],
+            )
+            for value, title, what in (
+                ("goodput", "goodput [Mbps]", "Goodput"),
+                ("blocked", "segments behind gaps", "Segments that have arrived and wait"),
+            )
+        ],
+    )

@@ -1,0 +1,28 @@
+"""The figure."""
+
+import plotly.graph_objects as go
+import polars as pl
+
+from acklab.figures.theme import COLOURS, OPTIMUM, faded, finish
+
+
+def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
+    """The distribution of ranks over all tests, best median first. Stars are published medians."""
+    order = (
+        runs.group_by("scheme").agg(pl.col("rank").median(), mean=pl.col("rank").mean()).sort("rank", "mean")["scheme"].to_list()
+    )
+    figure = go.Figure()
+    for scheme in order:
+        own = runs.filter(pl.col("scheme") == scheme)
+        ink = COLOURS[0] if scheme == "TACK" else COLOURS[2]
+        figure.add_violin(
+            x=own["scheme"], y=own["rank"], name=scheme, line={"color": ink, "width": 1.3}, fillcolor=faded(ink, 0.25), box={"visible": True},
+            meanline={"visible": False}, points=False, spanmode="hard", showlegend=False, hoverinfo="y",
+        )  # fmt: skip
+    known = [scheme for scheme in order if scheme in published]
+    figure.add_scatter(
+        x=known, y=[published[scheme] for scheme in known], mode="markers", name="published median, of eleven schemes",
+        marker={"symbol": "star", "size": 12, "color": OPTIMUM}, hovertemplate="%{x}: %{y}<extra>published</extra>",
+    )  # fmt: skip
+    figure.update_yaxes(title_text="rank (1 is best)", autorange="reversed", dtick=1)
+    return finish(figure, 480)

@@ -1,0 +1,112 @@
+"""How long a receiver waits before it reports a loss: what the study runs, what it measures, and the sections of its report."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study tack_reordering"
+SCENARIO = "path.toml"
+LATE, LOST = "late", "lost"
+
+SETTLING = ("0", "0.25", "0.5", "1")
+"""The settling time as a share of RTTmin."""
+DELAYS = ("2ms", "5ms", "8ms", "12ms", "20ms", "40ms")
+QUICK_DELAYS = ("5ms", "20ms")
+ADAPTIVE = ("false", "true")
+SHARE = 0.01
+"""Of packets that are late, and of packets that are lost."""
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Needless retransmissions by settling time, and what waiting costs where packets are lost."""
+    delays = QUICK_DELAYS if bench.quick else DELAYS
+    late = bench.sweep(SCENARIO, LATE, {
+        "flow.0.transport.adaptive_settling": list(ADAPTIVE), "flow.0.transport.settling": list(SETTLING), "link.btl.forward.reorder.by": list(delays),
+    })  # fmt: skip
+    lost = bench.sweep(SCENARIO, LOST, {"flow.0.transport.settling": list(SETTLING)}, set={
+        "link.btl.forward.reorder": "", "link.btl.forward.loss": {"model": "independent", "probability": SHARE},
+    })  # fmt: skip
+    runs, losses = summary(late), summary(lost)
+    needless = {
+        "needless_0": _values(runs, "0", "5ms", "false"),
+        "needless_quarter": _values(runs, "0.25", "5ms", "false"),
+        "needless_quarter_20": _values(runs, "0.25", "20ms", "false"),
+        "needless_adaptive_20": _values(runs, "0.25", "20ms", "true"),
+    }
+    found = {name: Measure([100 * value for value in values], [late.rerun]) for name, values in needless.items()}
+    waits = {settling: _column(losses, settling, "blocked") for settling in SETTLING}
+    found["wait_quarter"] = Measure(_less(waits["0.25"], waits["0"]), [lost.rerun])
+    return found | {"wait_whole": Measure(_less(waits["1"], waits["0"]), [lost.rerun])}
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row for each run: needless retransmissions a late packet, blocked segments, goodput."""
+    names = {name: column for name, column in result.columns.items() if name.startswith(("flow", "link"))}
+    short = {
+        "flow.0.transport.adaptive_settling": "adaptive",
+        "flow.0.transport.settling": "settling",
+        "link.btl.forward.reorder.by": "late_by",
+    }
+    return result.flows.select(
+        "point", "seed", *(pl.col(column).cast(pl.String).str.to_lowercase().alias(short[name]) for name, column in names.items()),
+        needless=pl.col("total_retransmissions_l4") / (SHARE * pl.col("total_data_packets_l4")),
+        blocked=pl.col("mean_blocked_l4"),
+        goodput=pl.col("mean_throughput_l7"),
+    )  # fmt: skip
+
+
+def _column(runs: pl.DataFrame, settling: str, column: str) -> list[float]:
+    own = runs.filter(pl.col("settling").cast(pl.Float64) == float(settling))
+    return own.sort("seed")[column].to_list()
+
+
+def _values(runs: pl.DataFrame, settling: str, late_by: str, adaptive: str) -> list[float]:
+    return _column(runs.filter(pl.col("late_by") == late_by, pl.col("adaptive") == adaptive), settling, "needless")
+
+
+def _less(above: list[float], below: list[float]) -> list[float]:
+    return [one - other for one, other in zip(above, below, strict=True)]
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    late, lost = (load_sweep(bench.folder / name) for name in (LATE, LOST))
+    over = f"mean and interval of 95 % over {len(late.seeds)} seeds"
+    runs = summary(late).with_columns(
+        milliseconds=pl.col("late_by").str.strip_suffix("ms").cast(pl.Float64),
+        receiver=pl.when(pl.col("adaptive") == "true").then(pl.lit("adapts")).otherwise(pl.lit("fixed")),
+        settling=pl.format("{} RTTmin", "settling"),
+        needless=100 * pl.col("needless"),
+    )
+    losses = summary(lost)
+    means = {
+        column: {row["settling"]: Interval.of_row(row) for row in intervals(losses, ["settling"], column).to_dicts()}
+        for column in ("blocked", "goodput")
+    }
+    rows = [[f"{settling} RTTmin", *(means[column][settling].text(1) for column in means)] for settling in means["blocked"]]
+    head = ["settling time", "segments behind gaps", "goodput [Mbps]"]
+    return [
+        Section(
+            "Needless retransmissions",
+            "One packet in a hundred comes late by the time on the axis, and none is lost. RTTmin is 40 ms, so the lines fall where the settling "
+            "time reaches that time. A receiver that adapts widens it by a quarter of RTTmin for each packet that comes after all.",
+            items=[
+                Figure(
+                    figures.profiles(runs, "milliseconds", "settling", "needless", "retransmissions a late packet [%]", "late by [ms]", "receiver"),
+                    f"Needless retransmissions, per cent of the late packets: {over}",
+                    [COMMAND, late.rerun],
+                )
+            ],
+        ),
+        Section(
+            "What waiting costs",
+            "One packet in a hundred is lost, and none is late. What has arrived behind a loss waits for its repair.",
+            items=[Table(head, rows, over.capitalize(), commands=[COMMAND, lost.rerun])],
+        ),
+    ]  # fmt: skip

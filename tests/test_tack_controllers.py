@@ -1,0 +1,21 @@
+"""The study of controllers on TACK's feedback runs: Copa, two seeds."""
+
+import pytest
+
+from acklab.report import Table
+from acklab.studies import Bench, find
+from conftest import BUILT, study_code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+def test_the_quick_study(tmp_path):
+    module = study_code("tack_controllers")
+    bench = Bench(find("tack_controllers"), tmp_path, quick=True, quiet=True)
+    measured = module.measures(bench)
+    for controller in ("vegas", "copa"):
+        assert measured[f"{controller}_tack"].interval.mean > 0.85
+        assert measured[f"{controller}_law"].interval.mean < 0.1
+    table = module.sections(bench)[1].items[1]
+    assert isinstance(table, Table)
+    assert len(table.rows) == 10
