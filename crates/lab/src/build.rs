@@ -2,17 +2,18 @@
 
 mod observers;
 mod plan;
+mod way;
 
-pub(crate) use plan::{CellPlan, FlowPlan, LinkPlan, Plan};
+pub(crate) use plan::{CellPlan, FlowPlan, LinkPlan, Plan, RelayPlace};
 
 use crate::RunOptions;
 use crate::error::Error;
 use crate::flows::{self, Flows};
 use crate::observers::Observers;
-use crate::packet::{Observed, Packet, Route};
+use crate::packet::{Observed, Packet};
 use crate::probe::Probes;
-use crate::scenario::{Scenario, Series};
-use crate::transports::{self, Endpoints};
+use crate::scenario::{Scenario, Series, Transport};
+use crate::transports::{self, Endpoints, RelayPlan};
 use acklab_base::random::Seed;
 use acklab_base::{Instant, NodeId, PortId};
 use acklab_net::{Hop, Hosts, Map, Network};
@@ -25,6 +26,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
+use way::{Connection, Way};
 
 /// The network of a run, by default of a simulation.
 pub(crate) type World<P = Packet, H = Flows> = Network<P, H, Observers<P>>;
@@ -65,6 +67,8 @@ pub(crate) struct FlowParts {
     endpoints: Endpoints,
     /// The nodes at which it begins and ends.
     pub(crate) ends: [NodeId; 2],
+    /// The connections that carry it.
+    way: Way,
     pub(crate) plans: Plans,
 }
 
@@ -95,10 +99,17 @@ impl<P: Observed> Parts<P> {
             let (Some(from), Some(to)) = (nodes.get(&flow.from), nodes.get(&flow.to)) else { return Err(no_route()) };
             let path = map.path(*from, *to).ok_or_else(no_route)?;
             let return_path = map.path(*to, *from).ok_or_else(no_route)?;
-            for hop in path.iter().chain(&return_path) {
-                if let Hop::Cell { cell, from, to } = *hop {
-                    let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
-                    cells[cell].carry(from, to, flow.category).map_err(refused)?;
+            let way = Way::new(scenario, &map, &nodes, &flow, [*from, *to]);
+            if let (Some(split), Some(_)) = (way.splits.first(), &flow.back) {
+                return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
+            }
+            for ends in way.stops.windows(2) {
+                let hops = [map.path(ends[0], ends[1]), map.path(ends[1], ends[0])];
+                for hop in hops.into_iter().flatten().flatten() {
+                    if let Hop::Cell { cell, from, to } = hop {
+                        let refused = |source| Error::Wifi { cell: scenario.wifi[cell].name.clone(), source };
+                        cells[cell].carry(from, to, flow.category).map_err(refused)?;
+                    }
                 }
             }
             let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
@@ -108,9 +119,17 @@ impl<P: Observed> Parts<P> {
             if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
                 return Err(Error::NoTime { flow: plan.flow.name });
             }
-            flows.push(FlowParts { endpoints, ends: [*from, *to], plans: (plan, reverse_plan) });
+            flows.push(FlowParts { endpoints, ends: [*from, *to], way, plans: (plan, reverse_plan) });
         }
         Ok(Self { links, cells, nodes, map, flows })
+    }
+
+    /// Refuses flows whose way a proxy splits, for hosts with connections of their own.
+    pub(crate) fn refuse_proxies(&self) -> Result<(), Error> {
+        let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
+        split.map_or(Ok(()), |(flow, split)| {
+            Err(Error::SplitKernel { flow: flow.plans.0.flow.name.clone(), node: split.pep.node.clone() })
+        })
     }
 
     /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens the captures. `ports_of` returns the ports
@@ -142,13 +161,13 @@ impl<P: Observed> Parts<P> {
 /// The plan of a run with these flows.
 pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Plan {
     let flows = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows }
+    Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows, relays: Vec::new() }
 }
 
 /// Builds and connects the machines, attaches the flows, and opens the captures.
 pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
     let parts = Parts::new(scenario, options)?;
-    let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.ends).collect();
+    let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.way.stops.clone()).collect();
     let names: Vec<[String; 2]> =
         parts.flows.iter().map(|flow| [flow.plans.0.flow.from.clone(), flow.plans.0.flow.to.clone()]).collect();
     let ports_of = |node: &str| {
@@ -157,14 +176,21 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
         ports.into_iter().flatten().collect()
     };
     let (mut world, flows) = parts.connect(scenario, options, Flows::default(), hosts_at, ports_of)?;
-    let mut plans = Vec::new();
-    let mut connections: BTreeMap<NodeId, u32> = BTreeMap::new();
+    let (mut plans, mut ways, mut relays) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut numbers, mut measured) = (BTreeMap::new(), 0);
     for flow in flows {
-        let number = connections.entry(flow.ends[0]).or_default();
-        plans.push(attach(&mut world, scenario, *number, flow)?);
-        *number += 1;
+        let dscp = flow.plans.0.flow.category.dscp();
+        let connections = flow.way.connect(flow.endpoints.protocol(), dscp, &mut numbers);
+        let (way, attached) = attach(&mut world, scenario, &connections, flow)?;
+        relays.extend(RelayPlace::on(&way, &attached.0.flow, measured));
+        measured += 1 + usize::from(attached.1.is_some());
+        ways.push((way, connections));
+        plans.push(attached);
     }
-    Ok((world, plan(scenario, plans)))
+    for (number, ((way, connections), (flow, _))) in ways.iter().zip(&plans).enumerate() {
+        attach_relays(&mut world, scenario, options, number, way, connections, flow)?;
+    }
+    Ok((world, Plan { relays, ..plan(scenario, plans) }))
 }
 
 fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<P>>, Error> {
@@ -235,22 +261,23 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of a flow, which is connection `number` of its first node, and returns its plans.
-fn attach(world: &mut World, scenario: &Scenario, number: u32, flow: FlowParts) -> Result<Plans, Error> {
+/// Attaches the two endpoints of a flow at the ends of its `connections`, and returns its way and its plans.
+fn attach(
+    world: &mut World,
+    scenario: &Scenario,
+    connections: &[Connection],
+    flow: FlowParts,
+) -> Result<(Way, Plans), Error> {
     let probes = flow.probes(scenario);
-    let FlowParts { endpoints, ends: [from, to], plans } = flow;
+    let FlowParts { endpoints, ends: [from, to], way, plans } = flow;
     let plan = &plans.0;
-    let addresses = acklab_wire::Endpoints::of_nodes(from.0, to.0, number);
-    let route = |addresses, destination| Route {
-        dscp: plan.flow.category.dscp(),
-        ..Route::new(endpoints.protocol(), addresses, destination)
-    };
-    let routes = [route(addresses, to), route(addresses.reverse(), from)];
+    let (first, last) = (connections[0], connections[connections.len() - 1]);
+    let routes = [first.data, last.acks];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
-    // The packets that arrive at one end have the key of those that the other end sends.
-    world.attach(from, keys[1]).map_err(refused)?;
-    world.attach(to, keys[0]).map_err(refused)?;
+    // The packets that arrive at one end have the key of those that the other end of its connection sends.
+    world.attach(from, first.acks.flow).map_err(refused)?;
+    world.attach(to, last.data.flow).map_err(refused)?;
     world.hosts.add(|pool| {
         let ends = endpoints.bind(&plan.flow, Seed(scenario.seed), routes, pool);
         let mut flow = flows::Flow::new(ends, keys, probes);
@@ -259,5 +286,37 @@ fn attach(world: &mut World, scenario: &Scenario, number: u32, flow: FlowParts) 
         }
         flow
     });
-    Ok(plans)
+    Ok((way, plans))
+}
+
+/// Attaches the proxies on the way of flow `number`.
+fn attach_relays(
+    world: &mut World,
+    scenario: &Scenario,
+    options: &RunOptions,
+    number: usize,
+    way: &Way,
+    connections: &[Connection],
+    plan: &FlowPlan,
+) -> Result<(), Error> {
+    let flow = &plan.flow;
+    let Transport::Tcp(settings) = &flow.transport else { return Ok(()) };
+    let refused = |source| Error::Attach { flow: flow.name.clone(), source };
+    for ((split, node), pair) in way.splits.iter().zip(&way.stops[1..]).zip(connections.windows(2)) {
+        let arriving_key = pair[0].data.flow;
+        let port = world.attach(*node, arriving_key).map_err(refused)?;
+        world.attach_also(port, pair[1].acks.flow).map_err(refused)?;
+        let relay = RelayPlan {
+            flow,
+            handshake: split.pep.handshake,
+            settings: split.settings(settings),
+            routes: [pair[0].acks, pair[1].data],
+            arriving_key,
+            // No flow has a slash in its name.
+            name: format!("{}/pep/{}", flow.name, split.pep.node),
+        };
+        let (probe, seed) = (observers::probe_without_records(plan, None), Seed(scenario.seed));
+        world.hosts.add_relay(number, |pool| transports::relay(relay, seed, &options.strategies, &probe, pool))?;
+    }
+    Ok(())
 }

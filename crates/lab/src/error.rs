@@ -104,6 +104,26 @@ pub enum Error {
         /// The reason.
         source: acklab_net::AttachError,
     },
+    /// A flow with data in both directions crosses a proxy.
+    #[error(
+        "flow \"{flow}\": found data in both directions over the proxy at \"{node}\", expected no `back`, because a proxy splits one direction"
+    )]
+    SplitBothWays {
+        /// The flow's name.
+        flow: String,
+        /// The node of the proxy.
+        node: String,
+    },
+    /// A proxy stands on the way of a flow of an emulation.
+    #[error(
+        "flow \"{flow}\": found the proxy at \"{node}\" on its way, expected none, because connections of the kernel are not split"
+    )]
+    SplitKernel {
+        /// The flow's name.
+        flow: String,
+        /// The node of the proxy.
+        node: String,
+    },
     /// A flow of an emulation asks for what the kernel's TCP cannot do.
     #[error("flow \"{flow}\": {key}: found {found}, expected {expected}")]
     Kernel {

@@ -1,8 +1,8 @@
-//! The endpoints at the edges of the network: two for each flow, with their probes.
+//! The endpoints at the edges of the network: two for each flow, with their probes, and those at proxies.
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
-use crate::socket::{End, Snapshot, Socket};
+use crate::socket::{End, Relay, Relayed, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
 
@@ -79,12 +79,20 @@ pub(crate) trait Measured {
     fn open(&mut self, now: Instant) {
         self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
     }
+
+    /// Ends the window of measurement of the proxies, and returns what they have measured.
+    fn close_relays(&mut self, _until: Instant) -> Vec<Relayed> {
+        Vec::new()
+    }
 }
 
-/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end.
+/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end. The ports of the proxies follow those of
+/// the flows.
 #[derive(Default)]
 pub(crate) struct Flows {
     all: Vec<Flow>,
+    /// The proxies, each with the index of its flow; those of one flow in the direction of its data.
+    relays: Vec<(usize, Box<dyn Relay>)>,
     pool: Pool,
 }
 
@@ -93,6 +101,24 @@ impl Flows {
     pub(crate) fn add(&mut self, make: impl FnOnce(&mut Pool) -> Flow) {
         let flow = make(&mut self.pool);
         self.all.push(flow);
+    }
+
+    /// Adds a proxy on flow `flow`, after all flows.
+    pub(crate) fn add_relay<E>(
+        &mut self,
+        flow: usize,
+        make: impl FnOnce(&mut Pool) -> Result<Box<dyn Relay>, E>,
+    ) -> Result<(), E> {
+        let relay = make(&mut self.pool)?;
+        self.relays.push((flow, relay));
+        Ok(())
+    }
+
+    /// Calls `to` with the proxy of a port that is not one of a flow.
+    #[inline(never)]
+    fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
+        let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
+        to(&mut **relay, &mut self.pool)
     }
 }
 
@@ -106,6 +132,22 @@ impl Measured for Flows {
     fn flows_mut(&mut self) -> &mut [Flow] {
         &mut self.all
     }
+
+    fn open(&mut self, now: Instant) {
+        self.all.iter_mut().for_each(|flow| flow.open(now));
+        self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
+    }
+
+    /// A flow over proxies is complete when the last of them knows that its receiver has everything.
+    fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
+        let mut closed = Vec::new();
+        for (flow, relay) in &mut self.relays {
+            let relayed = relay.close(until);
+            self.all[*flow].probes.forward.completed = relayed.leaving_probe.completed;
+            closed.push(relayed);
+        }
+        closed
+    }
 }
 
 /// The flow of a port and the index of its end.
@@ -118,21 +160,27 @@ impl Hosts<Packet> for Flows {
     #[inline]
     fn accept(&mut self, port: PortId, now: Instant, packet: Packet) {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].accept(now, packet, &mut self.pool, probes);
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].accept(now, packet, &mut self.pool, probes),
+            None => self.relay(port, |relay, pool| relay.accept(now, packet, pool)),
+        }
     }
 
     #[inline]
     fn wake(&mut self, port: PortId, now: Instant) {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].wake(now, probes);
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].wake(now, probes),
+            None => self.relay(port, |relay, _| relay.wake(now)),
+        }
     }
 
     #[inline]
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<Packet> {
         let (flow, end) = end_of(port);
-        let Flow { ends, probes, .. } = &mut self.all[flow];
-        ends[end].depart(now, &mut self.pool, probes)
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].depart(now, &mut self.pool, probes),
+            None => self.relay(port, |relay, pool| relay.depart(now, pool)),
+        }
     }
 }

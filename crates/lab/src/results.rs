@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod metric;
 mod network;
+mod peps;
 mod series;
 
 pub use metric::{Better, Description};
@@ -27,6 +28,7 @@ pub fn metrics() -> Vec<Description> {
         metric::describe("flows", flows::METRICS),
         metric::describe("links", links::METRICS),
         metric::describe("network", network::METRICS),
+        metric::describe("peps", peps::METRICS),
         metric::describe("stations", cells::STATIONS),
         metric::describe("hack", cells::HACK),
     ];
@@ -42,6 +44,7 @@ pub(crate) fn tables<P: Observed, H: Hosts<P> + Measured>(
     from: Instant,
     until: Instant,
 ) -> Vec<Table> {
+    let relayed = world.hosts.close_relays(until);
     let ends: Vec<Ends> = world.hosts.flows_mut().iter_mut().flat_map(|flow| ends(flow, until)).collect();
     let flows: Vec<FlowResult<'_>> = world
         .hosts
@@ -69,6 +72,15 @@ pub(crate) fn tables<P: Observed, H: Hosts<P> + Measured>(
         metric::table("network", network::METRICS, &[whole]),
         acknowledgments(&flows),
     ];
+    if !relayed.is_empty() {
+        let rows = plan.relays.iter().zip(&relayed).map(|(place, relayed)| peps::PepResult {
+            flow: &plan.flows[place.flow],
+            place,
+            relayed,
+            window: from..until,
+        });
+        tables.push(metric::table("peps", peps::METRICS, &rows.collect::<Vec<_>>()));
+    }
     if !world.cells().is_empty() {
         tables.push(metric::table("stations", cells::STATIONS, &cells::rows(world, plan)));
         tables.push(cells::airtime(world, plan, from, until));

@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `application`, `transport`, `measure` | the types of flows, commands, transports and measurements; those of links are in [`acklab_path`] |
+//! | `flow`, `application`, `transport`, `pep`, `measure` | the types of flows, commands, transports, proxies and measurements; those of links are in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -25,6 +25,7 @@ mod check;
 mod document;
 mod flow;
 mod measure;
+mod pep;
 mod refuse;
 mod schema;
 mod sets;
@@ -37,6 +38,7 @@ pub use application::Application;
 pub use flow::Flow;
 pub(crate) use flow::{CustomKey, back_name};
 pub use measure::{Capture, Measure, Series};
+pub use pep::{Handshake, Pep, Side};
 pub use refuse::Refusal;
 pub use schema::schema;
 pub use transport::{Custom, Transport};
@@ -75,6 +77,9 @@ pub struct Scenario {
     /// Wi-Fi cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wifi: Vec<acklab_wifi::Config>,
+    /// Performance enhancing proxies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pep: Vec<Pep>,
     /// The flows. A simulation needs at least one; the default is none if there is an application.
     pub flow: Vec<Flow>,
     /// Commands that run on the nodes of an emulated network.
@@ -178,6 +183,7 @@ impl Scenario {
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
         full.measure.until.get_or_insert(self.duration);
+        full.pep = full.pep.iter().map(Pep::in_full).collect();
         let mut before = 0;
         for flow in &mut full.flow {
             let copies = flow.count as usize * self.ends(flow).len();

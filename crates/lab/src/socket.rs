@@ -2,9 +2,11 @@
 //! the probes.
 
 mod application;
+mod relay;
 mod snapshot;
 
 pub(crate) use application::Application;
+pub(crate) use relay::{Relay, Relayed, Spliced};
 pub(crate) use snapshot::Snapshot;
 
 use crate::packet::{Observed, Packet, Pool, Route, SpareList};

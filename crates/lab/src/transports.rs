@@ -2,13 +2,14 @@
 
 use crate::error::Error;
 use crate::packet::{Pool, Route};
-use crate::scenario::{CustomKey, Flow, Transport, back_name};
-use crate::socket::{Application, Bound, Role, Socket};
+use crate::probe::FlowProbe;
+use crate::scenario::{CustomKey, Flow, Handshake, Transport, back_name};
+use crate::socket::{Application, Bound, Relay, Role, Socket, Spliced};
 use crate::strategies::{self, Strategies};
 use acklab_app::video::Frames;
 use acklab_app::{Player, Reader, Reading, Traffic, Writer};
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Endpoint, Instant};
+use acklab_base::{Bytes, Endpoint, FlowKey, Instant};
 use acklab_transport::tcp::receiver;
 use acklab_transport::{ack, cc, quic, tack, tcp, udp};
 use acklab_wire::ipv4::IPV4_HEADER;
@@ -212,6 +213,37 @@ fn tcp(
         ack_policy: Some(config.ack.name().to_owned()),
         ..labels
     }))
+}
+
+/// The two ends at a proxy that splits a flow over TCP.
+pub(crate) struct RelayPlan<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) handshake: Handshake,
+    /// The settings of the ends toward the sender and toward the receiver.
+    pub(crate) settings: [&'a tcp::Settings; 2],
+    /// The routes of the packets of both ends.
+    pub(crate) routes: [Route; 2],
+    /// The key of the data that arrive.
+    pub(crate) arriving_key: FlowKey,
+    /// The name of the random streams of both ends.
+    pub(crate) name: String,
+}
+
+/// The ends at a proxy. `probe` is a probe of its flow before the start.
+pub(crate) fn relay(
+    plan: RelayPlan<'_>,
+    seed: Seed,
+    strategies: &Strategies,
+    probe: &FlowProbe,
+    pool: &mut Pool,
+) -> Result<Box<dyn Relay>, Error> {
+    let RelayPlan { flow, handshake, settings, routes, arriving_key, name } = plan;
+    let [before, behind] = settings.map(tcp::Settings::config);
+    let policy = policy(flow, before.ack, &before.policy_start(seed, &name), strategies)?;
+    let controller = controller(flow, &behind.congestion, &behind.controller_start(seed, &name), strategies)?;
+    let receiver = tcp::Receiver::new(before, policy, seed, &name).with_reading(receiver::Reading::OnDemand);
+    let sender = tcp::Sender::new(behind, controller, seed, &name);
+    Ok(Box::new(Spliced::new(handshake, (receiver, sender), routes, arriving_key, probe, pool)))
 }
 
 fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {

@@ -128,6 +128,18 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(port)
     }
 
+    /// Lets `port` receive the packets of another flow that arrive at its node.
+    ///
+    /// # Errors
+    /// If another port receives the flow.
+    pub fn attach_also(&mut self, port: PortId, flow: FlowKey) -> Result<(), AttachError> {
+        if self.ports_by_flow.get(flow).is_some() {
+            return Err(AttachError::FlowTaken);
+        }
+        self.ports_by_flow.insert(flow, port);
+        Ok(())
+    }
+
     /// Attaches a port to `node`, which receives the packets of all flows that have no port of their own, as the stack of a real host does.
     ///
     /// # Errors

@@ -148,7 +148,7 @@ impl Tally {
         }
     }
 
-    /// Counts the capacity of a superframe, or of several, that began at `at`.
+    /// Counts the capacity of a superframe that ended at `at`, or of several that ended at `at` or later in the window.
     pub(crate) fn ends_superframe(&mut self, at: Instant, assigned: Bytes, unused: Bytes) {
         if let Some(counters) = self.at(at) {
             counters.bytes_assigned += assigned;

@@ -171,7 +171,7 @@ impl Terminal {
 
     fn end_superframe(&self, tally: &mut Tally) {
         let assigned = self.assigned * self.slots.octets;
-        tally.ends_superframe(self.slots.start(self.superframe, 0), Bytes(assigned), Bytes(assigned - self.sent));
+        tally.ends_superframe(self.slots.start(self.superframe + 1, 0), Bytes(assigned), Bytes(assigned - self.sent));
     }
 
     /// Lets the time until `now` pass in which nothing waits. What is assigned then is unused.
@@ -191,9 +191,10 @@ impl Terminal {
     /// Goes to superframe `last` at once. Only constant capacity is assigned in between, and none of it is used.
     fn skip_to(&mut self, last: u64, tally: &mut Tally) {
         let counted = self.slots.superframes_in(&tally.window);
-        let (first, end) = (counted.start.max(self.superframe + 1), counted.end.min(last));
+        // A superframe ends when the next one begins.
+        let (first, end) = (counted.start.max(self.superframe + 2), counted.end.min(last + 1));
         if first < end {
-            let unused = Bytes(self.assignment.constant_slots(first..end) * self.slots.octets);
+            let unused = Bytes(self.assignment.constant_slots(first - 1..end - 1) * self.slots.octets);
             tally.ends_superframe(self.slots.start(first, 0), unused, unused);
         }
         self.enter(last);

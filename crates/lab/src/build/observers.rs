@@ -27,11 +27,17 @@ pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
         events: is_requested(Series::Events).then(Vec::new),
         decisions: is_requested(Series::Decisions).then(Vec::new),
     };
+    let mut probe = probe_without_records(plan, scenario.measure.bin);
+    probe.records = records;
+    probe
+}
+
+/// A probe that keeps no series.
+pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> FlowProbe {
     let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
-    let bin = scenario.measure.bin.unwrap_or(default_bin);
     let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
-    FlowProbe::new(plan.payload, bin, burst_gap, records)
+    FlowProbe::new(plan.payload, bin.unwrap_or(default_bin), burst_gap, Records::default())
 }
 
 /// The observers of the network.

@@ -1,7 +1,8 @@
 //! Facts about a scenario's links, cells and flows that the tables need after the run.
 
+use super::way::{Split, Way};
 use super::{direction_config, direction_name};
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, Transport};
 use crate::transports::{Endpoints, Labels};
 use acklab_base::{Bytes, Duration, Instant};
 use acklab_net::Hop;
@@ -14,6 +15,30 @@ pub(crate) struct Plan {
     pub(crate) cells: Vec<CellPlan>,
     /// By measured direction: each flow, followed by its reverse direction if that carries data.
     pub(crate) flows: Vec<FlowPlan>,
+    /// The proxies on the ways of flows, by flow.
+    pub(crate) relays: Vec<RelayPlace>,
+}
+
+/// A proxy on the way of a flow.
+pub(crate) struct RelayPlace {
+    pub(crate) node: String,
+    /// The index of the flow among the measured directions.
+    pub(crate) flow: usize,
+    /// The congestion controller of its end toward the receiver.
+    pub(crate) controller: String,
+}
+
+impl RelayPlace {
+    /// The proxies on the way of `flow`, whose index among the measured directions is `measured`.
+    pub(super) fn on(way: &Way, flow: &Flow, measured: usize) -> Vec<Self> {
+        let Transport::Tcp(settings) = &flow.transport else { return Vec::new() };
+        let place = |split: &Split| Self {
+            node: split.pep.node.clone(),
+            flow: measured,
+            controller: split.settings(settings)[1].config().congestion.name().to_owned(),
+        };
+        way.splits.iter().map(place).collect()
+    }
 }
 
 /// A link direction.
@@ -21,6 +46,8 @@ pub(crate) struct LinkPlan {
     pub(crate) name: String,
     pub(crate) from: String,
     pub(crate) to: String,
+    /// Whether its capacity is assigned on demand.
+    pub(crate) is_on_demand: bool,
 }
 
 /// A Wi-Fi cell: its name and the names of its nodes, the access point first.
@@ -96,7 +123,8 @@ pub(super) fn links(scenario: &Scenario) -> Vec<LinkPlan> {
     let plan = |direction: usize| {
         let link = &scenario.link[direction / 2];
         let (from, to) = if direction.is_multiple_of(2) { (&link.from, &link.to) } else { (&link.to, &link.from) };
-        LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone() }
+        let is_on_demand = direction_config(scenario, direction).demand.is_some();
+        LinkPlan { name: direction_name(scenario, direction), from: from.clone(), to: to.clone(), is_on_demand }
     };
     (0..2 * scenario.link.len()).map(plan).collect()
 }

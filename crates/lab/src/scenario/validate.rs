@@ -4,6 +4,7 @@ mod applications;
 mod flows;
 mod links;
 mod network;
+mod peps;
 mod wifi;
 
 use super::flow::CustomKey;
@@ -33,6 +34,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     let stations = wifi::stations(scenario);
     let network = Network::new(scenario, &stations);
     flows::validate(scenario, &network)?;
+    peps::validate(scenario, &network)?;
     applications::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)

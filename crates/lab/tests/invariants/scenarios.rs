@@ -104,6 +104,24 @@ fn gate() -> impl Strategy<Value = String> {
         .prop_map(|(interval, quota)| format!("gate = {{ interval = \"{interval}ms\", quota = {quota} }}"))
 }
 
+/// Capacity on demand on a carrier of at least 256 kbit/s, of which it leaves enough to request.
+fn demand() -> impl Strategy<Value = String> {
+    let kinds = select(vec![
+        "rate_based = \"200kbps\"",
+        "volume_based = \"5kB\"",
+        "rate_based = \"1Mbps\", volume_based = \"20kB\"",
+    ]);
+    (5u64..60, 0u64..300, 10u64..150, kinds, weighted(0.3, 1u64..64), weighted(0.3, 1u64..64)).prop_map(
+        |(superframe, assignment, slot, kinds, constant, background)| {
+            let rate = |key: &str, kbps: Option<u64>| kbps.map(|kbps| format!(", {key} = \"{kbps}kbps\"")).unwrap_or_default();
+            let (constant, background) = (rate("constant", constant), rate("background", background));
+            format!(
+                "demand = {{ superframe = \"{superframe}ms\", assignment = \"{assignment}ms\", slot = \"{slot}B\", {kinds}{constant}{background} }}"
+            )
+        },
+    )
+}
+
 fn queue() -> impl Strategy<Value = String> {
     let limit = prop_oneof![
         1 => Just(String::new()),
@@ -164,9 +182,14 @@ fn direction() -> impl Strategy<Value = String> {
     let device = weighted(0.2, (1u32..4).prop_map(|places| format!("device_queue = {places}")));
     let overhead = weighted(0.3, (1u32..40).prop_map(|octets| format!("overhead = \"{octets}B\"")));
     let delay = weighted(0.8, delay().prop_map(|delay| format!("delay = \"{delay}us\"")));
-    (weighted(0.85, serves), delay, overhead, queue(), device, weighted(0.2, gate()), rest).prop_map(
-        |(serves, delay, overhead, queue, device, gate, (loss, jitter, reorder, duplicate))| {
-            lines(&[serves, delay, overhead, Some(queue), device, gate, loss, jitter, reorder, duplicate])
+    let gated = (weighted(0.85, serves), device, weighted(0.2, gate()));
+    let service = prop_oneof![
+        5 => gated.prop_map(|(serves, device, gate)| lines(&[serves, device, gate])),
+        1 => (rate(100_000), demand()).prop_map(|(rate, demand)| lines(&[Some(rate), Some(demand)])),
+    ];
+    (service, delay, overhead, queue(), rest).prop_map(
+        |(service, delay, overhead, queue, (loss, jitter, reorder, duplicate))| {
+            service + &lines(&[delay, overhead, Some(queue), loss, jitter, reorder, duplicate])
         },
     )
 }

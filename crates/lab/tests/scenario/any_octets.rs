@@ -41,17 +41,18 @@ mod tests {
 
     const DUMBBELL: &str = include_str!("../../benches/cost/gated_dumbbell.toml");
     const CELL: &str = include_str!("../../benches/cost/wifi_n_download.toml");
+    const TERMINAL: &str = include_str!("terminal.toml");
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn scenarios_with_other_octets_are_refused_or_end(
-            is_cell: bool,
+            scenario in prop::sample::select(vec![DUMBBELL, CELL, TERMINAL]),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
             set in prop::option::of("[a-z.0]{0,20}=[0-9a-z]{0,6}"),
         ) {
-            let mut octets = if is_cell { CELL } else { DUMBBELL }.as_bytes().to_vec();
+            let mut octets = scenario.as_bytes().to_vec();
             for (place, octet) in changes {
                 let place = place.index(octets.len());
                 octets[place] = octet;

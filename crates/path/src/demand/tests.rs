@@ -169,11 +169,11 @@ fn a_long_idle_time_takes_no_steps_and_is_counted() {
 }
 
 #[test]
-fn only_superframes_that_begin_in_the_window_count() {
+fn only_superframes_that_end_in_the_window_count() {
     let mut link = link(Config { constant: kbps(16), ..NOTHING });
     link.measure(ms(1001)..ms(1999));
     run(&mut link, &[(10, 40), (1500, 40), (3000, 40)], ms(4000));
-    assert_eq!(capacity(&link.counters(ms(4000))), (0, 1900, 1860), "the superframes from 1050 to 1950 ms");
+    assert_eq!(capacity(&link.counters(ms(4000))), (0, 1900, 1860), "those that ended from 1050 to 1950 ms");
 }
 
 fn config() -> impl Strategy<Value = Config> {

@@ -8,7 +8,7 @@ use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
 use acklab_app::{Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
-use acklab_transport::fault::Complaint;
+use acklab_transport::fault::{Complaint, Fault};
 use std::collections::BTreeMap;
 
 /// The maximum number of flows.
@@ -132,14 +132,17 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
         Transport::Quinn(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Custom(_) => Ok(()),
     }
-    .map_err(|fault| {
-        let at = format!("{path}.{}", fault.path);
-        match fault.complaint {
-            Complaint::Expected(expected) => Problem::at(at, expected),
-            Complaint::Misplaced(reason) => Problem::invalid(at, reason),
-        }
-    })?;
+    .map_err(|fault| refused(path, fault))?;
     flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
+}
+
+/// The refusal of settings below `path` that a transport finds faulty.
+pub(super) fn refused(path: &str, fault: Fault) -> Problem {
+    let at = format!("{path}.{}", fault.path);
+    match fault.complaint {
+        Complaint::Expected(expected) => Problem::at(at, expected),
+        Complaint::Misplaced(reason) => Problem::invalid(at, reason),
+    }
 }
 
 fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {

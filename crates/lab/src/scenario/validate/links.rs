@@ -4,15 +4,22 @@ use super::{above_zero, name, not_too_long};
 use crate::scenario::Link;
 use crate::scenario::refuse::Problem;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Rate};
+use acklab_base::{Bytes, Duration, Rate};
 use acklab_path::server::ScheduleError;
-use acklab_path::{jitter, link, queue, server};
+use acklab_path::{demand, jitter, link, queue, server};
 use std::collections::BTreeSet;
 
 /// The maximum rate of a link: 10 Tbps.
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
 /// The maximum link-layer overhead: more than any link layer adds to a packet.
 const MOST_OVERHEAD: Bytes = Bytes(65_535);
+/// The shortest and the longest superframe, and the longest time to an assignment. Requests are kept for the latter, one in a superframe.
+const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
+const SLOWEST_ASSIGNMENT: Duration = Duration::from_secs(10);
+/// The greatest number of superframes for which a requested rate holds: the largest time-out of EN 301 790 is 15.
+const LONGEST_PERSISTENCE: u32 = 255;
+/// The largest volume that may be pending: more than any queue holds.
+const LARGEST_VOLUME: Bytes = Bytes(1 << 40);
 
 pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
     let mut names = BTreeSet::new();
@@ -69,6 +76,9 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     if let Some(gate) = config.gate {
         above_zero(&at("gate.interval"), gate.interval)?;
     }
+    if let Some(demand) = &config.demand {
+        on_demand(path, config, demand)?;
+    }
     if let Some(jitter) = config.jitter {
         match jitter {
             jitter::Config::Uniform { spread } => above_zero(&at("jitter.spread"), spread)?,
@@ -83,6 +93,63 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
         above_zero(&at("reorder.by"), reorder.by)?;
     }
     Ok(())
+}
+
+/// Checks capacity on demand, which takes the place of gate and server, except that `rate` is the rate of the carrier.
+fn on_demand(path: &str, config: &link::Config, demand: &demand::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.demand.{key}");
+    let others = [
+        ("steps", config.steps.is_some()),
+        ("trace", config.trace.is_some()),
+        ("gate", config.gate.is_some()),
+        ("device_queue", config.device_queue > 0),
+    ];
+    if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+        let message = format!("packets leave in assigned slots; expected no `{other}` in a direction with `demand`");
+        return Err(Problem::invalid(format!("{path}.{other}"), message));
+    }
+    let Some(carrier) = config.rate else {
+        let message = "slots need the rate of the carrier; expected `rate` in a direction with `demand`";
+        return Err(Problem::invalid(format!("{path}.demand"), message));
+    };
+    let [shortest, longest] = SUPERFRAMES;
+    if !(shortest..=longest).contains(&demand.superframe) {
+        return Err(Problem::at(at("superframe"), format!("a duration from {shortest} to {longest}")));
+    }
+    if demand.assignment > SLOWEST_ASSIGNMENT {
+        return Err(Problem::at(at("assignment"), format!("at most {SLOWEST_ASSIGNMENT}")));
+    }
+    if demand.slot == Bytes::ZERO || demand.slots_at(carrier) == 0 {
+        let expected = format!("from 1B to what a carrier of {carrier} sends in a superframe of {}", demand.superframe);
+        return Err(Problem::at(at("slot"), expected));
+    }
+    if demand.persistence > LONGEST_PERSISTENCE {
+        return Err(Problem::at(at("persistence"), format!("at most {LONGEST_PERSISTENCE}")));
+    }
+    for (key, part) in
+        [("constant", demand.constant), ("rate_based", demand.rate_based), ("background", demand.background)]
+    {
+        part.map_or(Ok(()), |part| rate(&at(key), part))?;
+    }
+    let is_requested = demand.rate_based.is_some() || demand.volume_based.is_some();
+    if !is_requested && demand.constant.is_none() {
+        let message = "nothing would ever be assigned; expected `constant`, `rate_based` or `volume_based`";
+        return Err(Problem::invalid(format!("{path}.demand"), message));
+    }
+    if demand.volume_based.is_some_and(|volume| volume == Bytes::ZERO || volume > LARGEST_VOLUME) {
+        return Err(Problem::at(at("volume_based"), format!("a size from 1B to {LARGEST_VOLUME}")));
+    }
+    match demand.capacity_on_request(carrier) {
+        None => {
+            let message = "`constant` and `background` together need more slots than the carrier has; expected less";
+            Err(Problem::invalid(format!("{path}.demand"), message))
+        }
+        Some(0) if is_requested => {
+            let message = "`constant` and `background` leave nothing to request; expected less";
+            Err(Problem::invalid(format!("{path}.demand"), message))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// Checks that the limit and the times of a queue are above zero.

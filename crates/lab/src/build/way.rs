@@ -1,0 +1,90 @@
+//! The connections that carry a flow, and the proxies between them.
+
+use crate::packet::Route;
+use crate::scenario::{Flow, Pep, Scenario, Transport};
+use acklab_base::NodeId;
+use acklab_net::{Hop, Map};
+use acklab_transport::tcp;
+use acklab_wire::Endpoints;
+use std::collections::BTreeMap;
+
+/// The way of a flow from its sender to its receiver. Without a proxy, it is one connection.
+pub(crate) struct Way {
+    /// The nodes at which connections begin and end: one more than there are connections.
+    pub(crate) stops: Vec<NodeId>,
+    /// The proxies at the nodes in between.
+    pub(super) splits: Vec<Split>,
+}
+
+/// A proxy on the way of a flow.
+pub(super) struct Split {
+    pub(super) pep: Pep,
+    /// The links before and behind it.
+    links: [String; 2],
+}
+
+impl Split {
+    /// The settings of the proxy's ends toward the sender and toward the receiver, of a flow with these settings.
+    pub(super) fn settings<'a>(&'a self, flow: &'a tcp::Settings) -> [&'a tcp::Settings; 2] {
+        [0, 1].map(|side: usize| self.pep.settings(&self.links[side]).unwrap_or(flow))
+    }
+}
+
+impl Way {
+    /// The way of `flow` on the computed route of `map` between its `ends`. `nodes` are the nodes by name.
+    pub(super) fn new(
+        scenario: &Scenario,
+        map: &Map,
+        nodes: &BTreeMap<String, NodeId>,
+        flow: &Flow,
+        [from, to]: [NodeId; 2],
+    ) -> Self {
+        let (mut stops, mut splits) = (vec![from], Vec::new());
+        let (mut node, mut before) = (from, None);
+        while matches!(flow.transport, Transport::Tcp(_))
+            && node != to
+            && let Some((hop, next)) = map.next(node, to)
+        {
+            let pep = scenario.pep.iter().find(|pep| nodes.get(&pep.node) == Some(&node));
+            if let (Some(before), Some(pep)) = (before, pep) {
+                stops.push(node);
+                splits.push(Split { pep: pep.clone(), links: [before, hop].map(|hop| name_of(scenario, hop)) });
+            }
+            (node, before) = (next, Some(hop));
+        }
+        stops.push(to);
+        Self { stops, splits }
+    }
+
+    /// The connections, with addresses. `numbers` counts the connections that each node has opened.
+    pub(super) fn connect(&self, protocol: u8, dscp: u8, numbers: &mut BTreeMap<NodeId, u32>) -> Vec<Connection> {
+        let connect = |ends: &[NodeId]| {
+            let number = numbers.entry(ends[0]).or_default();
+            *number += 1;
+            // A proxy that hides itself would keep the addresses of the flow.
+            let addresses = Endpoints::of_nodes(ends[0].0, ends[1].0, *number - 1);
+            Connection {
+                data: Route { dscp, ..Route::new(protocol, addresses, ends[1]) },
+                acks: Route { dscp, ..Route::new(protocol, addresses.reverse(), ends[0]) },
+            }
+        };
+        self.stops.windows(2).map(connect).collect()
+    }
+}
+
+/// The name of the link or the cell of a hop.
+fn name_of(scenario: &Scenario, hop: Hop) -> String {
+    match hop {
+        Hop::Link(direction) => scenario.link[direction / 2].name.clone(),
+        Hop::Cell { cell, .. } => scenario.wifi[cell].name.clone(),
+    }
+}
+
+/// The routes of a connection's packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connection {
+    /// From the end that opens it.
+    pub(super) data: Route,
+    /// To that end.
+    pub(super) acks: Route,
+}

@@ -1,0 +1,211 @@
+//! Performance enhancing proxies: a connection on each side, and what they pass on.
+
+use crate::common::tables::Tables;
+use acklab_lab::RunOptions;
+use acklab_lab::scenario::load;
+use proptest::prelude::*;
+
+/// A server 10 ms before the gateway, and a satellite of 600 ms behind it. Rates add less than a tenth of a millisecond.
+const SATELLITE: &str = r#"
+duration = "60s"
+seed = 1
+pep = [{ node = "gateway" }]
+[[link]]
+name = "wire"
+from = "server"
+to = "gateway"
+forward = { rate = "10Gbps", delay = "5ms" }
+reverse = { rate = "10Gbps", delay = "5ms" }
+[[link]]
+name = "satellite"
+from = "gateway"
+to = "terminal"
+forward = { rate = "10Gbps", delay = "300ms" }
+reverse = { rate = "10Gbps", delay = "300ms" }
+[[flow]]
+name = "down"
+from = "server"
+to = "terminal"
+preset = "linux"
+traffic = { model = "fixed", size = "1000B" }
+"#;
+
+const LARGE: &str = "flow.0.traffic.size=2MB";
+const OFF: &str = "pep=";
+
+fn run(sets: &[&str]) -> Tables {
+    Tables::run(SATELLITE, sets, None)
+}
+
+/// Milliseconds from the start to the ACK of the FIN.
+fn completion(sets: &[&str]) -> f64 {
+    run(sets).numbers("flows", "flow_completion_time_l4")[0] * 1e3
+}
+
+/// A segment with its FIN, by hand. Without a proxy, the SYN and the data take a round trip of 610 ms each. A proxy that answers the SYN
+/// at once sends its own SYN after 5 ms and has the data when it is answered; one that waits has the data 10 ms later.
+#[test]
+fn the_handshake_decides_when_data_come_to_the_proxy() {
+    let close_to =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 0.1, "{found} ms, expected {expected}");
+    close_to(completion(&[OFF]), 610.0 + 610.0);
+    close_to(completion(&[]), 5.0 + 600.0 + 600.0);
+    close_to(completion(&["pep.0.handshake=end-to-end"]), 5.0 + 600.0 + 10.0 + 600.0);
+}
+
+#[test]
+fn the_row_of_the_flow_tells_of_both_ends() {
+    let tables = run(&[LARGE]);
+    assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [2_000_000], "at the terminal");
+    let srtt = (tables.numbers("flows", "mean_srtt_l4")[0], tables.numbers("peps", "mean_srtt_l4")[0]);
+    assert!((srtt.0 - 10.0).abs() < 1.0 && (srtt.1 - 600.0).abs() < 5.0, "{srtt:?} ms before and behind the proxy");
+    assert_eq!(tables.texts("peps", "flow"), ["down"]);
+    assert_eq!(tables.texts("peps", "pep"), ["gateway"]);
+}
+
+/// RFC 3135, §2.4: each side has the transport that suits it.
+#[test]
+fn a_side_has_settings_of_its_own() {
+    let side = r#"pep.0.side=[{ link = "satellite", transport = { preset = "linux", congestion = "newreno", initial_window = "1000segments" } }]"#;
+    let (flow, own) = (completion(&[LARGE]), completion(&[LARGE, side]));
+    // 2 MB are 1382 segments, for which slow start from 10 needs eight round trips, of 600 ms each. With a first window of 1000, only the
+    // buffers of both ends are in the way.
+    assert!(flow > 600.0 * 8.0 && own < flow - 600.0 * 2.0, "{flow} and {own} ms");
+    assert_eq!(run(&[LARGE, side]).texts("peps", "cca"), ["newreno"]);
+}
+
+/// RFC 9293, §3.8.6: what the reader leaves fills the buffers one after the other, and the sender goes at the reader's pace.
+#[test]
+fn a_slow_reader_stops_the_sender_through_the_proxy() {
+    let slow = [
+        "duration=60s",
+        "flow.0.traffic={ model = \"greedy\" }",
+        "flow.0.reading={ model = \"constant\", rate = \"2Mbps\", read = \"16KiB\" }",
+        "flow.0.receive_buffer=256KiB",
+        "flow.0.send_buffer=512KiB",
+        "measure.from=30s",
+    ];
+    let tables = run(&slow);
+    for (table, column) in
+        [("flows", "mean_throughput_l7"), ("peps", "mean_throughput_l4"), ("peps", "mean_sending_rate_l4")]
+    {
+        let rate = tables.numbers(table, column)[0];
+        assert!((rate / 2.0 - 1.0).abs() < 0.02, "{table}.{column}: {rate} Mbps");
+    }
+    let held = tables.counts("peps", "max_held_l4")[0];
+    assert!(
+        (512 << 10..=(512 + 256) << 10).contains(&held),
+        "{held}: the send buffer of one side and the receive buffer of the other"
+    );
+    assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
+}
+
+#[test]
+fn other_transports_pass() {
+    for transport in ["udp", "tack"] {
+        let sets = [
+            format!("flow.0.transport={{ protocol = \"{transport}\" }}"),
+            "flow.0.traffic={ model = \"constant\", rate = \"1Mbps\" }".to_owned(),
+            "duration=5s".to_owned(),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let without: Vec<&str> = sets.iter().copied().chain([OFF]).collect();
+        assert!(run(&sets) == run(&without), "{transport}");
+    }
+}
+
+#[test]
+fn proxies_follow_each_other() {
+    let second = r#"
+pep = [{ node = "far" }, { node = "gateway", handshake = "end-to-end" }]
+[[link]]
+name = "lan"
+from = "terminal"
+to = "far"
+forward = { rate = "10Gbps", delay = "1ms" }
+reverse = { rate = "10Gbps", delay = "1ms" }
+[[link]]
+name = "last"
+from = "far"
+to = "host"
+forward = { rate = "10Gbps", delay = "2ms" }
+reverse = { rate = "10Gbps", delay = "2ms" }
+[[flow]]"#;
+    let text = SATELLITE.replace("pep = [{ node = \"gateway\" }]\n", "").replace("[[flow]]", second);
+    let (pep, text) = (second.lines().nth(1).unwrap(), text.replace(second.lines().nth(1).unwrap(), ""));
+    let text = text
+        .replace("seed = 1", &format!("seed = 1\n{pep}"))
+        .replace("to = \"terminal\"\npreset", "to = \"host\"\npreset");
+    let tables = Tables::run(&text, &[LARGE], None);
+    assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [2_000_000]);
+    assert_eq!(tables.texts("peps", "pep"), ["gateway", "far"], "in the direction of the data");
+}
+
+#[test]
+fn data_in_both_directions_are_refused() {
+    let scenario = load(SATELLITE, "x.toml", &["flow.0.back={ model = \"greedy\" }".to_owned()], None).unwrap();
+    let refused = acklab_lab::run(&scenario, &RunOptions::default(), || true).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "flow \"down\": found data in both directions over the proxy at \"gateway\", expected no `back`, because a proxy splits one direction"
+    );
+}
+
+#[test]
+fn refusals_name_the_place() {
+    let refusal = |set: &str| load(SATELLITE, "x.toml", &[set.to_owned()], None).unwrap_err().to_string();
+    let side = |side: &str| refusal(&format!("pep.0.side=[{side}]"));
+    let cases = [
+        (
+            refusal("pep.0.node=gatewax"),
+            "found \"gatewax\", expected a node that a link or a cell names: gateway, server, terminal",
+        ),
+        (refusal("pep=[{ node = \"gateway\" }, { node = \"gateway\" }]"), "expected a node without another proxy"),
+        (
+            side("{ link = \"lan\", transport = { preset = \"linux\" } }"),
+            "expected a link or a cell of the node gateway: wire, satellite",
+        ),
+        (side("{ link = \"wire\", transport = { preset = \"linux\", mss = \"0B\" } }"), "expected a size from 1B to"),
+    ];
+    for (found, expected) in cases {
+        assert!(found.contains(expected), "{found}\nexpected: {expected}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is lost on either side and however small the buffers are: all octets arrive, the end of the stream does, and the proxy holds
+    /// no more than its buffers.
+    #[test]
+    fn octets_are_conserved(
+        size in 1u64..400_000,
+        losses in (0.0..0.1, 0.0..0.1, 0.0..0.2),
+        buffers in (4u64..200, 4u64..200),
+        reading in prop::option::of(500u64..5000),
+        end_to_end: bool,
+        seed in 0u64..1000,
+    ) {
+        let (send, receive) = (buffers.0 << 10, buffers.1 << 10);
+        let lossy = |direction: &str, share: f64| {
+            format!("link.{direction}.loss={{ model = \"independent\", probability = {share:.3} }}")
+        };
+        let mut sets = vec![
+            "duration=20000s".to_owned(),
+            format!("flow.0.traffic.size={size}B"),
+            lossy("wire.forward", losses.0),
+            lossy("satellite.forward", losses.1),
+            lossy("satellite.reverse", losses.2),
+            format!("flow.0.send_buffer={send}B"),
+            format!("flow.0.receive_buffer={receive}B"),
+        ];
+        sets.extend(reading.map(|kbps| format!("flow.0.reading={{ model = \"constant\", rate = \"{kbps}kbps\", read = \"1000B\" }}")));
+        sets.extend(end_to_end.then(|| "pep.0.handshake=end-to-end".to_owned()));
+        let tables = Tables::run(SATELLITE, &sets, Some(seed));
+        prop_assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [size]);
+        prop_assert!(tables.numbers("flows", "flow_completion_time_l4")[0] < 19_999.0, "the FIN is acknowledged");
+        let held = tables.counts("peps", "max_held_l4")[0];
+        // Out-of-order segments are held as well, and the window is rounded up by less than its scale.
+        prop_assert!(held <= (send + receive + 1448).max(size), "{} octets", held);
+    }
+}

@@ -1,0 +1,65 @@
+"""What each download gives, run by run, and what the tables of the report say of it."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from acklab.statistics import Interval, intervals, ratios
+from acklab.sweeps import SweepResult
+
+POLICY = "policy"
+BASELINE = {POLICY: "every 2"}
+THINNED = "every 10"
+
+
+def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
+    """One row a download: columns `by`, `seed`, and what was measured. ACKs are those that the terminal sent over the satellite."""
+    back = result.links.filter(pl.col("link") == "geo_reverse").select(
+        "point", "total_bytes_out_l2", "mean_qdisc_delay_l2", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1"
+    )  # fmt: skip
+    flows = result.flows.join(back, on="point", maintain_order="left")
+    is_complete = pl.col("total_delivered_bytes_l7") >= pl.col("traffic_model").str.extract(r"bytes=(\d+)").cast(pl.Int64)
+    return flows.with_columns(
+        # A download that the end of the run cut short has no time of completion.
+        seconds=pl.when(is_complete).then(pl.col("flow_completion_time_l4")),
+        throughput=pl.when(is_complete).then(pl.col("mean_throughput_l7")),
+        acks=pl.col("total_acks_sent_l4"),
+        return_kbps=pl.col("total_bytes_out_l2") * 8 / 1000 / pl.col("flow_completion_time_l4"),
+        waited=pl.col("mean_qdisc_delay_l2"),
+    ).select("point", *by, "seed", "flow", "seconds", "throughput", "acks", "return_kbps", "waited", "mean_srtt_l4",
+             "total_retransmissions_l4", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1")  # fmt: skip
+
+
+def gains(found: pl.DataFrame, by: Sequence[str], value: str, commands: Sequence[str]) -> pl.DataFrame:
+    """`value` with an ACK for every tenth packet over that with an ACK for every second, seed by seed."""
+    cells = ratios(found, [*by, POLICY], value, BASELINE).filter(pl.col(POLICY) == THINNED)
+    first = found.group_by([*by, POLICY], maintain_order=True).agg(pl.col("point").first())
+    cells = cells.join(first, on=[*by, POLICY], maintain_order="left")
+    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+
+
+def rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
+    """For each combination of `by`, both policies side by side: throughput, RTT, ACKs, load and wait of the return channel."""
+    table = []
+    for key in found.select(by).unique(maintain_order=True).rows():
+        own = found.filter(*(pl.col(name) == held for name, held in zip(by, key, strict=True)))
+        table.append(
+            [*map(str, key), *_both(own, "throughput", 2), *_both(own, "seconds", 1), *(_means(own, name) for name in MEANS)]
+        )
+    return table
+
+
+def _both(found: pl.DataFrame, name: str, decimals: int) -> list[str]:
+    return [Interval.of_row(row).text(decimals) for row in intervals(found, [POLICY], name).to_dicts()]
+
+
+def _means(found: pl.DataFrame, name: str) -> str:
+    return " / ".join(f"{row['mean']:.0f}" for row in intervals(found, [POLICY], name).to_dicts())
+
+
+MEANS = ("mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4")
+
+HEAD = [
+    "throughput, 2", "throughput, 10", "time, 2", "time, 10", "sRTT, 2 / 10", "ACKs, 2 / 10", "return [kbps], 2 / 10", "ACKs wait [ms], 2 / 10",
+    "sent again, 2 / 10",
+]  # fmt: skip

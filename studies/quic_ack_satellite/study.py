@@ -1,0 +1,152 @@
+"""Figures and tables of the study: where an ACK for ten packets is worth more than an ACK for two."""
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.studies import Bench
+from acklab.sweeps import SweepResult
+
+from . import drawing
+from .runs import HEAD, POLICY, downloads, gains, rows
+
+SCENARIO = "path.toml"
+COMMAND = "acklab study quic_ack_satellite"
+POLICIES = "policies.toml"
+STACKS = "stacks.toml"
+CHANNELS = "channels.toml"
+SIZES = "sizes.toml"
+PATHS = "paths.toml"
+QUICK_STACKS = "stacks.toml:TCP,NewReno"
+QUICK_CHANNELS = "channels.toml:pipe,96 kbps,volume"
+SHORT_CHANNELS = "channels.toml:pipe,64 kbps + volume,volume"
+SHOWN = ["channels.toml:96 kbps", "stacks.toml:NewReno"]
+"""The download that is drawn packet by packet."""
+
+OF_TABLE = (
+    "Throughput in Mbps and time in s with intervals of 95 %, the rest as means, each for an ACK for two and for ten packets: smoothed RTT in ms, "
+    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, and packets sent again. "
+    "Behind a proxy, RTT and packets sent again are those of the connection between server and proxy."
+)
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    return [_settings(bench), *_channels(bench), _queues(bench), _sizes(bench), _paths(bench), _packets(bench)]
+
+
+def _settings(bench: Bench) -> Section:
+    tables = []
+    for file, caption in ((CHANNELS, "Return channels"), (STACKS, "Stacks"), (POLICIES, "Policies")):
+        listed = [[name, variant.title, variant.source] for name, variant in bench.variants(file).chosen.items()]
+        tables.append(Table(["", "", "source"], listed, caption, numeric_from=3))
+    return Section("Channels, stacks and policies", items=tables)
+
+
+def _channels(bench: Bench) -> list[Section]:
+    axes = {
+        "channel": bench.variants(QUICK_CHANNELS if bench.quick else CHANNELS),
+        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
+        POLICY: bench.variants(POLICIES),
+    }
+    result = bench.sweep(SCENARIO, "channels", axes)
+    found = downloads(result, ["channel", "stack", POLICY])
+    again = [COMMAND, result.rerun]
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    cells = gains(found, ["channel", "stack"], "throughput", _commands(result))
+    acks = gains(found, ["channel", "stack"], "acks", _commands(result))
+    tables = [
+        Table(["channel", *HEAD], rows(part.drop("stack"), ["channel"]), str(stack))
+        for (stack,), part in found.group_by(["stack"], maintain_order=True)
+    ]
+    return [
+        Section(
+            "Ten megabytes",
+            "The ratio that the slides tell as 5 over 4 Mbps, for each return channel and stack.",
+            items=[
+                Figure(
+                    figures.ratio_map(cells, "channel", "stack", "throughput, every 10 ÷ every 2", wrap=1, most=1.5, commands="command"),
+                    f"Throughput of 10 MB with an ACK for ten packets over that with an ACK for two: {of}",
+                    again,
+                ),
+                Figure(
+                    figures.ratio_map(
+                        acks, "channel", "stack", "ACKs, every 10 ÷ every 2", wrap=1, less_is_better=True, most=8.0, commands="command"
+                    ),
+                    f"ACKs over the satellite: {of}",
+                    again,
+                ),
+            ],
+        ),
+        Section("In numbers", OF_TABLE, items=tables),
+    ]  # fmt: skip
+
+
+def _commands(result: SweepResult) -> list[str]:
+    return list(result.commands)
+
+
+def _queues(bench: Bench) -> Section:
+    axes = {
+        "queue": bench.variants("queues.toml"),
+        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
+        POLICY: bench.variants(POLICIES),
+    }
+    result = bench.sweep(SCENARIO, "queues", axes)
+    found = downloads(result, ["queue", "stack", POLICY])
+    return Section(
+        "The queue at the gateway",
+        "Over the pipe, where the return channel plays no part: an ACK for ten packets lets ten packets go at once, and a shallow queue has to take them. " + OF_TABLE,
+        items=[Table(["stack", "queue [packets]", *HEAD], rows(found, ["stack", "queue"]), "10 MB over the pipe", numeric_from=2)],
+    )  # fmt: skip
+
+
+def _sizes(bench: Bench) -> Section:
+    axes = {
+        "size": bench.variants(SIZES),
+        "channel": bench.variants(QUICK_CHANNELS if bench.quick else SHORT_CHANNELS),
+        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
+        POLICY: bench.variants(POLICIES),
+    }
+    result = bench.sweep(SCENARIO, "sizes", axes)
+    found = downloads(result, ["size", "channel", "stack", POLICY])
+    parts = found.group_by(["size"], maintain_order=True)
+    return Section(
+        "Short downloads",
+        "The slides captured 100 kB and 1 MB as well, without numbers. " + OF_TABLE,
+        items=[
+            Table(["stack", "channel", *HEAD], rows(part.drop("size"), ["stack", "channel"]), str(size), numeric_from=2)
+            for (size,), part in parts
+        ],
+    )
+
+
+def _paths(bench: Bench) -> Section:
+    axes = {
+        "path": bench.variants(PATHS),
+        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
+        POLICY: bench.variants(POLICIES),
+    }
+    result = bench.sweep(SCENARIO, "paths", axes)
+    found = downloads(result, ["path", "stack", POLICY])
+    titles = [[name, path.title, path.source] for name, path in bench.variants(PATHS).chosen.items()]
+    return Section(
+        "Other asymmetric paths",
+        "The slides measured VDSL as well, as a contrast. " + OF_TABLE,
+        items=[
+            Table(["", "", "source"], titles, "Paths", numeric_from=3),
+            Table(["stack", "path", *HEAD], rows(found, ["stack", "path"]), "10 MB", numeric_from=2),
+        ],
+    )
+
+
+def _packets(bench: Bench) -> Section:
+    shown, commands = {}, []
+    for policy in bench.variants(POLICIES).chosen:
+        sets = [*bench.sets([*SHOWN, f"{POLICIES}:{policy}"])]
+        result = bench.run(SCENARIO, set=sets, series=["packets"])
+        shown[policy] = result
+        commands.append(result.provenance.command)
+    return Section(
+        "Packet by packet",
+        "As on the slides: the number of each packet over time, at both ends.",
+        items=[Figure(drawing.packet_numbers(shown), "10 MB, " + ", ".join(name.split(":")[1] for name in SHOWN), commands)],
+    )

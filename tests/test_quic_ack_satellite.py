@@ -1,0 +1,59 @@
+"""The study of ACKs over a satellite runs: a share of it that takes seconds."""
+
+import pytest
+
+from acklab.report import Figure
+from acklab.studies import Bench, find
+from conftest import BUILT, study_code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    module = study_code("quic_ack_satellite")
+    monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP")
+    monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,64 kbps")
+    monkeypatch.setattr(module, "SIZES", "sizes.toml:100 kB")
+    monkeypatch.setattr(module, "PATHS", "paths.toml:vdsl")
+    return module
+
+
+def test_a_share_of_the_study(module, tmp_path):
+    bench = Bench(find("quic_ack_satellite"), tmp_path, quick=True, quiet=True)
+    sections = module.sections(bench)
+    assert [section.title for section in sections] == [
+        "Channels, stacks and policies",
+        "Ten megabytes",
+        "In numbers",
+        "The queue at the gateway",
+        "Short downloads",
+        "Other asymmetric paths",
+        "Packet by packet",
+    ]
+    figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
+    assert all(figure.commands for figure in figures)
+    # At 64 kbps an ACK for two packets does not fit.
+    ratios = {(cell, stack): value for cell, stack, value in zip(*_cells(figures[0]), strict=True)}
+    assert ratios["64 kbps", "NewReno"] > 1.2
+    assert abs(ratios["pipe", "NewReno"] - 1) < 0.1
+
+
+def _cells(figure):
+    """Column, line and ratio of each cell of a map."""
+    columns, lines, ratios = [], [], []
+    for trace in figure.figure.data:
+        for line, texts in zip(trace.y, trace.text, strict=True):
+            for column, text in zip(trace.x, texts, strict=True):
+                if text:
+                    columns.append(column)
+                    lines.append(line)
+                    ratios.append(float(text.split("<br>")[0]))
+    return columns, lines, ratios
+
+
+def test_every_variant_is_a_scenario():
+    bench = Bench(find("quic_ack_satellite"), find("quic_ack_satellite").folder)
+    for file in ("channels.toml", "paths.toml", "policies.toml", "queues.toml", "sizes.toml", "stacks.toml"):
+        for variant in bench.variants(file).chosen.values():
+            bench.source("path.toml").load(list(variant.set))
