@@ -122,7 +122,8 @@ fn a_slow_link_damages_messages_instead() {
     assert!(number(&tables, "rebuffering_ratio_l7") < 0.5, "{}", number(&tables, "rebuffering_ratio_l7"));
     assert!(count(&tables, "total_damaged_frames_l7") > 100);
     assert!(count(&tables, "total_frames_l7") > 400);
-    assert_eq!(number(&tables, "mean_throughput_l7"), number(&tables, "mean_throughput_l4"));
+    let rate = |layer: &str| number(&tables, &format!("mean_throughput_{layer}"));
+    assert!((rate("l7") - rate("l4")).abs() < 1e-9, "what is read is what has arrived");
 }
 
 #[test]

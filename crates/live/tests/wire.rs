@@ -2,6 +2,8 @@
 //!
 //! The tests need the permission to make namespaces and TUN devices; without it, they say that they were skipped.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use acklab_base::{Duration, Instant, MachineId, Step, World};
 use acklab_live::netlink::{Device, Metrics, Netlink};
 use acklab_live::socket::{Options, Tcp};
@@ -159,7 +161,7 @@ fn a_namespace_is_gone_when_it_is_dropped() {
     assert_ne!(inside, outside);
     let own = || std::fs::read_link("/proc/thread-self/ns/net").unwrap().to_string_lossy().into_owned();
     let before = own();
-    one.namespace.inside(|| Ok(assert_ne!(own(), before))).unwrap();
+    assert_ne!(one.namespace.inside(|| Ok(own())).unwrap(), before);
     assert_eq!(own(), before, "the thread is back in its own");
     drop(one);
     let is_held = std::fs::read_dir("/proc/self/fd").unwrap().flatten().any(|entry| {

@@ -78,7 +78,7 @@ impl Arrived {
         }
         let waited: Duration = now.since(self.largest_at);
         let has_ecn = self.ecn != EcnCounts::default();
-        Some(Ack { ranges, delay: waited.as_nanos() / 1000 >> exponent, ecn: has_ecn.then_some(self.ecn) })
+        Some(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn: has_ecn.then_some(self.ecn) })
     }
 }
 

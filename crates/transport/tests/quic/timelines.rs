@@ -81,12 +81,12 @@ impl Bench {
     }
 
     fn window(&self) -> u64 {
-        self.ends[0].vitals().window.unwrap()
+        self.ends[0].vitals().window.expect("a sender has a window")
     }
 }
 
 fn acks(datagrams: &[Datagram]) -> Vec<&Ack> {
-    let ack = |frame| if let &Frame::Ack(ref ack) = frame { Some(&**ack) } else { None };
+    let ack = |frame| if let Frame::Ack(ack) = frame { Some(&**ack) } else { None };
     datagrams.iter().flat_map(Datagram::frames).filter_map(ack).collect()
 }
 

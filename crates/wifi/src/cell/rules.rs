@@ -80,7 +80,7 @@ impl Rules {
             Sensing::FourMicros => timing.cca = Duration::from_micros(4),
             Sensing::FirstBit => timing.cca = Duration::ZERO,
         }
-        timing.cca = timing.cca + config.late_sensing;
+        timing.cca += config.late_sensing;
         timing.is_dsss_rounded = reading.durations == Durations::WholeFrames;
         Some(Self {
             reading,
