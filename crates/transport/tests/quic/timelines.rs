@@ -86,8 +86,8 @@ impl Bench {
 }
 
 fn acks(datagrams: &[Datagram]) -> Vec<&Ack> {
-    let ack = |frame| if let Frame::Ack(ack) = frame { Some(&**ack) } else { None };
-    datagrams.iter().flat_map(Datagram::frames).filter_map(ack).collect()
+    let frames = datagrams.iter().flat_map(Datagram::frames);
+    frames.filter_map(|frame| if let Frame::Ack(ack) = frame { Some(&**ack) } else { None }).collect()
 }
 
 fn offsets(datagrams: &[Datagram]) -> Vec<u64> {
