@@ -4,7 +4,6 @@ use crate::{Connection, Controllers, Datagram, Settings};
 use acklab_base::endpoint::counter;
 use acklab_base::random::Seed;
 use acklab_base::{CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, StreamPort};
-use acklab_transport::ack::ack_frequency::AckFrequency;
 use acklab_transport::cc;
 use acklab_transport::tcp::receiver::Reading;
 use proptest::prelude::*;
@@ -140,23 +139,6 @@ fn the_seed_determines_the_octets() {
     let first = octets(7);
     assert_eq!(first, octets(7));
     assert_ne!(first, octets(8));
-}
-
-#[test]
-fn the_receiver_acknowledges_as_often_as_it_is_asked() {
-    let acks = |ack| {
-        let mut pair = Pair::new(&Settings { ack, ..Settings::default() }, 1);
-        pair.transfer(1_000_000, LONG, |_, _, _| true);
-        (pair.count(0, counter::DATA_PACKETS), pair.count(1, counter::ACKS_SENT))
-    };
-    let (packets, every_second) = acks(None);
-    assert!(every_second * 2 >= packets && every_second * 2 < packets * 11 / 10, "{every_second} ACKs of {packets}");
-    // A round trip, so that the count decides.
-    let delay = Duration::from_millis(100);
-    let tenth = AckFrequency { ack_eliciting_threshold: 9, requested_max_ack_delay: delay, ..AckFrequency::default() };
-    let (packets, every_tenth) = acks(Some(tenth));
-    // Numbers that quinn-proto skips, the ends of windows and updates of flow control cause further ones.
-    assert!(every_tenth * 10 >= packets && every_tenth * 3 < every_second, "{every_tenth} ACKs of {packets}");
 }
 
 /// A lost datagram is retransmitted once, and the window is reduced once.

@@ -115,6 +115,7 @@ mod tests {
             r#"
 duration = "1s"
 seed = 1
+flow = []
 [[link]]
 name = "btl"
 from = "a"

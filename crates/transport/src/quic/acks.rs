@@ -59,6 +59,11 @@ impl Acks {
         self.acknowledger.enter(now, Packet::numbered(number, octets, 1));
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, arrival, numbers.held(true));
+        // A probe of a sender whose data are lost holds no octets (RFC 9002, §6.2.4). A policy that counts octets and has no timer would never
+        // acknowledge it, but an ACK must come within max_ack_delay (RFC 9000, §13.2.1).
+        if octets == 0 && self.acknowledger.deadline().is_none() {
+            self.acknowledger.demand(now, Reason::Asked);
+        }
         let is_marked = ecn == Ecn::Ce;
         if is_marked && !(self.last_was_marked && self.request.is_some_and(|request| request.threshold > 1)) {
             // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the first, if the peer wants few ACKs.

@@ -318,7 +318,13 @@ impl Connection {
             let fresh = self.credit.left();
             let Some(stream) = self.streams.next_due(fresh) else { break };
             let header = Frame::stream_header(stream.id().into(), stream.outgoing.next_offset());
-            let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else { break };
+            let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else {
+                if stream.outgoing.has_due_within(fresh) {
+                    break;
+                }
+                // All that it was to send again has been acknowledged meanwhile. Others may have something to send.
+                continue;
+            };
             if !piece.is_again {
                 self.credit.on_used(piece.length.into());
             }
