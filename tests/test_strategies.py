@@ -137,7 +137,7 @@ def test_a_mirror_of_the_delayed_policy_is_the_same():
     assert_same(built_in, mirror, "ack_policy")
     assert mirror.flows["ack_policy"].to_list() == ["mine", "mine"]
     assert {"timer", "fills-gap", "out-of-order", "segment-count"} <= set(mirror.acks["reason"])
-    assert mirror.provenance.command.endswith("# in Python, with strategies mine=test_strategies.Hasty")
+    assert mirror.provenance.command.endswith("; in Python, with strategies mine=test_strategies.Hasty")
 
 
 def test_a_mirror_of_tack_is_the_same():
@@ -466,7 +466,7 @@ def test_a_name_that_the_run_does_not_know_is_refused_with_its_place(tmp_path):
 
 def test_a_sweep_refuses_strategies(tmp_path):
     with pytest.raises(
-        acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected built-in ones: a sweep keeps"
+        acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected a built-in one: a sweep keeps"
     ):
         acklab.sweep(scenario(ack=MINE), out=tmp_path, quiet=True)
     with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.name: found the strategy 'mine'"):
