@@ -253,6 +253,11 @@ fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     Ok(Endpoints::new(UDP, udp::Sender::new(payload), receiver, payload, header).with_labels(labels))
 }
 
+/// The roles of two connections; the second need not write.
+const fn roles(flow: &Flow) -> [Role; 2] {
+    if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] }
+}
+
 /// Both ends are connections, even if the second does not write, so that strategies are made for both.
 fn tack(
     flow: &Flow,
@@ -267,9 +272,8 @@ fn tack(
     let policy = |name: &str| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies);
     let initiator = tack::Connection::opener(settings, controller(name)?, policy(&back)?, seed, name);
     let responder = tack::Connection::answerer(settings, controller(&back)?, policy(name)?, seed, name);
-    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
     let (payload, header) = (Bytes(settings.mss()), Bytes(settings.headers()));
-    let endpoints = Endpoints::of(UDP, roles, initiator, responder.with_reading(reading(flow)), payload, header);
+    let endpoints = Endpoints::of(UDP, roles(flow), initiator, responder.with_reading(reading(flow)), payload, header);
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
@@ -291,9 +295,8 @@ fn quic(
     let policy = |name: &str| policy(flow, config.ack, &config.policy_start(seed, name), strategies);
     let client = quic::Connection::client(settings, controller(name)?, policy(&back)?, seed, name);
     let server = quic::Connection::server(settings, controller(&back)?, policy(name)?, seed, name);
-    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
     let (payload, header) = (Bytes(config.mss()), Bytes(config.headers()));
-    let endpoints = Endpoints::of(UDP, roles, client, server.with_reading(reading(flow)), payload, header);
+    let endpoints = Endpoints::of(UDP, roles(flow), client, server.with_reading(reading(flow)), payload, header);
     Ok(endpoints.with_labels(Labels {
         preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),

@@ -15,7 +15,7 @@ use acklab_base::{Bytes, Duration, Instant, StreamPort};
 use acklab_transport::quic::ask::{self, fixed::Fixed};
 use acklab_transport::quic::{Ended, FlowControl, Phase, Preset, Settings, Tls};
 use acklab_transport::{ack, cc, pacing};
-use hostile::path;
+use hostile::{cases, path};
 use network::{Network, Path};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -99,13 +99,6 @@ fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestC
         prop_assert!(matches!(phase, Phase::Established | Phase::Closed(Ended::Application(0))), "{phase:?}");
     }
     Ok(())
-}
-
-/// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.
-#[expect(clippy::disallowed_methods, reason = "how long to look is not a part of what is tested")]
-fn cases() -> u32 {
-    let steps: u64 = std::env::var_os("ACKLAB_STEPS").and_then(|steps| steps.to_str()?.parse().ok()).unwrap_or(0);
-    (steps / 400).max(200) as u32
 }
 
 proptest! {

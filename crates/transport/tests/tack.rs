@@ -17,7 +17,7 @@ use acklab_transport::tack::rate::RateSource;
 use acklab_transport::tack::timing::Timing;
 use acklab_transport::tack::{Lifetime, Phase, Refusal, ResetCode, Settings};
 use acklab_transport::{ack, cc};
-use hostile::path;
+use hostile::{cases, path};
 use network::{Network, Path};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -80,13 +80,6 @@ fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestC
         prop_assert_eq!(refusals.total(), replayed, "end {}: {:?}", end, refusals);
     }
     Ok(())
-}
-
-/// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.
-#[expect(clippy::disallowed_methods, reason = "how long to look is not a part of what is tested")]
-fn cases() -> u32 {
-    let steps: u64 = std::env::var_os("ACKLAB_STEPS").and_then(|steps| steps.to_str()?.parse().ok()).unwrap_or(0);
-    (steps / 400).max(200) as u32
 }
 
 proptest! {

@@ -271,3 +271,10 @@ impl<E: End> Network<E> {
         }
     }
 }
+
+/// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.
+#[expect(clippy::disallowed_methods, reason = "how long to look is not a part of what is tested")]
+pub(crate) fn cases() -> u32 {
+    let steps: u64 = std::env::var_os("ACKLAB_STEPS").and_then(|steps| steps.to_str()?.parse().ok()).unwrap_or(0);
+    (steps / 400).max(200) as u32
+}
