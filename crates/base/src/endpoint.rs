@@ -134,6 +134,8 @@ pub mod counter {
     pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
+    /// ACK frames sent, with or without data; for a transport that does not tell its [reasons](super::Endpoint::report_ack_reasons).
+    pub const ACK_FRAMES_SENT: &str = "ack_frames_sent";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
     /// Packets that were missing when a later one arrived, whether or not they arrived afterwards; for a transport that does not

@@ -111,6 +111,8 @@ pub(crate) struct FlowProbe {
     pub(crate) throughput: Throughput,
     pub(crate) acks_delivered: u64,
     pub(crate) ack_bytes: u64,
+    /// When the handshake was complete at the end that completes it first.
+    pub(crate) established: Option<Instant>,
     pub(crate) completed: Option<Instant>,
 
     rtt_samples: u64,
@@ -141,6 +143,7 @@ impl FlowProbe {
             throughput: Throughput::new(bin),
             acks_delivered: 0,
             ack_bytes: 0,
+            established: None,
             completed: None,
             rtt_samples: 0,
             sent: 0,
@@ -162,6 +165,7 @@ impl FlowProbe {
         fresh.blocked = self.blocked.reopened(now);
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
+        fresh.established = self.established;
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
         *self = fresh;
@@ -287,8 +291,10 @@ impl FlowProbe {
 
     /// Records an event of an endpoint.
     pub(crate) fn record_event(&mut self, now: Instant, event: Event) {
-        if event == Event::Finished {
-            self.completed = Some(now);
+        match event {
+            Event::Established => _ = self.established.get_or_insert(now),
+            Event::Finished => self.completed = Some(now),
+            _ => {}
         }
         if let Event::AckDecided { when, reason, unacknowledged } = event {
             let decisions = self.records.decisions.as_mut();

@@ -11,7 +11,7 @@ pub(crate) use snapshot::Snapshot;
 
 use crate::packet::{Observed, Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
-use acklab_base::{Endpoint, Event, Instant};
+use acklab_base::{Datagram as _, Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -74,6 +74,8 @@ pub(crate) struct Bound<E> {
     route: Route,
     role: Role,
     spares: SpareList,
+    /// IP octets of the packets sent.
+    sent_bytes: u64,
 }
 
 impl<E> Bound<E>
@@ -82,7 +84,7 @@ where
     E::Datagram: Pdu,
 {
     pub(crate) fn new(endpoint: E, application: Application, route: Route, role: Role, pool: &mut Pool) -> Self {
-        Self { endpoint, application, route, role, spares: pool.spares::<E::Datagram>() }
+        Self { endpoint, application, route, role, spares: pool.spares::<E::Datagram>(), sent_bytes: 0 }
     }
 
     /// The earlier deadline of the endpoint and its application.
@@ -219,6 +221,7 @@ where
             self.note_departure(now, pdu, probes);
         }
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
+        self.sent_bytes += packet.wire_len().get();
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
     }
 }
@@ -229,7 +232,7 @@ where
     E::Datagram: Pdu + Clone,
 {
     fn snapshot(&self, now: Instant) -> Snapshot {
-        Snapshot::of(&self.endpoint, &self.application, now)
+        Snapshot { sent_bytes: self.sent_bytes, ..Snapshot::of(&self.endpoint, &self.application, now) }
     }
 
     fn record_decisions(&mut self) {

@@ -19,6 +19,7 @@ mod ecn;
 mod hack;
 mod invariants;
 mod metrics;
+mod overhead;
 mod own_transport;
 mod pep;
 mod quic;

@@ -66,6 +66,16 @@ fn a_flow_has_its_handshake_and_its_overhead_in_the_tables() {
     let packets = tables.counts("flows", "total_data_packets_l4")[0];
     // 1167 octets of the stream in each full-sized packet; the first ones share theirs with the handshake.
     assert!((857..870).contains(&packets), "{packets}");
+    // One round trip, and the serialisation of a flight of three datagrams with the certificate.
+    let handshake = tables.numbers("flows", "handshake_time_l4")[0];
+    assert!((630.0..642.0).contains(&handshake), "{handshake} ms");
+    // IP, UDP, short header with 8 octets of connection id and 1 or 2 of packet number, tag, and a stream frame with an offset and, if it
+    // is not the last frame, a length; besides, a handshake of several datagrams of 1200 octets at most.
+    let overhead = tables.counts("flows", "total_overhead_bytes_l3")[0] - 28 * packets;
+    assert!(
+        (packets * (1 + 8 + 1 + 16 + 3)..packets * (1 + 8 + 2 + 16 + 8) + 5 * 1200).contains(&overhead),
+        "{overhead} B"
+    );
 }
 
 #[test]
@@ -92,6 +102,18 @@ fn tshark_decrypts_a_capture() {
     let only_short = "quic && udp.srcport == 9 && !(quic.header_form == 1)";
     let returned = tshark(&path, only_short, &["quic.frame_type"]).unwrap();
     assert_eq!(with(&returned, 2..=3), tables.counts("flows", "total_acks_sent_l4")[0], "datagrams with ACK frames");
+    let in_all: usize = tshark(&path, "quic && udp.srcport == 9", &["quic.frame_type"])
+        .unwrap()
+        .iter()
+        .map(|line| line.split(',').filter(|kind| matches!(*kind, "2" | "3")).count())
+        .sum();
+    assert_eq!(in_all as u64, tables.counts("flows", "total_ack_frames_sent_l4")[0], "ACK frames of all spaces");
+    let octets: u64 = tshark(&path, "udp.dstport == 9", &["ip.len"])
+        .unwrap()
+        .iter()
+        .map(|octets| octets.parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(octets - 100_000, tables.counts("flows", "total_overhead_bytes_l3")[0], "IP octets that are not data");
     let undecrypted = tshark(&path, "quic.decryption_failed || _ws.malformed", &["frame.number"]).unwrap();
     assert!(undecrypted.is_empty(), "{undecrypted:?}");
 }

@@ -8,7 +8,7 @@ use crate::tap::Tap;
 use crate::time::{Epoch, duration};
 use crate::tls;
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Duration, Event, Instant};
+use acklab_base::{Event, Instant};
 use acklab_transport::ack::Ranges;
 use acklab_transport::cc::Controller;
 use acklab_transport::congestion::Congestion;
@@ -89,9 +89,6 @@ pub struct Connection {
     pub(crate) reading: Reading,
     /// Both ends write.
     pub(crate) is_two_way: bool,
-    /// When the client was told to connect, or the first datagram reached the server.
-    pub(crate) opened_at: Option<Instant>,
-    pub(crate) handshake_time: Option<Duration>,
     pub(crate) is_open: bool,
     is_closed: bool,
     pub(crate) deadline: Option<Instant>,
@@ -179,8 +176,6 @@ impl Connection {
             incoming: Incoming::default(),
             reading: Reading::AtOnce,
             is_two_way: false,
-            opened_at: None,
-            handshake_time: None,
             is_open: false,
             is_closed: false,
             deadline: None,
@@ -203,7 +198,6 @@ impl Connection {
 
     /// Starts the handshake. A server waits for it.
     pub(crate) fn connect(&mut self, now: Instant) {
-        self.opened_at.get_or_insert(now);
         let Some(client) = self.client.take() else { return };
         let at = self.epoch.to_std(now);
         let endpoint = &mut self.endpoint;
@@ -258,8 +252,6 @@ impl Connection {
 
     fn on_connected(&mut self, now: Instant) {
         self.is_open = true;
-        let begun = self.opened_at.unwrap_or(now);
-        self.handshake_time = Some(now.since(begun));
         let (samples, latest) = self.sender.rtt_samples();
         self.sender.on_established(now, (samples > 0).then_some(latest));
         if let Some((_, connection)) = &mut self.connection

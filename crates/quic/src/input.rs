@@ -11,9 +11,6 @@ use quinn_proto::{DatagramEvent, EcnCodepoint};
 
 impl Connection {
     pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) {
-        if self.connection.is_none() {
-            self.opened_at.get_or_insert(now);
-        }
         if datagram.payload > 0 {
             self.newest_arrival = now;
         }

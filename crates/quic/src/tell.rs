@@ -87,7 +87,7 @@ impl Endpoint for Connection {
             (counter::MARKED_PACKETS, "packets", count.marked_packets),
             (counter::DELIVERED_BYTES, "B", self.incoming.read),
             ("packets", "packets", count.packets),
-            ("ack_frames_sent", "", count.ack_frames_sent),
+            (counter::ACK_FRAMES_SENT, "", count.ack_frames_sent),
             ("ack_frames_received", "", count.ack_frames_received),
             ("udp_bytes", "B", count.udp_bytes),
             ("overhead_bytes", "B", count.overhead_bytes),
@@ -104,8 +104,6 @@ impl Endpoint for Connection {
             to(counter::RECOVERY_TIME, "ns", CounterValue::Count(counters.recovery_time.as_nanos()));
             to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(counters.undone));
         }
-        let handshake = self.handshake_time.map(|time| time.as_nanos() as f64);
-        to("handshake_time", "ns", CounterValue::Gauge(handshake));
     }
 
     fn take_event(&mut self) -> Option<Event> {

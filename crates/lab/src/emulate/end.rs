@@ -40,6 +40,8 @@ struct Sent {
     is_finished: bool,
     packets: u64,
     octets: u64,
+    /// IP octets of all packets.
+    ip_octets: u64,
     retransmissions: u64,
     /// What the peer has acknowledged, cumulatively or selectively.
     acknowledged: Ranges,
@@ -96,8 +98,15 @@ impl KernelEnd {
         if self.end == 1 { Some(&mut probes.forward) } else { probes.reverse.as_deref_mut() }
     }
 
-    /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
-    pub(super) fn departs(&mut self, now: Instant, segment: &Segment, probes: &mut Probes) -> (Option<Data>, Instant) {
+    /// A packet of `ip_octets` leaves this end. Returns the data that it carries, and the instant from which its content dates.
+    pub(super) fn departs(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ip_octets: u64,
+        probes: &mut Probes,
+    ) -> (Option<Data>, Instant) {
+        self.sent.ip_octets += ip_octets;
         let flags = segment.flags;
         if flags.contains(Flags::SYN) {
             self.sent.initial = Some(SeqNumber(segment.seq.0.wrapping_add(1)));
@@ -236,6 +245,7 @@ impl End for KernelEnd {
             received: received.ranges.received(),
             delivered: received.ranges.next(),
             rtt_samples: self.vitals.rtt_samples,
+            sent_bytes: sent.ip_octets,
             counters,
             acknowledgments: vec![("kernel".to_owned(), received.acks_sent)],
         }

@@ -73,7 +73,7 @@ impl KernelHosts {
         let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return packet };
         let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return packet };
         let Flow { ends, probes, .. } = &mut self.flows[number as usize];
-        let (data, origin) = ends[usize::from(end)].departs(now, &segment, probes);
+        let (data, origin) = ends[usize::from(end)].departs(now, &segment, packet.wire_len().get(), probes);
         packet.noted(Note { flow: number, end, data }, origin)
     }
 }

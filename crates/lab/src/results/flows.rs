@@ -87,6 +87,23 @@ impl<'a> FlowResult<'a> {
         self.receiver.count(counter::ACKS_SENT)
     }
 
+    /// The same with those that leave with data.
+    fn ack_frames_sent(&self) -> Option<u64> {
+        self.acks_sent()?;
+        let by_reason = || self.receiver.acknowledgments.iter().map(|(_, count)| count).sum();
+        Some(self.receiver.count(counter::ACK_FRAMES_SENT).unwrap_or_else(by_reason))
+    }
+
+    /// IP octets of the sender that are not data.
+    fn overhead(&self) -> Option<u64> {
+        Some(self.sender.sent_bytes - self.sender.count(counter::DATA_BYTES)?)
+    }
+
+    fn handshake_time_ms(&self) -> Option<f64> {
+        let start = Instant::ZERO + self.plan.flow.start;
+        self.probe.established.map(|established| established.since(start).as_millis_f64())
+    }
+
     /// `count`, a count of acknowledgments, or `None` if the transport does not acknowledge.
     fn of_acks(&self, count: u64) -> Option<u64> {
         self.acks_sent().map(|_| count)
@@ -178,6 +195,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
     number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
     number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
+    number("handshake_time_l4", "ms", Less, "from start to the end of the handshake at the end that completes it first", |flow| flow.handshake_time_ms()),
     number("mean_blocked_l4", "segments", Less, "octets that have arrived and were not read, because they wait behind a gap or for a slow reader / MSS, over time", |flow| flow.segments(flow.probe.blocked.mean())),
     number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
     number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each counted once / active time", |flow| flow.rate(flow.sender.count(counter::ACKNOWLEDGED_BYTES)?)),
@@ -205,6 +223,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     count("total_tail_loss_probes_l4", "", Neither, "tail loss probes (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
     count("total_undone_reductions_l4", "", Neither, "window reductions that D-SACK or timestamps showed to be spurious", |flow| flow.sender.count(counter::UNDONE_REDUCTIONS)),
     count("total_data_packets_l4", "packets", Neither, "data packets sent, retransmissions included", |flow| Some(flow.sent())),
+    count("total_overhead_bytes_l3", "B", Less, "IP octets of the sender's packets without their octets of data: headers of all layers from IP on, the handshake, acknowledgments and what encryption adds", |flow| flow.overhead()),
     count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver.delivered)),
     count("total_drops_l2", "packets", Less, "packets of the sender dropped by any queue, without those filtered or lost on a link", |flow| Some(flow.drops)),
     count("total_ack_drops_l2", "packets", Neither, "packets of the receiver dropped by any queue, without those filtered or lost on a link", |flow| flow.of_acks(flow.ack_drops)),
@@ -212,6 +231,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     count("total_marked_bytes_l4", "B", Neither, "octets that the receiver reported as marked, with DCTCP's or accurate ECN", |flow| flow.sender.count(counter::MARKED_BYTES)),
     count("total_mark_reductions_l4", "", Neither, "window reductions in response to echoed marks", |flow| flow.sender.count(counter::MARK_REDUCTIONS)),
     count("total_acks_sent_l4", "packets", Neither, "acknowledgments sent by the receiver, SYN-ACK included", |flow| flow.acks_sent()),
+    count("total_ack_frames_sent_l4", "", Neither, "ACK frames sent by the receiver, in packets with data or without: for QUIC those of all packet number spaces, for TCP segments that report what has arrived, for TACK packets with a TACK or an IACK", |flow| flow.ack_frames_sent()),
     count("total_acks_delivered_l4", "packets", Neither, "acknowledgments that reached the sender, SYN-ACK excluded", |flow| flow.of_acks(flow.probe.acks_delivered)),
     count("total_ack_bytes_l3", "B", Less, "IP octets of these acknowledgments", |flow| flow.of_acks(flow.probe.ack_bytes)),
     number("mean_data_per_ack_l4", "packets", Neither, "`total_data_packets_l4` / `total_acks_sent_l4`", |flow| flow.data_per_ack()),

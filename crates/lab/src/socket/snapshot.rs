@@ -10,6 +10,8 @@ pub(crate) struct Snapshot {
     pub(crate) received: u64,
     pub(crate) delivered: u64,
     pub(crate) rtt_samples: u64,
+    /// IP octets of the packets sent.
+    pub(crate) sent_bytes: u64,
     /// Counters and gauges: name, unit, value.
     pub(crate) counters: Vec<(&'static str, &'static str, CounterValue)>,
     /// Acknowledgments sent, by reason.
@@ -40,6 +42,7 @@ impl Snapshot {
         since.received -= before.received;
         since.delivered -= before.delivered;
         since.rtt_samples -= before.rtt_samples;
+        since.sent_bytes -= before.sent_bytes;
         for ((.., now), (.., before)) in since.counters.iter_mut().zip(&before.counters) {
             if let (CounterValue::Count(now), CounterValue::Count(before)) = (now, before) {
                 *now -= before;
