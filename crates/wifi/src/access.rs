@@ -6,6 +6,6 @@ mod edca;
 mod window;
 
 pub use category::{Category, Overrides, Parameters};
-pub(crate) use contention::{Contention, EdcafId, LaneId};
+pub(crate) use contention::{Contention, EdcafId, LaneId, RxEnd};
 pub use edca::EdcaSet;
 pub use window::{Control, Window};

@@ -42,14 +42,25 @@ struct DetachedBackoff {
     slots: u64,
 }
 
+/// How the reception of a transmission ends at a view of the medium: what PHY-RXEND.indication says (8.3.5.13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RxEnd {
+    /// The nodes there have decoded it, or one of them has sent it. An earlier error no longer counts (10.3.2.3.7).
+    Correct,
+    /// They have not detected its preamble: it was energy alone.
+    Undetected,
+    /// They could not decode it, and defer for so much longer than AIFS once the medium is idle: EIFS.
+    Erroneous(Duration),
+}
+
 /// The medium as nodes at one place sense it.
 #[derive(Clone, Debug, Default)]
 struct View {
     /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
-    /// When a transmission last ended beside another that is still sensed, and how much longer nodes here defer because of it.
-    deferred: (Instant, Duration),
+    /// When the last reception with an error ended within this busy period, and how much longer than AIFS nodes here defer because of it.
+    erroneous: Option<(Instant, Duration)>,
     /// The network allocation vector: the medium is reserved until then (10.3.2.4).
     nav: Instant,
     /// The initiator whose frame has set it.
@@ -291,17 +302,21 @@ impl Contention {
         }
     }
 
-    /// A transmission is no longer sensed at `view`. `extra`: how much longer than AIFS nodes there defer, as they could not decode it.
-    pub(crate) fn idle(&mut self, view: usize, now: Instant, extra: Duration) {
+    /// A transmission is no longer sensed at `view`. EIFS begins when the medium is idle after a reception with an error, whatever was
+    /// sensed in between, unless a frame has been received correctly since (10.3.2.3.7).
+    pub(crate) fn idle(&mut self, view: usize, now: Instant, end: RxEnd) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;
-        // Of transmissions that end together, the one that was received with an error decides.
-        let (at, beside) = sensed.deferred;
-        let extra = if at == now { extra.max(beside) } else { extra };
+        match end {
+            RxEnd::Erroneous(extra) => sensed.erroneous = Some((now, extra)),
+            // Of transmissions that end together, the one that was received with an error decides.
+            RxEnd::Correct => sensed.erroneous = sensed.erroneous.filter(|(ended, _)| *ended == now),
+            RxEnd::Undetected => {}
+        }
         if sensed.heard > 0 {
-            sensed.deferred = (now, extra);
             return;
         }
+        let extra = sensed.erroneous.take().map_or(Duration::ZERO, |(_, extra)| extra);
         sensed.idle_from = now;
         let from = sensed.nav.max(now + extra);
         // Those who count apart have sent within this busy period, so they did not receive what the others could not decode.

@@ -7,7 +7,7 @@ use super::{Cell, TxqId};
 use crate::access::EdcafId;
 use crate::config::{AfterMissed, Queues};
 use crate::packet::Packet;
-use acklab_base::{Datagram, Instant};
+use acklab_base::{Datagram, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
     /// The initiator receives no response frame, or one that it cannot decode.
@@ -53,7 +53,8 @@ impl<D: Packet> Cell<D> {
         self.backlog.make_ready_after_failure(now, id, stays_first);
         let waits = match exchange.phase {
             // A response frame did arrive, with an error.
-            Phase::Response => self.rules.eifs_extra(self.rules.detects(&exchange)),
+            Phase::Response if self.rules.detects(&exchange) => self.rules.eifs_extra(),
+            Phase::Response => Duration::ZERO,
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
         };
         // A sender that receives the rest of another frame defers with the bystanders.

@@ -142,9 +142,8 @@ impl Medium {
         let is_rts = is_read && exchange.kind == FrameKind::Rts && exchange.phase == Phase::Frame;
         let reset = is_rts.then(|| now + rules.nav_timeout(rules.control.response_to(exchange.mode)));
         if self.has_one_view {
-            let extra = if is_read { Duration::ZERO } else { rules.eifs_extra(rules.detects(exchange)) };
             self.contention.reserve(0, until, holder, reset);
-            self.contention.idle(0, now, extra);
+            self.contention.idle(0, now, rules.rx_end(is_read, rules.detects(exchange)));
             return;
         }
         for view in self.views() {
@@ -158,13 +157,12 @@ impl Medium {
                 // The two nodes of the exchange expect the response frame, so their own EDCAFs do not start within its space.
                 self.contention.reserve(view, now + rules.response_space, holder, None);
             }
-            let defers = !is_read
-                && if view == exchange.sender {
-                    rules.defers_as_sender(exchange)
-                } else {
-                    self.detects(now, rules, exchange, view)
-                };
-            self.contention.idle(view, now, if defers { rules.eifs_extra(true) } else { Duration::ZERO });
+            let end = if view == exchange.sender {
+                rules.rx_end(is_read || !rules.defers_as_sender(exchange), true)
+            } else {
+                rules.rx_end(is_read, !is_read && self.detects(now, rules, exchange, view))
+            };
+            self.contention.idle(view, now, end);
         }
     }
 

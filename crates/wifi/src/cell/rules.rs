@@ -2,6 +2,7 @@
 
 use super::dialect::{self, BackoffRange, CollidingSenders, Durations, EifsEnd, Encapsulation, Reading, Sensing};
 use super::exchange::Exchange;
+use crate::access::RxEnd;
 use crate::config::{Access, AfterMissed, Config, Delivery, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
@@ -153,11 +154,17 @@ impl Rules {
         self.response_space > self.timing.sifs
     }
 
-    /// How much longer than AIFS a node defers after a frame that it could not decode: EIFS, if it detected the preamble (10.3.2.3.7).
-    pub(super) fn eifs_extra(&self, is_detected: bool) -> Duration {
-        if !is_detected {
-            return Duration::ZERO;
+    /// How the reception of a PPDU ends at nodes that have decoded it or not, and have detected its preamble or not.
+    pub(super) fn rx_end(&self, is_correct: bool, is_detected: bool) -> RxEnd {
+        match (is_correct, is_detected) {
+            (true, _) => RxEnd::Correct,
+            (false, true) => RxEnd::Erroneous(self.eifs_extra()),
+            (false, false) => RxEnd::Undetected,
         }
+    }
+
+    /// How much longer than AIFS a node defers after a frame that it could not decode: EIFS (10.3.2.3.7).
+    pub(super) fn eifs_extra(&self) -> Duration {
         let extra = self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK);
         match self.reading.eifs_end {
             EifsEnd::FirstSlot => extra,

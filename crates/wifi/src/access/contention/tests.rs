@@ -47,7 +47,12 @@ fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
 /// A transmission from `from` to `to` that all can read.
 fn transmission(contention: &mut Contention, view: usize, from: u64, to: u64) {
     contention.busy(view, at(from));
-    contention.idle(view, at(to), Duration::ZERO);
+    contention.idle(view, at(to), RxEnd::Correct);
+}
+
+/// A reception with an error, after which nodes defer for so much longer than AIFS.
+fn erroneous(extra: u64) -> RxEnd {
+    RxEnd::Erroneous(Duration::from_micros(extra))
 }
 
 #[test]
@@ -137,9 +142,9 @@ fn while_two_are_on_the_air_the_medium_stays_busy() {
     backs_off(&mut contention, 1, lane, 0, 3);
     contention.busy(0, at(10));
     contention.busy(0, at(10));
-    contention.idle(0, at(100), Duration::ZERO);
+    contention.idle(0, at(100), RxEnd::Correct);
     assert!(contention.is_busy(lane, at(150)) && contention.due().is_none() && contention.idle_from(0).is_none());
-    contention.idle(0, at(300), Duration::ZERO);
+    contention.idle(0, at(300), RxEnd::Correct);
     assert_eq!(contention.idle_from(0), Some(at(300)));
     assert_eq!(next(&mut contention), (300 + AIFS + 3 * SLOT, vec![1]));
 }
@@ -151,7 +156,7 @@ fn a_reservation_is_as_good_as_a_transmission() {
     backs_off(&mut contention, 1, lane, 0, 1);
     contention.busy(0, at(10));
     contention.reserve(0, at(400), 1, None);
-    contention.idle(0, at(100), Duration::ZERO);
+    contention.idle(0, at(100), RxEnd::Correct);
     assert!(contention.is_busy(lane, at(399)) && !contention.is_busy(lane, at(400)));
     assert_eq!(next(&mut contention), (400 + AIFS + SLOT, vec![1]));
 }
@@ -164,7 +169,7 @@ fn eifs_and_a_reservation_run_side_by_side() {
         backs_off(&mut contention, 1, lane, 0, 1);
         contention.busy(0, at(10));
         contention.reserve(0, at(reserved), 1, None);
-        contention.idle(0, at(100), Duration::from_micros(60));
+        contention.idle(0, at(100), erroneous(60));
         assert_eq!(next(&mut contention), (begins + AIFS + SLOT, vec![1]));
     }
 }
@@ -199,10 +204,10 @@ fn a_straggler_waits_while_the_other_collider_is_still_on_the_air() {
     let lane = lane(&mut contention, 0, 2);
     contention.busy(0, at(50));
     contention.busy(0, at(50));
-    contention.idle(0, at(100), Duration::ZERO);
+    contention.idle(0, at(100), RxEnd::Correct);
     contention.wait_after_timeout(EdcafId(1), lane, at(145), 1);
     assert_eq!(contention.due(), None);
-    contention.idle(0, at(900), Duration::ZERO);
+    contention.idle(0, at(900), RxEnd::Correct);
     contention.wait_after_timeout(EdcafId(2), lane, at(945), 1);
     assert_eq!(next(&mut contention), (900 + AIFS + SLOT, vec![1]));
     assert_eq!(next(&mut contention), (945 + AIFS + SLOT, vec![2]));
@@ -223,8 +228,8 @@ fn a_backoff_that_ends_before_another_can_be_sensed_ends_all_the_same() {
     assert_eq!(next(&mut contention), (begins + 2, vec![1]));
     contention.busy(0, at(begins + 2));
     assert_eq!(contention.due(), None);
-    contention.idle(0, at(800), Duration::ZERO);
-    contention.idle(0, at(802), Duration::ZERO);
+    contention.idle(0, at(800), RxEnd::Correct);
+    contention.idle(0, at(802), RxEnd::Correct);
     assert_eq!(next(&mut contention), (802 + AIFS, vec![2]));
 }
 
@@ -256,7 +261,7 @@ fn a_lane_that_is_new_knows_how_the_medium_is() {
     let late = lane(&mut contention, 0, 3);
     backs_off(&mut contention, 1, late, 60, 0);
     assert_eq!(contention.due(), None);
-    contention.idle(0, at(100), Duration::ZERO);
+    contention.idle(0, at(100), RxEnd::Correct);
     assert_eq!(next(&mut contention), (100 + AIFS + SLOT, vec![1]));
 }
 
@@ -267,9 +272,9 @@ fn those_who_have_sent_in_a_busy_period_do_not_wait_for_eifs() {
     backs_off(&mut contention, 2, lane, 0, 1);
     contention.busy(0, at(10));
     contention.busy(0, at(10));
-    contention.idle(0, at(50), Duration::ZERO);
+    contention.idle(0, at(50), RxEnd::Correct);
     contention.wait_after_timeout(EdcafId(1), lane, at(95), 3);
-    contention.idle(0, at(100), Duration::from_micros(60));
+    contention.idle(0, at(100), erroneous(60));
     assert_eq!(next(&mut contention), (100 + AIFS + 3 * SLOT, vec![1]));
     assert_eq!(next(&mut contention), (100 + 60 + AIFS + SLOT, vec![2]));
 }
@@ -282,7 +287,7 @@ fn a_nav_is_reset_unless_a_ppdu_begins() {
         backs_off(&mut contention, 1, lane, 0, 1);
         contention.busy(0, at(10));
         contention.reserve(0, at(400), 2, Some(at(180)));
-        contention.idle(0, at(60), Duration::ZERO);
+        contention.idle(0, at(60), RxEnd::Correct);
         if let Some(begins) = begins {
             transmission(&mut contention, 0, begins, begins + 20);
         }
@@ -298,4 +303,46 @@ fn a_nav_forbids_a_cts_to_all_but_its_holder() {
     contention.reserve(0, at(300), 3, None);
     let forbids = |now, initiator| contention.forbids_cts(0, at(now), initiator);
     assert_eq!([forbids(399, 2), forbids(399, 3), forbids(400, 3)], [false, true, false]);
+}
+
+/// The error of a transmission that ends first counts when the medium is idle, unless a frame is received correctly since.
+#[test]
+fn eifs_begins_when_the_medium_is_idle_after_an_error() {
+    for (last, extra) in [(RxEnd::Undetected, 60), (RxEnd::Correct, 0), (erroneous(40), 40)] {
+        let mut contention = dcf();
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 1);
+        contention.busy(0, at(10));
+        contention.busy(0, at(12));
+        contention.idle(0, at(50), erroneous(60));
+        contention.idle(0, at(100), last);
+        assert_eq!(next(&mut contention), (100 + extra + AIFS + SLOT, vec![1]));
+    }
+}
+
+#[test]
+fn of_transmissions_that_end_together_the_error_decides() {
+    for ends in [[erroneous(60), RxEnd::Correct], [RxEnd::Correct, erroneous(60)]] {
+        let mut contention = dcf();
+        let lane = lane(&mut contention, 0, 2);
+        backs_off(&mut contention, 1, lane, 0, 1);
+        contention.busy(0, at(10));
+        contention.busy(0, at(10));
+        for end in ends {
+            contention.idle(0, at(50), end);
+        }
+        assert_eq!(next(&mut contention), (50 + 60 + AIFS + SLOT, vec![1]));
+    }
+}
+
+/// An error counts for the busy period in which it occurs, not for the next one.
+#[test]
+fn eifs_is_over_once_a_frame_is_received_correctly() {
+    let mut contention = dcf();
+    let lane = lane(&mut contention, 0, 2);
+    backs_off(&mut contention, 1, lane, 0, 4);
+    contention.busy(0, at(10));
+    contention.idle(0, at(50), erroneous(60));
+    transmission(&mut contention, 0, 70, 90);
+    assert_eq!(next(&mut contention), (90 + AIFS + 4 * SLOT, vec![1]));
 }
