@@ -79,10 +79,10 @@ impl Context {
         options::read_irregular(ack, &received, table, &mut next.ack.segment.options, reader)?;
         next.list = received.list;
 
-        let layout = Error::Options { what: "layout of options, the number of which is", found: next.list.len() };
-        let headers = next.ack.headers().map_err(|_| layout.clone())?;
+        let layout = |found| Error::Options { what: "layout of options, the number of which is", found };
+        let headers = next.ack.headers().map_err(|_| layout(next.list.len()))?;
         if !table.is_layout_of(&next.list, &headers) {
-            return Err(layout);
+            return Err(layout(next.list.len()));
         }
         let computed = kind.of(&headers);
         if computed != crc {
@@ -102,7 +102,9 @@ impl Context {
         accept(reader)?;
         self.is_damaged = false;
         self.state = next;
-        self.table = new_table.unwrap_or(self.table);
+        if let Some(table) = new_table {
+            self.table = table;
+        }
         Ok(())
     }
 }

@@ -142,7 +142,7 @@ impl Compressor {
             return None;
         }
         let headers = ack.headers().ok()?;
-        let list = List::of(&headers)?;
+        let list = List::of_headers(ack, &headers)?;
         let Config { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
         let context = self.contexts.get_mut(cid)?;

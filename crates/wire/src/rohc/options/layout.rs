@@ -57,11 +57,21 @@ impl List {
     /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a header.
     #[inline]
     pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
+        Self::common(ack).or_else(|| Self::of(&ack.headers().ok()?))
+    }
+
+    /// The options of an ACK with these headers. Returns `None` if one of them has no index.
+    #[inline]
+    pub(in crate::rohc) fn of_headers(ack: &Ack, headers: &[u8]) -> Option<Self> {
+        Self::common(ack).or_else(|| Self::of(headers))
+    }
+
+    /// The options of an ACK in the common case: none, or timestamps alone.
+    #[inline]
+    fn common(ack: &Ack) -> Option<Self> {
         let options = &ack.segment.options;
-        if options.has_nothing_but_timestamps() {
-            return Some(if options.timestamps.is_some() { Self::TIMESTAMPS } else { Self::default() });
-        }
-        Self::of(&ack.headers().ok()?)
+        let common = if options.timestamps.is_some() { Self::TIMESTAMPS } else { Self::default() };
+        options.has_nothing_but_timestamps().then_some(common)
     }
 
     /// Timestamps behind two NOPs, as most stacks send them.
