@@ -253,12 +253,22 @@ fn udp(flow: &Flow, labels: Labels) -> Result<Endpoints, Error> {
     Ok(Endpoints::new(UDP, udp::Sender::new(payload), receiver, payload, header).with_labels(labels))
 }
 
-/// The roles of two connections; the second need not write.
-const fn roles(flow: &Flow) -> [Role; 2] {
-    if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] }
+/// What `make` makes for each direction of a flow between two connections: for its data, and for those that go back. It is made for both
+/// even if the second end does not write.
+fn both<T>(flow: &Flow, make: impl Fn(&str) -> Result<T, Error>) -> Result<[T; 2], Error> {
+    Ok([make(&flow.name)?, make(&back_name(&flow.name))?])
 }
 
-/// Both ends are connections, even if the second does not write, so that strategies are made for both.
+/// Two connections over UDP, of which the second need not write.
+fn connections<C>(flow: &Flow, client: C, server: C, payload: u64, headers: u64) -> Endpoints
+where
+    C: Endpoint + Send + 'static,
+    C::Datagram: Pdu + Clone,
+{
+    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
+    Endpoints::of(UDP, roles, client, server, Bytes(payload), Bytes(headers))
+}
+
 fn tack(
     flow: &Flow,
     settings: &tack::Settings,
@@ -266,14 +276,13 @@ fn tack(
     seed: Seed,
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
-    let (name, back) = (&flow.name, back_name(&flow.name));
-    let controller =
-        |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
-    let policy = |name: &str| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies);
-    let initiator = tack::Connection::opener(settings, controller(name)?, policy(&back)?, seed, name);
-    let responder = tack::Connection::answerer(settings, controller(&back)?, policy(name)?, seed, name);
-    let (payload, header) = (Bytes(settings.mss()), Bytes(settings.headers()));
-    let endpoints = Endpoints::of(UDP, roles(flow), initiator, responder.with_reading(reading(flow)), payload, header);
+    let [forward_controller, back_controller] =
+        both(flow, |name| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies))?;
+    let [forward_policy, back_policy] =
+        both(flow, |name| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies))?;
+    let client = tack::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
+    let server = tack::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
+    let endpoints = connections(flow, client, server.with_reading(reading(flow)), settings.mss(), settings.headers());
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
@@ -281,7 +290,6 @@ fn tack(
     }))
 }
 
-/// Both ends are connections, as with TACK.
 fn quic(
     flow: &Flow,
     settings: &quic::Settings,
@@ -289,14 +297,14 @@ fn quic(
     seed: Seed,
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
-    let (name, back, config) = (&flow.name, back_name(&flow.name), settings.config());
-    let controller =
-        |name: &str| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies);
-    let policy = |name: &str| policy(flow, config.ack, &config.policy_start(seed, name), strategies);
-    let client = quic::Connection::client(settings, controller(name)?, policy(&back)?, seed, name);
-    let server = quic::Connection::server(settings, controller(&back)?, policy(name)?, seed, name);
-    let (payload, header) = (Bytes(config.mss()), Bytes(config.headers()));
-    let endpoints = Endpoints::of(UDP, roles(flow), client, server.with_reading(reading(flow)), payload, header);
+    let config = settings.config();
+    let [forward_controller, back_controller] =
+        both(flow, |name| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies))?;
+    let [forward_policy, back_policy] =
+        both(flow, |name| policy(flow, config.ack, &config.policy_start(seed, name), strategies))?;
+    let client = quic::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
+    let server = quic::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
+    let endpoints = connections(flow, client, server.with_reading(reading(flow)), config.mss(), config.headers());
     Ok(endpoints.with_labels(Labels {
         preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
@@ -312,23 +320,21 @@ fn quinn(
     seed: Seed,
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
-    let (name, back) = (&flow.name, back_name(&flow.name));
-    let controller =
-        |name: &str| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies);
+    let [forward_controller, back_controller] =
+        both(flow, |name| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies))?;
+    let name = &flow.name;
     let refused = |source: acklab_quic::Error| Error::Transport {
         flow: name.clone(),
         name: labels.protocol.clone(),
         reason: source.to_string(),
     };
-    let mut client = acklab_quic::Connection::client(settings, controller(name)?, seed, name).map_err(refused)?;
-    let mut server = acklab_quic::Connection::server(settings, controller(&back)?, seed, name).map_err(refused)?;
-    let mut roles = [Role::Sender, Role::Receiver];
+    let mut client = acklab_quic::Connection::client(settings, forward_controller, seed, name).map_err(refused)?;
+    let mut server = acklab_quic::Connection::server(settings, back_controller, seed, name).map_err(refused)?;
     if flow.back.is_some() {
         (client, server) = (client.two_way(), server.two_way());
-        roles = [Role::Initiator, Role::Responder];
     }
-    let (payload, header) = (Bytes(settings.payload()), Bytes(settings.headers()));
-    let endpoints = Endpoints::of(UDP, roles, client, server.with_reading(reading(flow)), payload, header);
+    let server = server.with_reading(reading(flow));
+    let endpoints = connections(flow, client, server, settings.payload(), settings.headers());
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.controller_name()),
         ack_policy: Some(settings.ack_name()),

@@ -37,15 +37,15 @@ impl Endpoint for Connection {
         let (rtt_samples, latest_rtt) = self.sender.rtt_samples();
         let metrics = connection.map(|connection| connection.congestion_state().metrics());
         let (window, threshold) = match self.sender.congestion() {
-            Some(congestion) => (Some(congestion.window.cwnd), Some(congestion.window.ssthresh)),
+            Some(congestion) => (Some(congestion.window.cwnd), congestion.window.threshold()),
             None => (
                 metrics.as_ref().map(|metrics| metrics.congestion_window),
-                metrics.as_ref().and_then(|metrics| metrics.ssthresh),
+                metrics.as_ref().and_then(|metrics| metrics.ssthresh).filter(|threshold| *threshold != u64::MAX),
             ),
         };
         Vitals {
             window,
-            threshold: threshold.filter(|threshold| *threshold != u64::MAX),
+            threshold,
             in_flight: Some(self.sender.in_flight()),
             rtt_samples,
             latest_rtt,
@@ -99,10 +99,7 @@ impl Endpoint for Connection {
             to(name, unit, CounterValue::Count(value));
         }
         if let Some(congestion) = self.sender.congestion() {
-            let counters = congestion.counters;
-            to(counter::RECOVERIES, "", CounterValue::Count(counters.recoveries));
-            to(counter::RECOVERY_TIME, "ns", CounterValue::Count(counters.recovery_time.as_nanos()));
-            to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(counters.undone));
+            congestion.counters.report(to);
         }
     }
 

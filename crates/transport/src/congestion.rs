@@ -9,7 +9,8 @@ use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
 use crate::recovery::transmission::Transmission;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::endpoint::counter;
+use acklab_base::{CounterValue, Duration, Instant, Rate};
 
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,15 @@ pub struct Counters {
     pub recovery_time: Duration,
     /// Reductions that were undone.
     pub undone: u64,
+}
+
+impl Counters {
+    /// Tells each by its name, with its unit.
+    pub fn report(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(self.undone));
+        to(counter::RECOVERIES, "", CounterValue::Count(self.recoveries));
+        to(counter::RECOVERY_TIME, "ns", CounterValue::Count(self.recovery_time.as_nanos()));
+    }
 }
 
 /// What an acknowledgment or a timer has brought, after the board has drawn its conclusions. Sizes in octets.

@@ -12,7 +12,7 @@
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
-//! | `streams` | the halves of a stream, for transports that number packets |
+//! | [`streams`] | streams of octets, for transports that number packets |
 //! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
@@ -30,7 +30,7 @@ pub mod quic;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;
-mod streams;
+pub mod streams;
 pub mod tack;
 pub mod tcp;
 pub mod udp;

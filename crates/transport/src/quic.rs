@@ -44,9 +44,8 @@ mod tell;
 mod timers;
 
 pub use close::Ended;
-pub use connection::{Connection, Phase, Side};
+pub use connection::{Connection, Phase};
 pub use flow::FlowControl;
 pub use handshake::Tls;
-pub use port::NoStream;
 pub use preset::Preset;
 pub use settings::{Config, Settings};

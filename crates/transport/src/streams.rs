@@ -1,19 +1,29 @@
-//! The halves of a stream of octets, for transports that number packets.
+//! Streams of octets, for transports that number packets.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `outgoing` | what was written, what was sent, acknowledged and lost of it, and the window of the peer |
 //! | `incoming` | what has arrived and was read, and the window of this end |
+//! | `table` | the streams of a connection, and which of them sends next |
+//! | `port` | what applications do with them |
+//! | `side` | which end of the connection opens which |
 //!
-//! Which streams there are, and which of them sends next, is the transport's affair.
+//! How many streams may be opened, and which frames speak of them, is the transport's affair.
 
 mod incoming;
 mod outgoing;
+mod port;
+mod side;
+mod table;
 
 pub use outgoing::{Lifetime, ResetCode};
+pub use port::{NoStream, StreamOperations};
+pub use side::Side;
 
 pub(crate) use incoming::Incoming;
 pub(crate) use outgoing::Outgoing;
+pub(crate) use port::Multiplexed;
+pub(crate) use table::{Stream, Table};
 
 use std::ops::Range;
 

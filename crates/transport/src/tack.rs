@@ -6,7 +6,7 @@
 //! | concept | module |
 //! |---|---|
 //! | opening and closing a connection | `handshake`, `close` |
-//! | streams and their flow control | [`streams`] |
+//! | streams and their flow control | `streams` |
 //! | what was sent, and what feedback says of it | `sender`, `feedback` |
 //! | what has arrived, and what is owed for it | `receiver` |
 //! | receiver-based loss detection, and the IACKs that follow | `loss` |
@@ -45,7 +45,7 @@ mod receiver;
 pub mod refusal;
 mod sender;
 pub mod settings;
-pub mod streams;
+mod streams;
 mod sync;
 mod tell;
 mod timers;
@@ -54,4 +54,3 @@ pub mod timing;
 pub use connection::{Connection, Phase};
 pub use refusal::{Refusal, Refusals};
 pub use settings::Settings;
-pub use streams::{Lifetime, ResetCode, Side};

@@ -12,18 +12,18 @@ use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, StreamPort};
 use acklab_transport::ack::tack::Tack;
+use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations as _};
 use acklab_transport::tack::lists::Lists;
 use acklab_transport::tack::rate::RateSource;
 use acklab_transport::tack::timing::Timing;
-use acklab_transport::tack::{Lifetime, Phase, Refusal, ResetCode, Settings};
+use acklab_transport::tack::{Phase, Refusal, Settings};
 use acklab_transport::{ack, cc};
-use hostile::{cases, path};
+use hostile::{PATIENCE, cases, path};
 use network::{Network, Path};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 const MS: Duration = Duration::from_millis(1);
-const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 fn controllers() -> Vec<cc::Config> {
     cc::Config::built_in().collect()
@@ -64,16 +64,7 @@ prop_compose! {
 
 /// Everything that was written is delivered, both ends know it, and nothing was refused but what came twice.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
-    let until = Instant::ZERO + PATIENCE;
-    network.open();
-    prop_assert!(network.run(until, |network| network.is_established()), "no handshake: {:#?}", network.phases());
-    let streams: Vec<u32> = sizes.iter().enumerate().map(|(index, size)| network.write(0, index, *size)).collect();
-    network.write(1, 0, back);
-    let is_done = |network: &Network| {
-        let there = streams.iter().zip(sizes).all(|(id, size)| network.delivered(1, *id) == *size);
-        there && network.delivered(0, 0) == back && network.are_closed()
-    };
-    prop_assert!(network.run(until, is_done), "it does not end: {}", network.state());
+    hostile::transfer(network, sizes, back, Network::are_closed)?;
     for end in 0..2 {
         let refusals = network.ends[end].refusals();
         let replayed = refusals.of(Refusal::Replayed) + refusals.of(Refusal::Phase) + refusals.of(Refusal::Connection);

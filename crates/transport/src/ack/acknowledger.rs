@@ -186,6 +186,13 @@ impl Acknowledger {
         self.policy.reason_name(reason)
     }
 
+    /// Tells how many acknowledgments each reason has caused.
+    pub fn report_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
+        for (index, count) in self.counts().iter().enumerate() {
+            to(self.reason_name(Reason::of_index(index)), *count);
+        }
+    }
+
     /// Keep decisions from now on, or no longer.
     pub fn keep_decisions(&mut self, keep: bool) {
         self.decisions = keep.then(VecDeque::new);

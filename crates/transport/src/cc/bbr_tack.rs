@@ -12,6 +12,7 @@
 //! The paper leaves the gains of Startup and Drain and the end of Startup to BBR, as they stand here. Where a receiver reports no rate,
 //! as over TCP, the sender's samples stand in for it, and f is two in the time of a sample.
 
+use super::bbr;
 use super::constants::constants;
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
@@ -24,48 +25,54 @@ use crate::recovery::delivery_rate::Sample;
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, Rate};
 
+/// What the paper leaves to BBR, or takes from it as it is, has the values of BBR, version 1.
+const V1: bbr::Config = bbr::Config::PUBLISHED;
+
+/// TACK intervals of a round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
+const BETA: u32 = 4;
+
 constants! {
     /// The constants of BBR as designed with TACK (ToN 2021, §VI-D, where nothing else is named).
     Config {
-        /// The gain of Startup, 2/ln 2 (Linux's `bbr_high_gain`).
+        /// The gain of Startup, left to BBR, version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
-        startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
-        /// The gain of Drain, its inverse (`bbr_drain_gain`).
+        startup_gain: Gain = V1.startup_gain,
+        /// The gain of Drain, left to BBR, version 1.
         #[schemars(range(min = 0.01, max = 1.0))]
-        drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
+        drain_gain: Gain = V1.drain_gain,
         /// The window in bandwidth-delay products, without what is delivered between two TACKs.
         #[schemars(range(min = 1.0, max = 100.0))]
-        cwnd_gain: Gain = Gain::percent(200),
+        cwnd_gain: Gain = V1.cwnd_gain,
         /// The gain of the intervals that probe.
         #[schemars(range(min = 1.01, max = 100.0))]
-        probe_gain: Gain = Gain::percent(125),
+        probe_gain: Gain = V1.probe_gain,
         /// The gain of the intervals that drain.
         #[schemars(range(min = 0.01, max = 0.99))]
-        yield_gain: Gain = Gain::percent(75),
-        /// TACK intervals that probe, and as many that drain.
+        yield_gain: Gain = V1.yield_gain,
+        /// TACK intervals that probe, and as many that drain: a phase of BBR, version 1.
         #[schemars(range(min = 1, max = 1000))]
-        probe_intervals: u32 = 4,
-        /// TACK intervals of a cycle.
+        probe_intervals: u32 = BETA,
+        /// TACK intervals of a cycle: as many round trips as in BBR, version 1.
         #[schemars(range(min = 3, max = 10_000))]
-        cycle_intervals: u32 = 32,
-        /// TACK intervals over which bandwidth is remembered.
+        cycle_intervals: u32 = BETA * V1.cycle_phases,
+        /// TACK intervals over which bandwidth is remembered: as many round trips as in BBR, version 1.
         #[schemars(range(min = 1))]
-        bandwidth_window: u32 = 40,
+        bandwidth_window: u32 = BETA * V1.bandwidth_window,
         /// How long a shortest round-trip time is believed.
-        min_rtt_window: Duration = Duration::from_secs(10),
+        min_rtt_window: Duration = V1.min_rtt_window,
         /// The least time of a pause that renews it.
-        probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// The pipe is not full while a round brings so many times the bandwidth (`bbr_full_bw_thresh`).
+        probe_rtt_duration: Duration = V1.probe_rtt_duration,
+        /// The pipe is not full while a round brings so many times the bandwidth; left to BBR, version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
-        full_bandwidth_growth: Gain = Gain::percent(125),
-        /// …and is after so many rounds that do not (`bbr_full_bw_cnt`).
+        full_bandwidth_growth: Gain = V1.full_bandwidth_growth,
+        /// …and is after so many rounds that do not; left to BBR, version 1.
         #[schemars(range(min = 1))]
-        full_bandwidth_rounds: u32 = 3,
-        /// The time over which bursts of acknowledgments are made up for at most (`bbr_extra_acked_max_us`; IETF 101).
-        extra_acked_time: Duration = Duration::from_millis(100),
-        /// TACK intervals of one of the two periods of the maximum of those bursts: five round trips (`bbr_extra_acked_win_rtts`).
+        full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
+        /// The time over which bursts of acknowledgments are made up for at most (IETF 101, as BBR, version 1).
+        extra_acked_time: Duration = V1.extra_acked_time,
+        /// TACK intervals of one of the two periods of the maximum of those bursts: as many round trips as in BBR, version 1.
         #[schemars(range(min = 1))]
-        extra_acked_window: u32 = 20,
+        extra_acked_window: u32 = BETA * V1.extra_acked_window,
     }
 }
 
@@ -258,7 +265,7 @@ impl BbrTack {
         let between = delivered_in(self.max_bandwidth(), self.interval);
         let extra = self.extra_acked.get().min(delivered_in(self.max_bandwidth(), extra_acked_time));
         let extra = if self.state == State::Startup { 0 } else { extra.saturating_sub(between) };
-        (self.path(gain) + between + extra).max(4 * self.mss)
+        (self.path(gain) + between + extra).max(u64::from(V1.min_window) * self.mss)
     }
 }
 

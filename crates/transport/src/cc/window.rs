@@ -46,6 +46,12 @@ impl Window {
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
+
+    /// The slow-start threshold. Returns `None` until it is set.
+    #[must_use]
+    pub fn threshold(&self) -> Option<u64> {
+        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+    }
 }
 
 /// What an ACK acknowledged, as far as it counts for growth.

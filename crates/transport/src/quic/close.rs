@@ -4,9 +4,10 @@
 //! may say so before, with a code of the application, and must if its peer violates the protocol. An end that has said so answers what
 //! comes with the same for three probe timeouts (closing); its peer says nothing more (draining).
 
-use super::connection::{Connection, Phase, Side};
+use super::connection::{Connection, Phase};
 use super::space;
 use crate::recovery::alarm::Alarm;
+use crate::streams::Side;
 use acklab_base::{Event, Instant};
 use acklab_wire::quic::{self, Datagram, Frame, TransportError};
 use acklab_wire::sequence::Sequence;
@@ -115,7 +116,7 @@ impl Connection {
             None => Ended::Application(close.code),
         };
         // A client that closes without error has received everything, whether or not its last ACK arrived.
-        if ended == Ended::Application(0) && !self.is_finished && self.streams.main().outgoing.is_closed() {
+        if ended == Ended::Application(0) && !self.is_finished && self.streams.table.main().outgoing.is_closed() {
             self.is_finished = true;
             self.events.push_back(Event::Finished);
         }

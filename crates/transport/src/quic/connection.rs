@@ -18,34 +18,12 @@ use crate::pacing::Spread;
 use crate::recovery::packets::{Lost, Packet};
 use crate::recovery::rtt::Estimator;
 use crate::recovery::transmission::Transmission;
+use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Instant, Machine};
 use acklab_wire::quic::{ConnectionId, Datagram};
 use std::collections::VecDeque;
-
-/// Which end of the connection this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// It opens the connection.
-    Client,
-    /// It is opened.
-    Server,
-}
-
-impl Side {
-    /// The lowest id of the bidirectional streams that this side opens (RFC 9000, §2.1).
-    pub(super) const fn first_id(self) -> u32 {
-        match self {
-            Self::Client => 0,
-            Self::Server => 1,
-        }
-    }
-
-    pub(super) const fn opens(self, stream: u64) -> bool {
-        stream % 2 == self.first_id() as u64
-    }
-}
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,11 +110,11 @@ impl Connection {
     }
 
     fn new(side: Side, config: &Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
-        let (end, phase) = match side {
-            Side::Client => ("client", Phase::Idle),
-            Side::Server => ("server", Phase::Listening),
+        let phase = match side {
+            Side::Client => Phase::Idle,
+            Side::Server => Phase::Listening,
         };
-        let mut random = seed.stream(&format!("flow/{name}/{end}"));
+        let mut random = seed.stream(&format!("flow/{name}/{}", side.name()));
         let mut id = || ConnectionId::of_word(random.below(u64::MAX));
         let (local, remote) = (id(), id());
         // RFC 9002, §7.3.2: half of the window.
@@ -190,7 +168,7 @@ impl Connection {
     /// This end, whose application reads so. To be said before the connection opens.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
-        self.streams.set_reading(reading);
+        self.streams.table.set_reading(reading);
         self
     }
 
@@ -222,12 +200,12 @@ impl Connection {
     /// Is everything that this end will ever send acknowledged, and everything read that will ever come?
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.is_finished && self.streams.all_received()
+        self.is_finished && self.streams.table.all_received()
     }
 
     /// Notes whether all octets and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self, now: Instant) {
-        if !self.is_finished && self.streams.main().outgoing.is_closed() && self.streams.all_sent() {
+        if !self.is_finished && self.streams.table.main().outgoing.is_closed() && self.streams.table.all_sent() {
             self.is_finished = true;
             self.events.push_back(Event::Finished);
         }

@@ -80,7 +80,7 @@ impl Connection {
     pub(super) fn on_control_acked(&mut self, now: Instant, control: Control) {
         match control {
             Control::Reset(id) => {
-                if let Some(stream) = self.streams.get_mut(id) {
+                if let Some(stream) = self.streams.table.get_mut(id) {
                     stream.outgoing.on_reset_acked();
                 }
             }
@@ -98,24 +98,24 @@ impl Connection {
             Control::MaxStreams => self.due.max_streams = true,
             Control::DataBlocked => self.credit.on_lost(),
             Control::MaxStreamData(id) => {
-                if let Some(stream) = self.streams.get_mut(id) {
+                if let Some(stream) = self.streams.table.get_mut(id) {
                     stream.incoming.owe_window();
-                    stream.owes_window = true;
+                    stream.own.owes_window = true;
                 }
             }
             Control::StreamDataBlocked(id) => {
-                if let Some(stream) = self.streams.get_mut(id) {
-                    stream.complained = None;
+                if let Some(stream) = self.streams.table.get_mut(id) {
+                    stream.own.complained = None;
                 }
             }
             Control::Reset(id) => {
-                if let Some(stream) = self.streams.get_mut(id) {
+                if let Some(stream) = self.streams.table.get_mut(id) {
                     stream.outgoing.on_reset_lost();
                 }
             }
             Control::StopSending(id) => {
-                if let Some(stream) = self.streams.get_mut(id) {
-                    stream.owes_stop = stream.stop_code;
+                if let Some(stream) = self.streams.table.get_mut(id) {
+                    stream.own.owes_stop = stream.own.stop_code;
                 }
             }
         }
@@ -125,17 +125,17 @@ impl Connection {
 /// The next control frame of a stream.
 fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -> Option<(Frame, Control)> {
     let id = streams.with_control()?;
-    let stream = streams.get_mut(id)?;
+    let stream = streams.table.get_mut(id)?;
     if let Some(code) = stream.outgoing.due_reset() {
         stream.outgoing.on_reset_sent();
         let frame = Frame::ResetStream { stream: id.into(), code: code.code().into(), size: stream.outgoing.sent() };
         return Some((frame, Control::Reset(id)));
     }
-    if let Some(code) = stream.owes_stop.take() {
+    if let Some(code) = stream.own.owes_stop.take() {
         return Some((Frame::StopSending { stream: id.into(), code: code.into() }, Control::StopSending(id)));
     }
-    if std::mem::take(&mut stream.owes_window) {
-        let size = stream.tuning.resized(now, srtt, stream.incoming.buffer());
+    if std::mem::take(&mut stream.own.owes_window) {
+        let size = stream.own.tuning.resized(now, srtt, stream.incoming.buffer());
         stream.incoming.grow(size);
         stream.incoming.owe_window();
         if let Some(limit) = stream.incoming.take_window() {
@@ -145,6 +145,6 @@ fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -
         return stream_control(streams, now, srtt);
     }
     let limit = stream.outgoing.limit();
-    stream.complained = Some(limit);
+    stream.own.complained = Some(limit);
     Some((Frame::StreamDataBlocked { stream: id.into(), limit }, Control::StreamDataBlocked(id)))
 }

@@ -121,7 +121,7 @@ impl Connection {
             outcomes: &self.outcomes,
             is_persistent,
         };
-        let until = self.streams.main().outgoing.sent();
+        let until = self.streams.table.main().outgoing.sent();
         if marks > 0 {
             let (largest, next) = (news.largest_acknowledged.unwrap_or(0), news.next_number);
             self.congestion.note_marked(marks * self.config.datagram);
@@ -149,7 +149,7 @@ impl Connection {
         for (_, packet) in acknowledged.drain(..) {
             let Content { crypto, controls, reports, .. } = &packet.content;
             for piece in packet.content.pieces() {
-                if let Some(stream) = self.streams.get_mut(piece.id) {
+                if let Some(stream) = self.streams.table.get_mut(piece.id) {
                     self.counters.acknowledged += stream.outgoing.on_acked(piece);
                 }
             }
@@ -175,7 +175,7 @@ impl Connection {
         for lost in lost.drain(..) {
             let packet = lost.packet;
             for piece in packet.content.pieces() {
-                if let Some(stream) = self.streams.get_mut(piece.id) {
+                if let Some(stream) = self.streams.table.get_mut(piece.id) {
                     stream.outgoing.on_lost(piece);
                 }
             }

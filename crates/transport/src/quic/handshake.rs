@@ -15,10 +15,11 @@
 //! A client sends data one round trip after it began. A server sends at most three times what it has received until a Handshake packet
 //! shows that the client's address is its own (RFC 9000, §8.1). It sends no data before the handshake is complete.
 
-use super::connection::{Connection, Phase, Side};
+use super::connection::{Connection, Phase};
 use super::settings::Config;
 use super::space::{self, Keys};
 use crate::fault::Fault;
+use crate::streams::Side;
 use acklab_base::{Bytes, Duration, Event, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

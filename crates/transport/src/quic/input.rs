@@ -1,8 +1,9 @@
 //! A datagram arrives.
 
-use super::connection::{Connection, Phase, Side};
+use super::connection::{Connection, Phase};
 use super::space::{self, Keys};
 use crate::ack::Reason;
+use crate::streams::Side;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
 

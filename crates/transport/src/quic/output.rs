@@ -4,7 +4,7 @@
 //! come first, then what must be said of the connection, then octets of streams. An ACK that is due waits neither for the window nor for
 //! pacing; one that is not due yet leaves with whatever else does.
 
-use super::connection::{Connection, Phase, Side};
+use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
 use super::sent::Content;
 use super::space;
@@ -12,6 +12,7 @@ use crate::ack::Reason;
 use crate::cc::{self, Position};
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::packets;
+use crate::streams::Side;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::quic::{
     Crypto, Datagram, Frame, Frames, Header, LEAST_INITIAL, LEAST_SAMPLED, Long, LongKind, Packet, PacketNumber, Short,
@@ -236,7 +237,7 @@ impl Connection {
     pub(super) fn has_due(&self, id: space::Id) -> bool {
         let has_crypto = self.spaces[id].crypto.has_due();
         match id {
-            space::Id::Application => self.streams.have_due(self.credit.left()) || self.has_control(),
+            space::Id::Application => self.streams.table.have_due(self.credit.left()) || self.has_control(),
             space::Id::Initial | space::Id::Handshake => has_crypto,
         }
     }
@@ -251,7 +252,7 @@ impl Connection {
             space.crypto.repeat(&piece);
         }
         for piece in pieces {
-            if let Some(stream) = self.streams.get_mut(piece.id) {
+            if let Some(stream) = self.streams.table.get_mut(piece.id) {
                 stream.outgoing.repeat(&piece);
             }
         }
@@ -316,7 +317,7 @@ impl Connection {
         let (mut octets, mut repeats) = (0, false);
         loop {
             let fresh = self.credit.left();
-            let Some(stream) = self.streams.next_due(fresh) else { break };
+            let Some(stream) = self.streams.table.next_due(fresh) else { break };
             let header = Frame::stream_header(stream.id().into(), stream.outgoing.next_offset());
             let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else {
                 if stream.outgoing.has_due_within(fresh) {

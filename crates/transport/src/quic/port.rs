@@ -1,114 +1,55 @@
 //! Where applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0. More streams have the same verbs, with their ids.
+//! The [`StreamPort`] is that of stream 0; more streams have [the same operations](StreamOperations).
 
 use super::connection::{Connection, Phase};
-use crate::streams::ResetCode;
+use super::streams::Control;
+use crate::streams::{Multiplexed, NoStream, ResetCode, StreamOperations, Table};
 use acklab_base::{Instant, StreamPort};
 
-/// A stream is not known, or the peer does not let another be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoStream;
+impl Multiplexed for Connection {
+    type Own = Control;
+
+    #[inline]
+    fn table(&self) -> &Table<Control> {
+        &self.streams.table
+    }
+
+    #[inline]
+    fn table_mut(&mut self) -> &mut Table<Control> {
+        &mut self.streams.table
+    }
+
+    #[inline]
+    fn stir(&mut self) {
+        self.output.stir();
+    }
+
+    fn open_next(&mut self) -> Option<u32> {
+        if self.phase == Phase::Established { self.streams.open() } else { None }
+    }
+
+    fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
+        let before = self.delivered_of(stream);
+        let octets = self.streams.read(stream, most)?;
+        self.offer.on_read(self.delivered_of(stream) - before);
+        self.stir();
+        self.close_if_done(now);
+        Some(octets)
+    }
+}
 
 impl Connection {
-    /// Opens a bidirectional stream. Returns its id.
-    ///
-    /// # Errors
-    /// If the peer lets no more be opened, or the connection is not open.
-    pub fn open_stream(&mut self) -> Result<u32, NoStream> {
-        if self.phase != Phase::Established {
-            return Err(NoStream);
-        }
-        self.streams.open().ok_or(NoStream)
-    }
-
-    /// The ids of all streams.
-    pub fn stream_ids(&self) -> impl Iterator<Item = u32> {
-        self.streams.iter().map(super::streams::Stream::id)
-    }
-
-    /// Writes so many octets to a stream. Returns how many were taken.
-    ///
-    /// # Errors
-    /// If there is no such stream.
-    pub fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream> {
-        self.output.stir();
-        Ok(self.streams.get_mut(stream).ok_or(NoStream)?.outgoing.write(octets))
-    }
-
-    /// No more will be written to a stream; its other half is left as it is.
-    ///
-    /// # Errors
-    /// If there is no such stream.
-    pub fn close_stream(&mut self, stream: u32) -> Result<(), NoStream> {
-        self.output.stir();
-        self.streams.get_mut(stream).ok_or(NoStream)?.outgoing.close();
-        Ok(())
-    }
-
-    /// No more of a stream is sent, not even again (RFC 9000, §3.1).
-    ///
-    /// # Errors
-    /// If there is no such stream.
-    pub fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream> {
-        self.output.stir();
-        self.streams.get_mut(stream).ok_or(NoStream)?.outgoing.reset(ResetCode::Application(code));
-        Ok(())
-    }
-
-    /// No more of a stream will be read, so the peer is asked to send no more (RFC 9000, §3.5).
+    /// Asks the peer to send no more of a stream, of which no more will be read (RFC 9000, §3.5).
     ///
     /// # Errors
     /// If there is no such stream.
     pub fn stop_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream> {
-        self.output.stir();
-        let stream = self.streams.get_mut(stream).ok_or(NoStream)?;
+        let stream = self.streams.table.get_mut(stream).ok_or(NoStream)?;
         let code = ResetCode::Application(code).code();
-        (stream.owes_stop, stream.stop_code) = (Some(code), Some(code));
+        (stream.own.owes_stop, stream.own.stop_code) = (Some(code), Some(code));
+        self.stir();
         Ok(())
-    }
-
-    /// Reads at most so many octets of a stream. Returns how many were read.
-    ///
-    /// # Errors
-    /// If there is no such stream.
-    pub fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream> {
-        let before = self.delivered_of(stream);
-        let octets = self.streams.read(stream, most).ok_or(NoStream)?;
-        self.offer.on_read(self.delivered_of(stream) - before);
-        self.output.stir();
-        self.close_if_done(now);
-        Ok(octets)
-    }
-
-    /// Octets of a stream that may be read now.
-    #[must_use]
-    pub fn readable_of(&self, stream: u32) -> u64 {
-        self.streams.get(stream).map_or(0, |stream| stream.incoming.readable())
-    }
-
-    /// Octets of a stream that have arrived, in order or not.
-    #[must_use]
-    pub fn received_of(&self, stream: u32) -> u64 {
-        self.streams.get(stream).map_or(0, |stream| stream.incoming.received())
-    }
-
-    /// Octets of a stream that its application has been given, in order.
-    #[must_use]
-    pub fn delivered_of(&self, stream: u32) -> u64 {
-        self.streams.get(stream).map_or(0, |stream| stream.incoming.delivered())
-    }
-
-    /// Has everything been read of a stream that will ever come?
-    #[must_use]
-    pub fn is_stream_at_end(&self, stream: u32) -> bool {
-        self.streams.get(stream).is_some_and(|stream| stream.incoming.is_at_end())
-    }
-
-    /// Why the peer has reset a stream, if it has.
-    #[must_use]
-    pub fn reset_of(&self, stream: u32) -> Option<ResetCode> {
-        self.streams.get(stream)?.incoming.reset_code().map(ResetCode::of)
     }
 }
 
@@ -125,26 +66,21 @@ impl StreamPort for Connection {
 
     #[inline]
     fn room(&self) -> u64 {
-        self.streams.main().outgoing.room()
+        self.room_of(0)
     }
 
     #[inline]
     fn write(&mut self, _now: Instant, octets: u64) -> u64 {
-        let taken = self.streams.main_mut().outgoing.write(octets);
-        if taken > 0 {
-            self.output.stir();
-        }
-        taken
+        self.write_to(0, octets).unwrap_or(0)
     }
 
     fn close(&mut self, _now: Instant) {
-        self.streams.main_mut().outgoing.close();
-        self.output.stir();
+        _ = self.close_stream(0);
     }
 
     fn truncate(&mut self, now: Instant) {
-        self.streams.main_mut().outgoing.truncate();
-        self.output.stir();
+        self.streams.table.main_mut().outgoing.truncate();
+        self.stir();
         self.note_finished(now);
     }
 

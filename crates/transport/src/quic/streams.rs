@@ -3,11 +3,9 @@
 //! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional streams are not offered. Streams that
 //! have something to send take turns, packet by packet. The port of an application is that of stream 0, which is there from the start.
 
-use super::connection::Side;
 use super::flow::{self, Tuning};
 use super::settings::Config;
-use crate::streams::{Incoming, Outgoing, Violation};
-use crate::tcp::receiver::Reading;
+use crate::streams::{Side, Table, Violation};
 use acklab_wire::quic::TransportError;
 
 impl From<Violation> for TransportError {
@@ -19,12 +17,9 @@ impl From<Violation> for TransportError {
     }
 }
 
-/// Both halves of a stream.
+/// What is kept of a stream besides its halves.
 #[derive(Debug)]
-pub(super) struct Stream {
-    id: u32,
-    pub(super) outgoing: Outgoing,
-    pub(super) incoming: Incoming,
+pub(crate) struct Control {
     pub(super) tuning: Tuning,
     /// The peer is to be told the window.
     pub(super) owes_window: bool,
@@ -36,18 +31,26 @@ pub(super) struct Stream {
     pub(super) stop_code: Option<u32>,
 }
 
-impl Stream {
-    pub(super) const fn id(&self) -> u32 {
-        self.id
+impl Control {
+    const fn new(largest_window: u64) -> Self {
+        let tuning = Tuning::new(largest_window);
+        Self { tuning, owes_window: false, complained: None, owes_stop: None, stop_code: None }
     }
+}
 
+pub(super) type Stream = crate::streams::Stream<Control>;
+
+impl Stream {
     /// Does the window of the peer hold back sending, and does it not know?
     fn owes_complaint(&self) -> bool {
-        self.outgoing.is_blocked() && self.complained != Some(self.outgoing.limit())
+        self.outgoing.is_blocked() && self.own.complained != Some(self.outgoing.limit())
     }
 
     fn has_control(&self) -> bool {
-        self.owes_window || self.owes_stop.is_some() || self.outgoing.due_reset().is_some() || self.owes_complaint()
+        self.own.owes_window
+            || self.own.owes_stop.is_some()
+            || self.outgoing.due_reset().is_some()
+            || self.owes_complaint()
     }
 
     /// Have both halves ended?
@@ -57,79 +60,43 @@ impl Stream {
 
     /// The application has been given octets.
     fn note_read(&mut self) {
-        self.owes_window |= flow::is_worth_telling(self.incoming.released(), self.incoming.buffer());
+        self.own.owes_window |= flow::is_worth_telling(self.incoming.released(), self.incoming.buffer());
     }
 }
 
-/// All streams, by their ids.
+/// All streams.
 #[derive(Debug)]
 pub(super) struct Streams {
-    side: Side,
-    all: Vec<Stream>,
-    /// Which of them is to send first.
-    turn: usize,
-    send_buffer: u64,
-    windows: (u64, u64),
-    reading: Reading,
+    pub(super) table: Table<Control>,
+    /// The largest window of a stream.
+    largest_window: u64,
     /// How many streams the peer may have open at a time, and how many it was allowed to open in all.
     concurrent: u64,
     offered: u64,
     /// How many streams the peer lets this end open.
     allowed: u64,
-    /// The window with which the peer lets a stream begin.
-    first_window: u64,
-    /// Octets that have arrived on all streams.
-    received: u64,
 }
 
 impl Streams {
     pub(super) fn new(side: Side, config: &Config) -> Self {
-        let windows = (config.flow_control.initial().0, config.flow_control.largest().0);
-        let mut streams = Self {
-            side,
-            all: Vec::new(),
-            turn: 0,
-            send_buffer: config.send_buffer.get(),
-            windows,
-            reading: Reading::AtOnce,
+        let (window, largest_window) = (config.flow_control.initial().0, config.flow_control.largest().0);
+        Self {
+            table: Table::new(side, config.send_buffer.get(), window, Control::new(largest_window)),
+            largest_window,
             concurrent: config.streams.into(),
             offered: config.streams.into(),
             allowed: 0,
-            first_window: 0,
-            received: 0,
-        };
-        streams.add(0);
-        streams
-    }
-
-    /// To be said before the connection opens.
-    pub(super) fn set_reading(&mut self, reading: Reading) {
-        self.reading = reading;
-        for stream in &mut self.all {
-            stream.incoming = Incoming::new(reading, self.windows.0);
         }
     }
 
-    fn add(&mut self, id: u32) -> usize {
-        let stream = Stream {
-            id,
-            outgoing: Outgoing::new(id, self.send_buffer, self.first_window),
-            incoming: Incoming::new(self.reading, self.windows.0),
-            tuning: Tuning::new(self.windows.1),
-            owes_window: false,
-            complained: None,
-            owes_stop: None,
-            stop_code: None,
-        };
-        let place = self.all.partition_point(|stream| stream.id < id);
-        self.all.insert(place, stream);
-        place
+    fn add(&mut self, id: u32) -> &mut Stream {
+        self.table.add(id, Control::new(self.largest_window))
     }
 
     /// What the peer offers in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u64) {
-        (self.first_window, self.allowed) = (window, self.allowed.max(streams));
-        self.all.iter_mut().for_each(|stream| stream.outgoing.on_window(window));
+        self.allowed = self.allowed.max(streams);
+        self.table.set_first_window(window);
     }
 
     /// The peer lets more streams be opened.
@@ -139,44 +106,13 @@ impl Streams {
 
     /// Opens a stream, if the peer lets it. Returns its id.
     pub(super) fn open(&mut self) -> Option<u32> {
-        let last = self.all.iter().rev().find(|stream| self.side.opens(stream.id.into()));
-        let id = last.map_or(self.side.first_id(), |last| last.id + 4);
+        let side = self.table.side;
+        let id = self.table.of_side(side).next_back().map_or(side.first_id(), |last| last.id() + 4);
         if u64::from(id / 4) >= self.allowed {
             return None;
         }
         self.add(id);
         Some(id)
-    }
-
-    /// The stream that applications know as that of the connection.
-    #[inline]
-    pub(super) fn main(&self) -> &Stream {
-        &self.all[0]
-    }
-
-    #[inline]
-    pub(super) fn main_mut(&mut self) -> &mut Stream {
-        &mut self.all[0]
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<&Stream> {
-        self.place(id).map(|place| &self.all[place])
-    }
-
-    #[inline]
-    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Stream> {
-        self.place(id).map(|place| &mut self.all[place])
-    }
-
-    #[inline]
-    fn place(&self, id: u32) -> Option<usize> {
-        // Most connections have one.
-        if id == 0 { Some(0) } else { self.all.binary_search_by_key(&id, |stream| stream.id).ok() }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
-        self.all.iter()
     }
 
     /// The stream of this id, of which the peer speaks and which it opens if it is new.
@@ -185,19 +121,15 @@ impl Streams {
         if id & 2 != 0 {
             return Err(TransportError::StreamLimit);
         }
-        let is_own = self.side.opens(id);
+        let is_own = self.table.side.opens(id);
         if !is_own && id / 4 >= self.offered {
             return Err(TransportError::StreamLimit);
         }
         let id = u32::try_from(id).map_err(|_| TransportError::StreamState)?;
-        match self.place(id) {
-            Some(place) => Ok(&mut self.all[place]),
-            None if is_own => Err(TransportError::StreamState),
-            None => {
-                let place = self.add(id);
-                Ok(&mut self.all[place])
-            }
+        if self.table.get(id).is_none() {
+            return if is_own { Err(TransportError::StreamState) } else { Ok(self.add(id)) };
         }
+        self.table.get_mut(id).ok_or(TransportError::StreamState)
     }
 
     /// Octets have arrived. Returns by how much the highest offset grew, and how many octets the application has been given.
@@ -221,7 +153,7 @@ impl Streams {
         let fresh = stream.incoming.insert(start, end, is_end);
         stream.note_read();
         let grown = (stream.incoming.highest() - highest, stream.incoming.delivered() - delivered);
-        self.received += fresh;
+        self.table.received += fresh;
         Ok(grown)
     }
 
@@ -248,7 +180,7 @@ impl Streams {
 
     /// The application reads. Returns how much it was.
     pub(super) fn read(&mut self, id: u32, most: u64) -> Option<u64> {
-        let stream = self.get_mut(id)?;
+        let stream = self.table.get_mut(id)?;
         if stream.incoming.reset_code().is_some() {
             return Some(0);
         }
@@ -257,41 +189,19 @@ impl Streams {
         Some(octets)
     }
 
-    /// Octets that have arrived on all streams, each counted once.
-    #[inline]
-    pub(super) const fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Has any stream something that may be sent, with at most `fresh` octets that were never sent?
-    #[inline]
-    pub(super) fn have_due(&self, fresh: u64) -> bool {
-        self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
-    }
-
     /// Has any stream something that was never sent?
     pub(super) fn have_new(&self) -> bool {
-        self.all.iter().any(|stream| stream.outgoing.has_new())
-    }
-
-    /// The stream whose turn it is, if any has something to send.
-    #[inline]
-    pub(super) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream> {
-        let count = self.all.len();
-        let mut places = (0..count).map(|step| (self.turn + step) % count);
-        let place = places.find(|place| self.all[*place].outgoing.has_due_within(fresh))?;
-        self.turn = (place + 1) % count;
-        Some(&mut self.all[place])
+        self.table.iter().any(|stream| stream.outgoing.has_new())
     }
 
     /// Is a frame due that speaks of a stream?
     pub(super) fn have_control(&self) -> bool {
-        self.all.iter().any(Stream::has_control)
+        self.table.iter().any(Stream::has_control)
     }
 
     /// The first stream of which a frame is due.
     pub(super) fn with_control(&self) -> Option<u32> {
-        self.all.iter().find(|stream| stream.has_control()).map(|stream| stream.id)
+        self.table.iter().find(|stream| stream.has_control()).map(Stream::id)
     }
 
     /// May the peer be allowed to open more streams, because half of those that it was allowed are over?
@@ -306,18 +216,9 @@ impl Streams {
     }
 
     fn limit(&self) -> u64 {
-        let over = self.all.iter().filter(|stream| !self.side.opens(stream.id.into()) && stream.is_over()).count();
+        let peer = if self.table.side == Side::Client { Side::Server } else { Side::Client };
+        let over = self.table.of_side(peer).filter(|stream| stream.is_over()).count();
         self.concurrent + over as u64
-    }
-
-    /// Has everything been sent and acknowledged that this end will ever send?
-    pub(super) fn all_sent(&self) -> bool {
-        self.all.iter().all(|stream| stream.outgoing.is_finished())
-    }
-
-    /// Has everything arrived and been read that will ever come?
-    pub(super) fn all_received(&self) -> bool {
-        self.all.iter().all(|stream| stream.incoming.is_at_end())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::connection::Connection;
 use super::space;
-use crate::ack::Reason;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::Pdu as _;
@@ -17,18 +16,16 @@ impl Endpoint for Connection {
     #[inline]
     fn vitals(&self) -> Vitals {
         let (estimator, window) = (&self.estimator, &self.congestion.window);
-        let main = self.streams.main();
+        let main = self.streams.table.main();
         Vitals {
             window: Some(window.cwnd),
-            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
-            rtt_samples: estimator.samples(),
-            latest_rtt: estimator.latest(),
-            smoothed_rtt: estimator.srtt(),
             written: main.outgoing.written(),
             acknowledged: main.outgoing.una(),
-            received: self.streams.received(),
-            read: Some(main.incoming.delivered()),
+            received: self.streams.table.received,
+            read: Some(self.streams.table.delivered()),
+            ..estimator.vitals()
         }
     }
 
@@ -40,7 +37,7 @@ impl Endpoint for Connection {
     #[inline]
     fn offset(&self, datagram: &Datagram) -> u64 {
         let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
-        datagram.frames().find_map(offset).unwrap_or_else(|| self.streams.main().outgoing.una())
+        datagram.frames().find_map(offset).unwrap_or_else(|| self.streams.table.main().outgoing.una())
     }
 
     #[inline]
@@ -54,7 +51,7 @@ impl Endpoint for Connection {
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        let (sent, congestion, arrived) = (&self.counters, &self.congestion.counters, &self.acks.counters);
+        let (sent, arrived) = (&self.counters, &self.acks.counters);
         let duplicates = self.spaces.iter().map(|space| space.arrived.duplicates).sum();
         for (name, unit, count) in [
             (counter::DATA_PACKETS, "packets", sent.packets),
@@ -62,19 +59,16 @@ impl Endpoint for Connection {
             (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
             (counter::TIMEOUTS, "", sent.timeouts),
             (counter::TAIL_LOSS_PROBES, "", sent.probes),
-            (counter::UNDONE_REDUCTIONS, "", congestion.undone),
             (counter::MARK_REDUCTIONS, "", sent.mark_reductions),
             (counter::MARKED_BYTES, "B", sent.marked * self.config.datagram),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
             (counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged),
-            (counter::RECOVERIES, "", congestion.recoveries),
-            (counter::RECOVERY_TIME, "ns", congestion.recovery_time.as_nanos()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::REORDERED_PACKETS, "packets", arrived.reordered),
             (counter::DUPLICATE_PACKETS, "packets", duplicates),
             (counter::MARKED_PACKETS, "packets", arrived.marked),
             (counter::ACKS_SENT, "packets", self.output.acks),
-            (counter::DELIVERED_BYTES, "B", self.streams.main().incoming.delivered()),
+            (counter::DELIVERED_BYTES, "B", self.streams.table.delivered()),
             ("datagrams", "packets", self.output.datagrams),
             ("packets_declared_lost", "packets", sent.lost),
             ("packets_lost_needlessly", "packets", sent.spurious),
@@ -86,15 +80,13 @@ impl Endpoint for Connection {
         ] {
             to(name, unit, CounterValue::Count(count));
         }
+        self.congestion.counters.report(to);
         let rtt_min = self.estimator.min().map(|rtt| rtt.as_nanos() as f64);
         to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
     }
 
     fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
-        let acknowledger = &self.acks.acknowledger;
-        for (index, count) in acknowledger.counts().iter().enumerate() {
-            to(acknowledger.reason_name(Reason::of_index(index)), *count);
-        }
+        self.acks.acknowledger.report_reasons(to);
     }
 
     #[inline]

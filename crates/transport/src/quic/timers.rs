@@ -1,8 +1,9 @@
 //! Time passes: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8), the idle timeout.
 
-use super::connection::{Connection, Phase, Side};
+use super::connection::{Connection, Phase};
 use super::space;
 use crate::recovery::packets::timeout::probe_timeout;
+use crate::streams::Side;
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::quic::LEAST_INITIAL;
 

@@ -1,6 +1,6 @@
 //! The smoothed round-trip time (RFC 6298, §2).
 
-use acklab_base::Duration;
+use acklab_base::{Duration, Vitals};
 
 /// How the deviation follows the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +96,14 @@ impl Estimator {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.srtt)
+    }
+
+    /// The round-trip times among the vitals of an endpoint; the rest is empty.
+    #[must_use]
+    #[inline]
+    pub fn vitals(&self) -> Vitals {
+        let (rtt_samples, latest_rtt) = (self.samples(), self.latest());
+        Vitals { rtt_samples, latest_rtt, smoothed_rtt: self.srtt(), ..Vitals::default() }
     }
 
     /// 4 · RTTVAR, K · RTTVAR of RFC 6298, §2.3.

@@ -181,10 +181,6 @@ impl Outgoing {
         self.asks_for_window && self.is_blocked()
     }
 
-    pub(crate) const fn id(&self) -> u32 {
-        self.id
-    }
-
     /// Has it anything that may be sent?
     #[inline]
     pub(crate) fn has_due(&self) -> bool {

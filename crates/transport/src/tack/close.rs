@@ -1,12 +1,12 @@
 //! Closing a connection.
 //!
 //! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both ends have closed every stream, sent
-//! all of it and received all of it, the opener says that the connection is over; either may say so before, with a code. A Close is
+//! all of it and received all of it, the client says that the connection is over; either may say so before, with a code. A Close is
 //! repeated until it is answered by another, or for the tenth time. Whoever speaks to a closed connection is told again.
 
 use super::connection::{Connection, Phase};
-use super::streams::Side;
 use crate::recovery::alarm::Alarm;
+use crate::streams::Side;
 use acklab_base::{Event, Instant};
 use acklab_wire::tack::{Frame, Packet};
 
@@ -53,11 +53,11 @@ impl Connection {
         self.events.push_back(Event::Other { name: "closed", value: code.into() });
     }
 
-    /// The opener says that all is done.
+    /// The client says that all is done.
     #[inline]
     pub(super) fn close_if_done(&mut self) {
-        let is_done = self.is_finished && self.side == Side::Opener && self.phase == Phase::Established;
-        if is_done && self.streams.all_received() {
+        let is_done = self.is_finished && self.side == Side::Client && self.phase == Phase::Established;
+        if is_done && self.streams.table.all_received() {
             self.abort(DONE);
         }
     }

@@ -5,10 +5,11 @@ use super::receiver::Receiver;
 use super::refusal::Refusals;
 use super::sender::Sender;
 use super::settings::Settings;
-use super::streams::{Side, Streams};
+use super::streams::Streams;
 use crate::ack::Policy;
 use crate::ack::tack::Law;
 use crate::cc::Controller;
+use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
 use acklab_base::{Event, Instant, Machine};
@@ -60,22 +61,22 @@ pub struct Connection {
 impl Connection {
     /// The end that opens the connection. `name` names its random streams.
     #[must_use]
-    pub fn opener(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
-        Self::new(Side::Opener, settings, controller, policy, seed, name)
+    pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Client, settings, controller, policy, seed, name)
     }
 
     /// The end that is opened. `name` names its random streams.
     #[must_use]
-    pub fn answerer(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
-        Self::new(Side::Answerer, settings, controller, policy, seed, name)
+    pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+        Self::new(Side::Server, settings, controller, policy, seed, name)
     }
 
     fn new(side: Side, settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
-        let (end, phase) = match side {
-            Side::Opener => ("opener", Phase::Idle),
-            Side::Answerer => ("answerer", Phase::Listening),
+        let phase = match side {
+            Side::Client => Phase::Idle,
+            Side::Server => Phase::Listening,
         };
-        let mut random = seed.stream(&format!("flow/{name}/{end}"));
+        let mut random = seed.stream(&format!("flow/{name}/{}", side.name()));
         // Zero is no connection yet.
         let local = ConnectionId(random.below(u64::MAX) + 1);
         Self {
@@ -100,7 +101,7 @@ impl Connection {
     /// This end, whose application reads so. To be said before the connection opens.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
-        self.streams.set_reading(reading);
+        self.streams.table.set_reading(reading);
         self
     }
 
@@ -136,7 +137,7 @@ impl Connection {
 
     /// All octets and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self) {
-        if !self.is_finished && self.streams.main().outgoing.is_closed() && self.streams.all_sent() {
+        if !self.is_finished && self.streams.table.main().outgoing.is_closed() && self.streams.table.all_sent() {
             self.is_finished = true;
             self.events.push_back(Event::Finished);
             self.sender.probe.on_window();

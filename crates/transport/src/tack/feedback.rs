@@ -148,7 +148,7 @@ impl Connection {
         for (_, packet) in sender.acknowledged.drain(..) {
             let Content { piece, control } = packet.content;
             if let Some(piece) = piece {
-                if let Some(stream) = self.streams.get_mut(piece.id) {
+                if let Some(stream) = self.streams.table.get_mut(piece.id) {
                     stream.outgoing.on_acked(&piece);
                 }
                 sender.ecn.on_acknowledged();
@@ -158,7 +158,7 @@ impl Connection {
                 }
             }
             if let Some(Control::Reset(id)) = control
-                && let Some(stream) = self.streams.get_mut(id)
+                && let Some(stream) = self.streams.table.get_mut(id)
             {
                 stream.outgoing.on_reset_acked();
             }
@@ -166,14 +166,14 @@ impl Connection {
         for lost in sender.lost.drain(..) {
             let Content { piece, control } = lost.packet.content;
             if let Some(piece) = piece
-                && let Some(stream) = self.streams.get_mut(piece.id)
+                && let Some(stream) = self.streams.table.get_mut(piece.id)
             {
                 stream.outgoing.on_lost(&piece);
             }
             match control {
                 Some(Control::Sync) => sender.synced.on_lost(),
                 Some(Control::Reset(id)) => {
-                    if let Some(stream) = self.streams.get_mut(id) {
+                    if let Some(stream) = self.streams.table.get_mut(id) {
                         stream.outgoing.on_reset_lost();
                     }
                 }
@@ -217,7 +217,7 @@ impl Connection {
         };
         for change in sender.congestion.on_feedback(&news) {
             let event = match change {
-                Change::Entered => Event::RecoveryEntered { until: self.streams.main().outgoing.sent() },
+                Change::Entered => Event::RecoveryEntered { until: self.streams.table.main().outgoing.sent() },
                 Change::Exited => Event::RecoveryExited,
                 Change::Undone => Event::Undone,
             };
@@ -242,7 +242,7 @@ impl Connection {
         let (largest, in_flight) = (sender.board.largest_acknowledged().unwrap_or(0), sender.in_flight());
         if sender.congestion.on_mark(now, in_flight, largest, sender.board.next_number()) {
             sender.counters.mark_reductions += 1;
-            self.events.push_back(Event::WindowReduced { until: self.streams.main().outgoing.sent() });
+            self.events.push_back(Event::WindowReduced { until: self.streams.table.main().outgoing.sent() });
         }
     }
 

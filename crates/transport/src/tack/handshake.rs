@@ -1,15 +1,15 @@
-//! Opening a connection: Open, Accept, and the first packet that knows the answerer's connection id.
+//! Opening a connection: Open, Accept, and the first packet that knows the server's connection id.
 //!
-//! An Open is addressed to connection 0, for there is none yet, and names the opener's id. The Accept names the answerer's, echoes the
-//! time of departure of the Open and tells how long ago it came, so that the opener has its first round trip (Li et al., SIGCOMM 2020,
-//! Figure 4a) even if either was sent twice. What comes addressed to the answerer's id then shows that the Accept has arrived. Both are
+//! An Open is addressed to connection 0, for there is none yet, and names the client's id. The Accept names the server's, echoes the
+//! time of departure of the Open and tells how long ago it came, so that the client has its first round trip (Li et al., SIGCOMM 2020,
+//! Figure 4a) even if either was sent twice. What comes addressed to the server's id then shows that the Accept has arrived. Both are
 //! repeated by the probe timeout.
 
 use super::connection::{Connection, Phase};
 use super::refusal::Refusal;
-use super::streams::Side;
 use super::timing::RoundTrips;
 use crate::ack::Reason;
+use crate::streams::Side;
 use acklab_base::{Event, Instant};
 use acklab_wire::tack::{ConnectionId, Frame, Parameters, Timestamp, time::micros};
 
@@ -61,11 +61,11 @@ impl Connection {
         (self.handshake.sent, self.handshake.sent_at) = (self.handshake.sent + 1, now);
         let (source, parameters) = (self.local, self.parameters());
         match (self.side, self.handshake.opened) {
-            (Side::Opener, _) => Some(Frame::Open { source, parameters }),
-            (Side::Answerer, Some((echo, at))) => {
+            (Side::Client, _) => Some(Frame::Open { source, parameters }),
+            (Side::Server, Some((echo, at))) => {
                 Some(Frame::Accept { source, parameters, echo, delay: micros(now.since(at)) })
             }
-            (Side::Answerer, None) => None,
+            (Side::Server, None) => None,
         }
     }
 
@@ -83,8 +83,8 @@ impl Connection {
                 self.remote = source;
                 self.agree(parameters);
             }
-            // The opener has not heard the answer.
-            Phase::Accepting | Phase::Established if self.side == Side::Answerer && source == self.remote => {}
+            // The client has not heard the server.
+            Phase::Accepting | Phase::Established if self.side == Side::Server && source == self.remote => {}
             _ => return Err(Refusal::Phase),
         }
         if self.phase == Phase::Accepting {
@@ -106,8 +106,8 @@ impl Connection {
     ) -> Result<(), Refusal> {
         match self.phase {
             Phase::Opening => {}
-            // The answerer has not heard that this end knows.
-            Phase::Established if self.side == Side::Opener && source == self.remote => {
+            // The server has not heard that this end knows.
+            Phase::Established if self.side == Side::Client && source == self.remote => {
                 self.receiver.acknowledger.demand(now, Reason::Handshake);
                 return Ok(());
             }
@@ -129,7 +129,7 @@ impl Connection {
         self.output.limit_packets(parameters.packet.into());
     }
 
-    /// Something has come that is addressed to this end's id: the opener has heard the answer.
+    /// Something has come that is addressed to this end's id: the client has heard the server.
     pub(super) fn confirm(&mut self, now: Instant) {
         if self.phase != Phase::Accepting {
             return;

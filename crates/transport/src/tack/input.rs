@@ -4,8 +4,8 @@ use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::receiver::Arrived;
 use super::refusal::Refusal;
-use super::streams::Side;
 use crate::ack::Reason;
+use crate::streams::Side;
 use acklab_base::Instant;
 use acklab_wire::tack::{Frame, Packet, Timestamp};
 
@@ -67,7 +67,7 @@ impl Connection {
             let is_of_peer = |frame: &Frame| matches!(frame, Frame::Open { source, .. } if *source == self.remote);
             return match self.phase {
                 Phase::Listening => Ok(()),
-                _ if self.side == Side::Answerer && packet.frames.iter().any(is_of_peer) => Ok(()),
+                _ if self.side == Side::Server && packet.frames.iter().any(is_of_peer) => Ok(()),
                 _ => Err(Refusal::Phase),
             };
         }
@@ -110,8 +110,8 @@ impl Connection {
         let Arrival { now, arrived, departed, number } = *arrival;
         match frame {
             Frame::Stream(stream) => {
-                let had_all =
-                    stream.is_end && self.streams.get(stream.id).is_some_and(|known| known.incoming.is_finished());
+                let had_all = stream.is_end
+                    && self.streams.table.get(stream.id).is_some_and(|known| known.incoming.is_finished());
                 self.streams.insert(stream.id, stream.offset, stream.end(), stream.is_end);
                 if stream.is_end && !had_all {
                     self.receiver.acknowledger.demand(now, Reason::Fin);

@@ -3,11 +3,11 @@
 use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::sender::{Content, Control};
-use super::streams::{Piece, Side};
 use crate::ack::Reason;
 use crate::cc::{self, Position};
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::packets;
+use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
@@ -104,12 +104,12 @@ impl Connection {
     fn handshake_packet(&mut self, now: Instant) -> Option<Packet> {
         let frame = self.handshake_frame(now)?;
         self.output.told = now;
-        self.output.acks += u64::from(self.side == Side::Answerer);
+        self.output.acks += u64::from(self.side == Side::Server);
         self.sender.probe.on_sent();
         let content = Content { piece: None, control: Some(Control::Handshake) };
         let packet = packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
         let number = self.sender.board.send(packet, Stamp::default());
-        if self.side == Side::Answerer {
+        if self.side == Side::Server {
             self.receiver.acknowledger.count(Reason::Handshake);
         }
         Some(self.packet(now, number, std::iter::once(frame).collect()))
@@ -200,8 +200,8 @@ impl Connection {
     #[inline]
     fn piece(&mut self, frames: &mut Frames) -> Option<Piece> {
         let room = self.room() - frames.wire_len();
-        let stream = self.streams.next_due()?;
-        let piece = stream.take(room.saturating_sub(Frame::stream_header(stream.id())))?;
+        let stream = self.streams.table.next_due(u64::MAX)?;
+        let piece = stream.outgoing.take(room.saturating_sub(Frame::stream_header(stream.id())))?;
         let Piece { id, start, length, is_end, .. } = piece;
         frames.push(Frame::Stream(Stream { id, offset: start, length, is_end }));
         Some(piece)
@@ -255,7 +255,7 @@ impl Connection {
         }
         if let Some((stream, size, code)) = self.streams.due_reset() {
             frames.push(Frame::Reset { stream, size, code: code.code() });
-            if let Some(stream) = self.streams.get_mut(stream) {
+            if let Some(stream) = self.streams.table.get_mut(stream) {
                 stream.outgoing.on_reset_sent();
             }
             return Some(Control::Reset(stream));
@@ -276,7 +276,7 @@ impl Connection {
     fn repeat_oldest(&mut self) -> bool {
         let oldest = self.sender.board.outstanding().find_map(|(_, packet)| packet.content.piece);
         let Some(piece) = oldest else { return false };
-        let Some(stream) = self.streams.get_mut(piece.id) else { return false };
+        let Some(stream) = self.streams.table.get_mut(piece.id) else { return false };
         stream.outgoing.repeat(&piece);
         stream.outgoing.has_due()
     }

@@ -1,6 +1,6 @@
 //! What is refused of a peer, and how often.
 
-use super::streams::Violation;
+use crate::streams::Violation;
 
 /// Why a packet or a frame is refused. Nothing of it has any effect but this count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

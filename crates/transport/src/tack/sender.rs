@@ -4,13 +4,13 @@ use super::ecn::Validation;
 use super::lists;
 use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
-use super::streams::Piece;
 use super::sync::Synced;
 use super::timing::RoundTrips;
 use crate::cc::{self, Controller};
 use crate::congestion::Congestion;
 use crate::recovery::packets::{Lost, Packet, Packets};
 use crate::recovery::transmission::Transmission;
+use crate::streams::Piece;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{Frame, PktSeq, Tack};
 

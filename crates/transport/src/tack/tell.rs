@@ -1,7 +1,6 @@
 //! What a connection tells of itself.
 
 use super::connection::Connection;
-use crate::ack::Reason;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
 use acklab_wire::tack::{Frame, Packet};
@@ -15,18 +14,16 @@ impl Endpoint for Connection {
     #[inline]
     fn vitals(&self) -> Vitals {
         let (estimator, window) = (self.sender.round_trips.estimator(), &self.sender.congestion.window);
-        let main = self.streams.main();
+        let main = self.streams.table.main();
         Vitals {
             window: Some(window.cwnd),
-            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            threshold: window.threshold(),
             in_flight: Some(self.sender.in_flight()),
-            rtt_samples: estimator.samples(),
-            latest_rtt: estimator.latest(),
-            smoothed_rtt: estimator.srtt(),
             written: self.streams.written(),
             acknowledged: main.outgoing.una(),
-            received: self.streams.received(),
-            read: (!self.streams.has_messages()).then(|| main.incoming.delivered()),
+            received: self.streams.table.received,
+            read: (!self.streams.has_messages()).then(|| self.streams.table.delivered()),
+            ..estimator.vitals()
         }
     }
 
@@ -39,7 +36,7 @@ impl Endpoint for Connection {
     #[inline]
     fn offset(&self, packet: &Packet) -> u64 {
         let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
-        packet.frames.iter().find_map(offset).unwrap_or_else(|| self.streams.main().outgoing.una())
+        packet.frames.iter().find_map(offset).unwrap_or_else(|| self.streams.table.main().outgoing.una())
     }
 
     #[inline]
@@ -53,7 +50,7 @@ impl Endpoint for Connection {
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        let (sent, congestion) = (&self.sender.counters, &self.sender.congestion.counters);
+        let sent = &self.sender.counters;
         let (probe, arrived) = (&self.sender.probe.counters, &self.receiver.counters);
         let late = self.receiver.loss().counters();
         for (name, unit, count) in [
@@ -62,17 +59,14 @@ impl Endpoint for Connection {
             (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
             (counter::TIMEOUTS, "", probe.timeouts),
             (counter::TAIL_LOSS_PROBES, "", probe.probes),
-            (counter::UNDONE_REDUCTIONS, "", congestion.undone),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
             (counter::ACKNOWLEDGED_BYTES, "B", sent.delivered),
-            (counter::RECOVERIES, "", congestion.recoveries),
-            (counter::RECOVERY_TIME, "ns", congestion.recovery_time.as_nanos()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::MARKED_PACKETS, "packets", arrived.ecn.ce.into()),
             (counter::MARKED_BYTES, "B", sent.marked * self.settings.mss()),
             (counter::MARK_REDUCTIONS, "", sent.mark_reductions),
             (counter::ACKS_SENT, "packets", self.output.acks),
-            (counter::DELIVERED_BYTES, "B", self.streams.main().incoming.delivered()),
+            (counter::DELIVERED_BYTES, "B", self.streams.table.delivered()),
             ("tacks", "packets", arrived.tacks),
             ("loss_iacks", "", arrived.loss_iacks),
             ("packets_declared_lost", "packets", late.lost),
@@ -80,6 +74,7 @@ impl Endpoint for Connection {
         ] {
             to(name, unit, CounterValue::Count(count));
         }
+        self.sender.congestion.counters.report(to);
         for (name, count) in self.refusals.iter() {
             to(name, "", CounterValue::Count(count));
         }
@@ -89,10 +84,7 @@ impl Endpoint for Connection {
     }
 
     fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
-        let acknowledger = &self.receiver.acknowledger;
-        for (index, count) in acknowledger.counts().iter().enumerate() {
-            to(acknowledger.reason_name(Reason::of_index(index)), *count);
-        }
+        self.receiver.acknowledger.report_reasons(to);
     }
 
     #[inline]

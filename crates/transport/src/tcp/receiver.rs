@@ -135,12 +135,6 @@ impl Receiver {
         Counters { acks: *self.acknowledger.counts(), ..self.counters }
     }
 
-    /// The name of a reason among [its counts](Counters::acks).
-    #[must_use]
-    pub fn reason_name(&self, reason: Reason) -> &str {
-        self.acknowledger.reason_name(reason)
-    }
-
     /// When the newest data arrived that the last ACK reports.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {

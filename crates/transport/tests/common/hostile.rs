@@ -3,6 +3,7 @@
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Duration, Ecn, Instant, Machine, StreamPort};
 use acklab_transport::ack::Ranges;
+use acklab_transport::streams::StreamOperations;
 use acklab_wire::Pdu;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -10,25 +11,17 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 /// An end of a connection, as the network knows it.
-pub(crate) trait End: Machine<Datagram: Pdu + Clone> + StreamPort + Debug {
-    /// Is the connection open for data?
-    fn is_established(&self) -> bool;
+pub(crate) trait End: Machine<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
     /// Is it over?
     fn is_closed(&self) -> bool;
-    fn open_another(&mut self) -> u32;
-    fn ids(&self) -> Vec<u32>;
-    fn write_on(&mut self, stream: u32, octets: u64) -> u64;
-    fn close_on(&mut self, stream: u32);
-    fn read_on(&mut self, now: Instant, stream: u32, most: u64);
-    fn readable_on(&self, stream: u32) -> u64;
-    fn received_on(&self, stream: u32) -> u64;
-    fn delivered_on(&self, stream: u32) -> u64;
-    fn is_at_end_on(&self, stream: u32) -> bool;
     /// The octets of streams in a packet.
     fn pieces(packet: &Self::Datagram) -> Vec<(u32, Range<u64>)>;
     /// The packet as its octets bring it.
     fn through_octets(packet: &Self::Datagram) -> Self::Datagram;
 }
+
+/// The streams of ends that take part in a test exist.
+const KNOWN: &str = "the stream is known";
 
 /// One input makes no more packets leave than this; more is an endless loop.
 const MOST_AT_ONCE: usize = 100_000;
@@ -113,7 +106,7 @@ impl<E: End> Network<E> {
     }
 
     pub(crate) fn is_established(&self) -> bool {
-        self.ends.iter().all(E::is_established)
+        self.ends.iter().all(E::is_open)
     }
 
     pub(crate) fn are_closed(&self) -> bool {
@@ -129,7 +122,7 @@ impl<E: End> Network<E> {
     }
 
     pub(crate) fn delivered(&self, end: usize, stream: u32) -> u64 {
-        self.ends[end].delivered_on(stream)
+        self.ends[end].delivered_of(stream)
     }
 
     pub(crate) fn state(&self) -> String {
@@ -138,7 +131,7 @@ impl<E: End> Network<E> {
 
     /// The application of an end writes so much to its stream of this place, as fast as there is room, and closes it. Returns its id.
     pub(crate) fn write(&mut self, end: usize, place: usize, octets: u64) -> u32 {
-        let id = if place == 0 { 0 } else { self.ends[end].open_another() };
+        let id = if place == 0 { 0 } else { self.ends[end].open_stream().expect("the peer lets it be opened") };
         self.to_write[end].insert(id, octets);
         self.applications();
         self.poll();
@@ -148,12 +141,13 @@ impl<E: End> Network<E> {
     fn applications(&mut self) {
         for (end, streams) in self.ends.iter_mut().zip(&mut self.to_write) {
             // Nobody answers on streams but the first, so that they are closed once they have ended.
-            let ended: Vec<u32> = end.ids().into_iter().filter(|id| *id > 0 && end.is_at_end_on(*id)).collect();
-            ended.into_iter().for_each(|id| end.close_on(id));
+            let ended: Vec<u32> =
+                end.stream_ids().into_iter().filter(|id| *id > 0 && end.is_stream_at_end(*id)).collect();
+            ended.into_iter().for_each(|id| end.close_stream(id).expect(KNOWN));
             streams.retain(|id, left| {
-                *left -= end.write_on(*id, *left);
+                *left -= end.write_to(*id, *left).expect(KNOWN);
                 if *left == 0 {
-                    end.close_on(*id);
+                    end.close_stream(*id).expect(KNOWN);
                 }
                 *left > 0
             });
@@ -162,15 +156,15 @@ impl<E: End> Network<E> {
 
     pub(crate) fn read(&mut self) {
         let Some(most) = self.reads else { return };
-        for id in self.ends[1].ids() {
-            self.ends[1].read_on(self.now, id, most);
+        for id in self.ends[1].stream_ids() {
+            self.ends[1].read_from(self.now, id, most).expect(KNOWN);
         }
     }
 
     /// When the reader reads on, if it has something to read.
     fn reads_at(&self) -> Option<Instant> {
         self.reads.filter(|most| *most > 0)?;
-        let is_readable = self.ends[1].ids().into_iter().any(|id| self.ends[1].readable_on(id) > 0);
+        let is_readable = self.ends[1].stream_ids().into_iter().any(|id| self.ends[1].readable_of(id) > 0);
         is_readable.then(|| self.now + READ_INTERVAL)
     }
 
@@ -264,12 +258,36 @@ impl<E: End> Network<E> {
         }
         for (end, given) in self.ends.iter().zip(&self.given) {
             for (id, given) in given {
-                let delivered = end.delivered_on(*id);
+                let delivered = end.delivered_of(*id);
                 assert!(delivered <= given.next(), "stream {id}: {delivered} of {} in order", given.next());
-                assert!(end.received_on(*id) <= given.received(), "stream {id}");
+                assert!(end.received_of(*id) <= given.received(), "stream {id}");
             }
         }
     }
+}
+
+/// The network has a day to deliver what is written.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// The first end writes `sizes` to a stream each, the second writes `back` to the first of them. Everything that was written is delivered,
+/// and then `is_over`.
+pub(crate) fn transfer<E: End>(
+    network: &mut Network<E>,
+    sizes: &[u64],
+    back: u64,
+    is_over: impl Fn(&Network<E>) -> bool,
+) -> Result<(), TestCaseError> {
+    let until = Instant::ZERO + PATIENCE;
+    network.open();
+    prop_assert!(network.run(until, Network::is_established), "no handshake: {}", network.state());
+    let streams: Vec<u32> = sizes.iter().enumerate().map(|(index, size)| network.write(0, index, *size)).collect();
+    network.write(1, 0, back);
+    let is_done = |network: &Network<E>| {
+        let there = streams.iter().zip(sizes).all(|(id, size)| network.delivered(1, *id) == *size);
+        there && network.delivered(0, 0) == back && is_over(network)
+    };
+    prop_assert!(network.run(until, is_done), "it does not end: {}", network.state());
+    Ok(())
 }
 
 /// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.

@@ -1,7 +1,6 @@
 //! Ends of QUIC connections in a hostile network.
 
 use crate::hostile::{self, End};
-use acklab_base::Instant;
 use acklab_base::random::Seed;
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
@@ -46,48 +45,8 @@ impl Network {
 }
 
 impl End for Connection {
-    fn is_established(&self) -> bool {
-        self.phase() == Phase::Established
-    }
-
     fn is_closed(&self) -> bool {
         matches!(self.phase(), Phase::Closed(_))
-    }
-
-    fn open_another(&mut self) -> u32 {
-        self.open_stream().expect("the peer lets it be opened")
-    }
-
-    fn ids(&self) -> Vec<u32> {
-        self.stream_ids().collect()
-    }
-
-    fn write_on(&mut self, stream: u32, octets: u64) -> u64 {
-        self.write_to(stream, octets).expect("the stream is open")
-    }
-
-    fn close_on(&mut self, stream: u32) {
-        self.close_stream(stream).expect("the stream is open");
-    }
-
-    fn read_on(&mut self, now: Instant, stream: u32, most: u64) {
-        self.read_from(now, stream, most).expect("the stream is known");
-    }
-
-    fn readable_on(&self, stream: u32) -> u64 {
-        self.readable_of(stream)
-    }
-
-    fn received_on(&self, stream: u32) -> u64 {
-        self.received_of(stream)
-    }
-
-    fn delivered_on(&self, stream: u32) -> u64 {
-        self.delivered_of(stream)
-    }
-
-    fn is_at_end_on(&self, stream: u32) -> bool {
-        self.is_stream_at_end(stream)
     }
 
     fn pieces(packet: &Datagram) -> Vec<(u32, Range<u64>)> {

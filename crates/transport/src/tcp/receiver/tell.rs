@@ -1,7 +1,6 @@
 //! Vitals, counters and events of the receiver.
 
 use super::Receiver;
-use crate::ack::Reason;
 use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
@@ -65,8 +64,6 @@ impl Endpoint for Receiver {
     }
 
     fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
-        for (index, count) in self.counters().acks.iter().enumerate() {
-            to(self.reason_name(Reason::of_index(index)), *count);
-        }
+        self.acknowledger.report_reasons(to);
     }
 }

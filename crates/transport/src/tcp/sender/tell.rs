@@ -17,15 +17,13 @@ impl Endpoint for Sender {
         let (window, rtt) = (self.window(), self.rtt());
         Vitals {
             window: Some(window.cwnd),
-            threshold: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+            threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
-            rtt_samples: rtt.samples(),
-            latest_rtt: rtt.latest(),
-            smoothed_rtt: rtt.srtt(),
             written: self.written(),
             acknowledged: self.scoreboard().una(),
             received: 0,
             read: Some(0),
+            ..rtt.vitals()
         }
     }
 

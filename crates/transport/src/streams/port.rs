@@ -1,0 +1,142 @@
+//! What applications do with the streams of a connection, by their ids.
+
+use super::ResetCode;
+use super::table::Table;
+use acklab_base::Instant;
+
+/// A stream is not known, or the peer does not let another be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoStream;
+
+/// A connection with streams, as the operations on them need it.
+pub(crate) trait Multiplexed {
+    /// What the transport keeps of each stream.
+    type Own;
+
+    fn table(&self) -> &Table<Self::Own>;
+
+    fn table_mut(&mut self) -> &mut Table<Self::Own>;
+
+    /// A stream has changed, so that something may have to leave.
+    fn stir(&mut self);
+
+    /// Opens the next stream of this end, if the peer lets it and the connection is open.
+    fn open_next(&mut self) -> Option<u32>;
+
+    /// Reads at most so many octets of a stream, and tells the peer of the window if that is worth it.
+    fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
+}
+
+/// Operations on streams (RFC 9000, §2.4), by their ids. The [`StreamPort`](acklab_base::StreamPort) of a connection is that of stream 0.
+pub trait StreamOperations {
+    /// Opens a bidirectional stream. Returns its id.
+    ///
+    /// # Errors
+    /// If the peer lets no more be opened, or the connection is not open.
+    fn open_stream(&mut self) -> Result<u32, NoStream>;
+
+    /// The ids of all streams.
+    fn stream_ids(&self) -> Vec<u32>;
+
+    /// Octets that may be written to a stream now.
+    fn room_of(&self, stream: u32) -> u64;
+
+    /// Writes so many octets to a stream. Returns how many were taken.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream>;
+
+    /// Ends a stream after the octets written so far. Its other half is left as it is.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    fn close_stream(&mut self, stream: u32) -> Result<(), NoStream>;
+
+    /// Sends no more of a stream, and repeats nothing of it (RFC 9000, §3.1).
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream>;
+
+    /// Reads at most so many octets of a stream. Returns how many were read.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream>;
+
+    /// Octets of a stream that may be read now.
+    fn readable_of(&self, stream: u32) -> u64;
+
+    /// Octets of a stream that have arrived, in order or not.
+    fn received_of(&self, stream: u32) -> u64;
+
+    /// Octets of a stream that its application has been given, in order.
+    fn delivered_of(&self, stream: u32) -> u64;
+
+    /// Has everything been read of a stream that will ever come?
+    fn is_stream_at_end(&self, stream: u32) -> bool;
+
+    /// Why the peer has reset a stream. Returns `None` if it has not.
+    fn reset_of(&self, stream: u32) -> Option<ResetCode>;
+}
+
+impl<C: Multiplexed> StreamOperations for C {
+    fn open_stream(&mut self) -> Result<u32, NoStream> {
+        self.open_next().ok_or(NoStream)
+    }
+
+    fn stream_ids(&self) -> Vec<u32> {
+        self.table().iter().map(super::Stream::id).collect()
+    }
+
+    #[inline]
+    fn room_of(&self, stream: u32) -> u64 {
+        self.table().get(stream).map_or(0, |stream| stream.outgoing.room())
+    }
+
+    #[inline]
+    fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream> {
+        let taken = self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.write(octets);
+        if taken > 0 {
+            self.stir();
+        }
+        Ok(taken)
+    }
+
+    fn close_stream(&mut self, stream: u32) -> Result<(), NoStream> {
+        self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.close();
+        self.stir();
+        Ok(())
+    }
+
+    fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream> {
+        self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.reset(ResetCode::Application(code));
+        self.stir();
+        Ok(())
+    }
+
+    fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream> {
+        self.read_stream(now, stream, most).ok_or(NoStream)
+    }
+
+    fn readable_of(&self, stream: u32) -> u64 {
+        self.table().get(stream).map_or(0, |stream| stream.incoming.readable())
+    }
+
+    fn received_of(&self, stream: u32) -> u64 {
+        self.table().get(stream).map_or(0, |stream| stream.incoming.received())
+    }
+
+    fn delivered_of(&self, stream: u32) -> u64 {
+        self.table().get(stream).map_or(0, |stream| stream.incoming.delivered())
+    }
+
+    fn is_stream_at_end(&self, stream: u32) -> bool {
+        self.table().get(stream).is_some_and(|stream| stream.incoming.is_at_end())
+    }
+
+    fn reset_of(&self, stream: u32) -> Option<ResetCode> {
+        self.table().get(stream)?.incoming.reset_code().map(ResetCode::of)
+    }
+}

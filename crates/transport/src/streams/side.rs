@@ -1,0 +1,33 @@
+//! The ends of a connection.
+
+/// Which end of a connection this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It opens the connection.
+    Client,
+    /// It is opened.
+    Server,
+}
+
+impl Side {
+    /// The lowest id of the streams that this side opens (RFC 9000, §2.1).
+    pub(crate) const fn first_id(self) -> u32 {
+        match self {
+            Self::Client => 0,
+            Self::Server => 1,
+        }
+    }
+
+    /// Whether this side opens the stream of this id.
+    pub(crate) const fn opens(self, id: u64) -> bool {
+        id % 2 == self.first_id() as u64
+    }
+
+    /// As the names of random streams have it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The streams of a connection, by their ids.
+//!
+//! Streams that have something to send take turns, packet by packet. Applications know stream 0 as that of the connection: it is there
+//! from the start and stays. Which further streams may be opened is the transport's affair.
+
+use super::{Incoming, Outgoing, Side};
+use crate::tcp::receiver::Reading;
+
+/// Both halves of a stream.
+#[derive(Debug)]
+pub(crate) struct Stream<T> {
+    id: u32,
+    pub(crate) outgoing: Outgoing,
+    pub(crate) incoming: Incoming,
+    /// What the transport keeps besides.
+    pub(crate) own: T,
+}
+
+impl<T> Stream<T> {
+    pub(crate) const fn id(&self) -> u32 {
+        self.id
+    }
+}
+
+/// All streams of a connection.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    pub(crate) side: Side,
+    all: Vec<Stream<T>>,
+    /// Which of them is to send first.
+    turn: usize,
+    send_buffer: u64,
+    receive_buffer: u64,
+    reading: Reading,
+    /// The window with which the peer lets a stream begin.
+    first_window: u64,
+    /// Octets that have arrived on all streams, each counted once.
+    pub(crate) received: u64,
+}
+
+impl<T> Table<T> {
+    /// With stream 0. Buffers have so many octets for each stream.
+    pub(crate) fn new(side: Side, send_buffer: u64, receive_buffer: u64, own: T) -> Self {
+        let mut table = Self {
+            side,
+            all: Vec::new(),
+            turn: 0,
+            send_buffer,
+            receive_buffer,
+            reading: Reading::AtOnce,
+            first_window: 0,
+            received: 0,
+        };
+        table.add(0, own);
+        table
+    }
+
+    /// To be said before the connection opens.
+    pub(crate) fn set_reading(&mut self, reading: Reading) {
+        self.reading = reading;
+        for stream in &mut self.all {
+            stream.incoming = Incoming::new(reading, self.receive_buffer);
+        }
+    }
+
+    /// The window with which the peer lets each stream begin.
+    pub(crate) fn set_first_window(&mut self, window: u64) {
+        self.first_window = window;
+        self.all.iter_mut().for_each(|stream| stream.outgoing.on_window(window));
+    }
+
+    /// Adds a stream whose id is new.
+    pub(crate) fn add(&mut self, id: u32, own: T) -> &mut Stream<T> {
+        let outgoing = Outgoing::new(id, self.send_buffer, self.first_window);
+        let incoming = Incoming::new(self.reading, self.receive_buffer);
+        let place = self.all.partition_point(|stream| stream.id < id);
+        self.all.insert(place, Stream { id, outgoing, incoming, own });
+        &mut self.all[place]
+    }
+
+    /// Keeps the streams of which `keeps` is true, and stream 0.
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&Stream<T>) -> bool) {
+        let before = self.all.len();
+        self.all.retain(|stream| stream.id == 0 || keeps(stream));
+        if self.all.len() < before {
+            self.turn %= self.all.len();
+        }
+    }
+
+    /// The stream that applications know as that of the connection.
+    #[inline]
+    pub(crate) fn main(&self) -> &Stream<T> {
+        &self.all[0]
+    }
+
+    #[inline]
+    pub(crate) fn main_mut(&mut self) -> &mut Stream<T> {
+        &mut self.all[0]
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&Stream<T>> {
+        self.place(id).map(|place| &self.all[place])
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut Stream<T>> {
+        self.place(id).map(|place| &mut self.all[place])
+    }
+
+    #[inline]
+    fn place(&self, id: u32) -> Option<usize> {
+        // Most connections have one.
+        if id == 0 { Some(0) } else { self.all.binary_search_by_key(&id, |stream| stream.id).ok() }
+    }
+
+    /// In the order of their ids.
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Stream<T>> {
+        self.all.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Stream<T>> {
+        self.all.iter_mut()
+    }
+
+    /// The streams that one side has opened.
+    pub(crate) fn of_side(&self, side: Side) -> impl DoubleEndedIterator<Item = &Stream<T>> {
+        self.all.iter().filter(move |stream| side.opens(stream.id.into()))
+    }
+
+    /// Octets that applications have been given of stream 0.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.main().incoming.delivered()
+    }
+
+    /// Has any stream something that may be sent, with at most `fresh` octets that were never sent?
+    #[inline]
+    pub(crate) fn have_due(&self, fresh: u64) -> bool {
+        self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
+    }
+
+    /// The place of the stream whose turn it is, if any has something to send.
+    #[inline]
+    fn due_place(&self, fresh: u64) -> Option<usize> {
+        let count = self.all.len();
+        let mut places = (0..count).map(|step| (self.turn + step) % count);
+        places.find(|place| self.all[*place].outgoing.has_due_within(fresh))
+    }
+
+    /// The stream whose turn it is, if any has something to send. It stays its turn.
+    #[inline]
+    pub(crate) fn peek_due(&self, fresh: u64) -> Option<&Stream<T>> {
+        self.due_place(fresh).map(|place| &self.all[place])
+    }
+
+    /// The stream whose turn it is, if any has something to send. The turn passes to the next.
+    #[inline]
+    pub(crate) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream<T>> {
+        let place = self.due_place(fresh)?;
+        self.turn = (place + 1) % self.all.len();
+        Some(&mut self.all[place])
+    }
+
+    /// Has everything been sent and acknowledged that this end will ever send?
+    pub(crate) fn all_sent(&self) -> bool {
+        self.all.iter().all(|stream| stream.outgoing.is_finished())
+    }
+
+    /// Has everything arrived and been read that will ever come?
+    pub(crate) fn all_received(&self) -> bool {
+        self.all.iter().all(|stream| stream.incoming.is_at_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_take_turns() {
+        let mut table = Table::new(Side::Client, 10_000, 10_000, ());
+        table.set_first_window(10_000);
+        table.add(2, ());
+        for stream in table.iter_mut() {
+            stream.outgoing.write(2500);
+        }
+        let order: Vec<(u32, u16)> = std::iter::from_fn(|| {
+            let next = table.peek_due(u64::MAX)?.id();
+            let piece = table.next_due(u64::MAX)?.outgoing.take(1000)?;
+            assert_eq!(piece.id, next);
+            Some((piece.id, piece.length))
+        })
+        .collect();
+        assert_eq!(order, [(0, 1000), (2, 1000), (0, 1000), (2, 1000), (0, 500), (2, 500)]);
+    }
+
+    #[test]
+    fn the_turn_stays_inside_the_table_when_streams_are_removed() {
+        let mut table = Table::new(Side::Client, 10_000, 10_000, ());
+        table.set_first_window(10_000);
+        table.add(4, ());
+        table.add(2, ()).outgoing.write(1);
+        assert_eq!(table.next_due(u64::MAX).map(|stream| stream.id()), Some(2), "the turn passes to stream 4");
+        table.retain(|_| false);
+        assert_eq!(table.iter().map(Stream::id).collect::<Vec<_>>(), [0], "stream 0 stays");
+        table.main_mut().outgoing.write(1);
+        assert_eq!(table.next_due(u64::MAX).map(|stream| stream.id()), Some(0));
+    }
+}
