@@ -160,8 +160,8 @@ impl<P: Observed> Parts<P> {
 
 /// The plan of a run with these flows.
 pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Plan {
-    let flows = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Plan { links: plan::links(scenario), cells: plan::cells(scenario), flows, relays: Vec::new() }
+    let flows: Vec<FlowPlan> = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
+    Plan { links: plan::links(scenario), cells: plan::cells(scenario, &flows), flows, relays: Vec::new() }
 }
 
 /// Builds and connects the machines, attaches the flows, and opens the captures.

@@ -82,7 +82,7 @@ pub(crate) fn tables<P: Observed, H: Hosts<P> + Measured>(
         tables.push(metric::table("peps", peps::METRICS, &rows.collect::<Vec<_>>()));
     }
     if !world.cells().is_empty() {
-        tables.push(metric::table("stations", cells::STATIONS, &cells::rows(world, plan)));
+        tables.push(metric::table("stations", cells::STATIONS, &cells::rows(world, plan, from..until)));
         tables.push(cells::airtime(world, plan, from, until));
         let hack = cells::hack_rows(world, plan);
         if !hack.is_empty() {

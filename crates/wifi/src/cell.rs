@@ -21,6 +21,7 @@
 //! | `beacon` | the access point sends beacons |
 //! | `presence` | nodes leave and return |
 //! | `observe` | what is measured and logged |
+//! | `capacity` | what the cell can deliver is computed |
 //!
 //! | module | holds the state |
 //! |---|---|
@@ -38,6 +39,7 @@ mod assemble;
 mod backlog;
 mod beacon;
 mod by_id;
+mod capacity;
 mod contend;
 mod contenders;
 mod dequeue;
@@ -59,6 +61,7 @@ mod setup;
 mod timers;
 mod transmit;
 
+pub use capacity::Cycle;
 pub use observe::QueueView;
 pub use setup::Error;
 

@@ -4,10 +4,11 @@
 
 use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
 use crate::common::saturated::{Packet, Source, cell_of, run, saturated, wake};
-use acklab_base::{Duration, Instant, Machine};
+use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
+use acklab_wifi::cell::Cycle;
 use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
 
@@ -42,9 +43,21 @@ fn cycles(mut settings: Value, size: u64) -> Vec<(u64, usize)> {
     data.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].1)).collect()
 }
 
-/// All cycles of this cell take `expected` and carry so many packets.
+/// The mean cycle of a sender alone that the cell computes, with this CWmin for best effort.
+fn capacity_of(settings: &Value, source: Source, cw_min: u16) -> Cycle {
+    let mut settings = settings.clone();
+    settings["access"]["best_effort"] = json!({"cw_min": cw_min});
+    let cell = saturated(&cell_of(2, settings), &[source]);
+    let Source { from, to, category, size } = source;
+    cell.cycle(from, to, category, size).unwrap_or_else(|| panic!("no queue for {source:?}"))
+}
+
+/// All cycles of this cell take `expected` and carry so many packets, and its capacity follows from that.
 #[track_caller]
 fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
+    let capacity = capacity_of(&settings, Source::upload(1, size), 0);
+    let cycle = Cycle { octets: Bytes(packets as u64 * size), time: Duration::from_nanos(expected) };
+    assert_eq!(capacity, cycle, "the capacity of {settings}");
     let found = cycles(settings.clone(), size);
     assert!(
         found.iter().all(|cycle| *cycle == (expected, packets)),
@@ -256,7 +269,9 @@ fn a_transmission_opportunity_holds_what_fits() {
             settings[key] = value.clone();
         }
         let config = cell_of(1, settings);
-        run(&config, &[Source::upload(1, PACKET).with(Category::Video)], 2.0, 1).packets_per_second(PACKET)
+        let source = Source::upload(1, PACKET).with(Category::Video);
+        let capacity = saturated(&config, &[source]).cycle(1, 0, Category::Video, Bytes(PACKET)).unwrap();
+        (run(&config, &[source], 2.0, 1).packets_per_second(PACKET), capacity)
     };
     let duration = |octets| ht(7, 1, 20, false, octets);
     let rts = ofdm(4, 20) + SIFS + ofdm(4, 14) + SIFS;
@@ -268,7 +283,11 @@ fn a_transmission_opportunity_holds_what_fits() {
     ] {
         let (time, packets) = burst(4_096 * US, most_frames, ahead, duration);
         assert!(packets > most_frames || most_frames == 64);
-        let (found, expected) = (video(extra.clone()), packets as f64 * 1e9 / (34 * US + time) as f64);
+        let (found, capacity) = video(extra.clone());
+        let cycle = 34 * US + time;
+        let octets = Bytes(packets * PACKET);
+        assert_eq!(capacity, Cycle { octets, time: Duration::from_nanos(cycle) }, "the capacity of {extra}");
+        let expected = packets as f64 * 1e9 / cycle as f64;
         assert!((found / expected - 1.0).abs() < 0.005, "{extra}: {found} packets/s, expected {expected}");
     }
 }
@@ -296,12 +315,24 @@ fn the_mean_backoff_is_half_the_window() {
         ),
     ];
     for (settings, cycle) in cases {
+        let window = if settings["standard"] == "802.11b" { 31 } else { 15 };
+        let capacity = capacity_of(&settings, Source::upload(1, PACKET), window);
+        assert_eq!(capacity.time, Duration::from_nanos(cycle), "the capacity of {settings}");
         for source in [Source::upload(1, PACKET), Source::download(1, PACKET)] {
             let found = run(&cell_of(1, settings.clone()), &[source], 20.0, 7).packets_per_second(PACKET);
             let expected = 1e9 / cycle as f64;
             assert!((found / expected - 1.0).abs() < 0.005, "{settings}: {found} packets/s, expected {expected}");
         }
     }
+}
+
+/// A station that sends to another takes both hops of the medium for each packet.
+#[test]
+fn the_capacity_between_stations_is_that_of_both_hops() {
+    let settings = json!({"standard": "802.11a", "rate": {"control": "fixed", "rate": "54Mbps"}});
+    let source = Source { to: 2, ..Source::upload(1, PACKET) };
+    let (one, both) = (capacity_of(&settings, Source::upload(1, PACKET), 15), capacity_of(&settings, source, 15));
+    assert_eq!((both.octets, both.time), (one.octets, one.time * 2));
 }
 
 #[test]

@@ -34,9 +34,8 @@ pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
 
 /// A probe that keeps no series.
 pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> FlowProbe {
-    let segment_time = plan.bottleneck.map_or(0.0, |rate| plan.full_size_on_wire as f64 * 8.0 / rate);
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
-    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    let burst_gap = Duration::from_secs_f64(plan.segment_time / 2.0);
     FlowProbe::new(plan.payload, bin.unwrap_or(default_bin), burst_gap, Records::default())
 }
 

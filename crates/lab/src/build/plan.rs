@@ -50,10 +50,23 @@ pub(crate) struct LinkPlan {
     pub(crate) is_on_demand: bool,
 }
 
-/// A Wi-Fi cell: its name and the names of its nodes, the access point first.
+/// A Wi-Fi cell: its name, and its nodes, the access point first.
 pub(crate) struct CellPlan {
     pub(crate) name: String,
     pub(crate) nodes: Vec<String>,
+    /// The capacity of each node for the full-sized packets that flows send from it, in bits per second.
+    pub(crate) capacities: Vec<Option<f64>>,
+}
+
+/// The slowest hop of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bottleneck {
+    /// In bits per second: the mean rate of a link, the capacity of a cell.
+    pub(crate) rate: f64,
+    /// Octets of a full-sized packet there, link-layer overhead included.
+    pub(crate) full_size: u64,
+    /// The mean cycle of a cell, which it needs for an aggregate; zero for a link.
+    pub(crate) cycle: Duration,
 }
 
 /// One direction of a flow.
@@ -63,14 +76,17 @@ pub(crate) struct FlowPlan {
     pub(crate) labels: Labels,
     /// Payload of a full-sized packet in octets.
     pub(crate) payload: u64,
-    /// The rate of the slowest link on the path of the data, in bits per second.
-    pub(crate) bottleneck: Option<f64>,
-    /// The rate of the slowest link on the path of the ACKs, in bits per second.
-    pub(crate) return_bottleneck: Option<f64>,
+    /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
+    pub(crate) bottleneck: Option<Bottleneck>,
+    /// The slowest hop on the path of the ACKs, for packets without payload.
+    pub(crate) return_bottleneck: Option<Bottleneck>,
     /// Propagation delay of the path there and back.
     pub(crate) base_rtt: Duration,
-    /// Size of a full-sized packet on the bottleneck in octets, link-layer overhead included.
-    pub(crate) full_size_on_wire: u64,
+    /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts by the rate of its PHY, because the
+    /// packets of an aggregate follow each other at that rate.
+    pub(crate) segment_time: f64,
+    /// The capacities of the cells on the path of the data, with the cell and its node that sends.
+    pub(super) capacities: Vec<(usize, usize, f64)>,
 }
 
 impl FlowPlan {
@@ -83,40 +99,85 @@ impl FlowPlan {
         links: &[Link<P>],
         cells: &[Cell<P>],
     ) -> Self {
-        let until = Instant::ZERO + scenario.duration;
-        let rate = |hop: &Hop| match *hop {
-            Hop::Link(direction) => links[direction].mean_rate(until),
-            Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| rate as f64),
-        };
-        let slowest = |path: &[Hop]| {
-            let rates = path.iter().filter_map(|hop| rate(hop).map(|rate| (rate, *hop)));
-            rates.min_by(|one, other| one.0.total_cmp(&other.0))
+        let slowest = |path: &[Hop], octets: u64| {
+            let hops = path.iter().filter_map(|hop| bottleneck(scenario, &flow, *hop, octets, links, cells));
+            hops.min_by(|one, other| one.rate.total_cmp(&other.rate))
         };
         let delay = |hop: &Hop| match *hop {
             Hop::Link(direction) => direction_config(scenario, direction).delay,
             Hop::Cell { .. } => Duration::ZERO,
         };
-        let bottleneck = slowest(path);
-        let overhead = match bottleneck {
-            Some((_, Hop::Link(direction))) => direction_config(scenario, direction).overhead,
-            _ => Bytes::ZERO,
-        };
+        let full_size = endpoints.full_size();
+        let capacities = path.iter().filter_map(|hop| match *hop {
+            Hop::Cell { cell, from, .. } => {
+                bottleneck(scenario, &flow, *hop, full_size, links, cells).map(|found| (cell, from, found.rate))
+            }
+            Hop::Link(_) => None,
+        });
         Self {
-            bottleneck: bottleneck.map(|(rate, _)| rate),
-            return_bottleneck: slowest(return_path).map(|(rate, _)| rate),
+            bottleneck: slowest(path, full_size),
+            return_bottleneck: slowest(return_path, full_size - endpoints.payload()),
             base_rtt: path.iter().chain(return_path).fold(Duration::ZERO, |sum, hop| sum + delay(hop)),
-            full_size_on_wire: endpoints.full_size() + overhead.get(),
+            segment_time: segment_time(scenario, path, full_size, links, cells),
+            capacities: capacities.collect(),
             payload: endpoints.payload(),
             labels: endpoints.labels().clone(),
             flow,
         }
     }
 
+    /// The RTT at which the bottleneck is busy and no packet waits longer than for its aggregate. Returns `None` without a bottleneck.
+    pub(crate) fn empty_rtt(&self) -> Option<Duration> {
+        Some(self.base_rtt + self.bottleneck?.cycle)
+    }
+
     /// The bandwidth-delay product in full-sized segments.
     pub(crate) fn bdp_segments(&self) -> Option<f64> {
-        let octets = self.bottleneck? * self.base_rtt.as_secs_f64() / 8.0;
-        (octets > 0.0).then(|| octets / self.full_size_on_wire as f64)
+        let Bottleneck { rate, full_size, .. } = self.bottleneck?;
+        let octets = rate * self.empty_rtt()?.as_secs_f64() / 8.0;
+        (octets > 0.0).then(|| octets / full_size as f64)
     }
+}
+
+/// What a hop is to packets of `octets` as a bottleneck. Returns `None` if they take no time to send.
+fn bottleneck<P: Packet>(
+    scenario: &Scenario,
+    flow: &Flow,
+    hop: Hop,
+    octets: u64,
+    links: &[Link<P>],
+    cells: &[Cell<P>],
+) -> Option<Bottleneck> {
+    match hop {
+        Hop::Link(direction) => Some(Bottleneck {
+            rate: links[direction].mean_rate(Instant::ZERO + scenario.duration)?,
+            full_size: octets + direction_config(scenario, direction).overhead.get(),
+            cycle: Duration::ZERO,
+        }),
+        Hop::Cell { cell, from, to } => {
+            let cycle = cells[cell].cycle(from, to, flow.category, Bytes(octets))?;
+            Some(Bottleneck { rate: cycle.rate(), full_size: octets, cycle: cycle.time })
+        }
+    }
+}
+
+/// See [`FlowPlan::segment_time`].
+fn segment_time<P: Packet>(
+    scenario: &Scenario,
+    path: &[Hop],
+    octets: u64,
+    links: &[Link<P>],
+    cells: &[Cell<P>],
+) -> f64 {
+    let hops = path.iter().filter_map(|hop| match *hop {
+        Hop::Link(direction) => {
+            let rate = links[direction].mean_rate(Instant::ZERO + scenario.duration)?;
+            Some((rate, octets + direction_config(scenario, direction).overhead.get()))
+        }
+        Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| (rate as f64, octets)),
+    });
+    let slowest = hops.min_by(|one, other| one.0.total_cmp(&other.0));
+    slowest.map_or(0.0, |(rate, octets)| octets as f64 * 8.0 / rate)
 }
 
 pub(super) fn links(scenario: &Scenario) -> Vec<LinkPlan> {
@@ -129,10 +190,15 @@ pub(super) fn links(scenario: &Scenario) -> Vec<LinkPlan> {
     (0..2 * scenario.link.len()).map(plan).collect()
 }
 
-pub(super) fn cells(scenario: &Scenario) -> Vec<CellPlan> {
-    let plan = |config: &acklab_wifi::Config| CellPlan {
-        name: config.name.clone(),
-        nodes: [config.ap.name.clone()].into_iter().chain(config.station_names()).collect(),
+pub(super) fn cells(scenario: &Scenario, flows: &[FlowPlan]) -> Vec<CellPlan> {
+    let plan = |(index, config): (usize, &acklab_wifi::Config)| {
+        let nodes: Vec<String> = [config.ap.name.clone()].into_iter().chain(config.station_names()).collect();
+        let capacity = |node: usize| {
+            let of_flows = flows.iter().flat_map(|flow| &flow.capacities);
+            let here = of_flows.filter(|(cell, from, _)| (*cell, *from) == (index, node)).map(|(.., rate)| *rate);
+            here.max_by(f64::total_cmp)
+        };
+        CellPlan { name: config.name.clone(), capacities: (0..nodes.len()).map(capacity).collect(), nodes }
     };
-    scenario.wifi.iter().map(plan).collect()
+    scenario.wifi.iter().enumerate().map(plan).collect()
 }

@@ -11,6 +11,7 @@ use acklab_wifi::airtime::Use;
 use acklab_wifi::cell::QueueView;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::hack;
+use std::ops::Range;
 
 /// One node of a cell.
 pub(super) struct Row<'a> {
@@ -18,9 +19,20 @@ pub(super) struct Row<'a> {
     node: usize,
     counters: &'a Counters,
     queues: Vec<QueueView<'a>>,
+    /// The length of the window.
+    seconds: f64,
 }
 
 impl Row<'_> {
+    /// In Mbps.
+    fn capacity(&self) -> Option<f64> {
+        self.cell.capacities[self.node].map(|rate| rate / 1e6)
+    }
+
+    fn utilization(&self) -> Option<f64> {
+        Some(self.counters.delivered_bytes as f64 * 8.0 / 1e6 / self.seconds / self.capacity()?)
+    }
+
     fn mean_length(&self) -> f64 {
         self.queues.iter().map(|queue| queue.mean_length).sum()
     }
@@ -36,7 +48,12 @@ impl Row<'_> {
 }
 
 /// The nodes of all cells, the access point of each first.
-pub(super) fn rows<'a, P: Observed, H: Hosts<P>>(world: &'a World<P, H>, plan: &'a Plan) -> Vec<Row<'a>> {
+pub(super) fn rows<'a, P: Observed, H: Hosts<P>>(
+    world: &'a World<P, H>,
+    plan: &'a Plan,
+    window: Range<Instant>,
+) -> Vec<Row<'a>> {
+    let seconds = window.end.since(window.start).as_secs_f64();
     let cells = world.cells().iter().zip(&plan.cells);
     cells
         .flat_map(|(cell, plan)| {
@@ -45,6 +62,7 @@ pub(super) fn rows<'a, P: Observed, H: Hosts<P>>(world: &'a World<P, H>, plan: &
                 node,
                 counters,
                 queues: cell.queues_of(node).collect(),
+                seconds,
             })
         })
         .collect()
@@ -76,6 +94,8 @@ pub(super) const STATIONS: &[Metric<StationRows>] = &[
     number("mean_backoff_l2", "slots", Neither, "mean of the back-offs drawn", |row| ratio(row.counters.backoff_slots, row.counters.backoffs)),
     count("total_packets_out_l2", "packets", Neither, "packets that reached their next node", |row| Some(row.counters.delivered)),
     count("total_bytes_out_l2", "B", Neither, "IP octets of these packets", |row| Some(row.counters.delivered_bytes)),
+    number("capacity_l2", "Mbps", Neither, "IP octets that the node could deliver if it alone always had a full-sized packet of its flows to send, without errors: of a mean cycle from AIFS to response frame; of several flows, that with the highest; null if it is the source of no data", |row| row.capacity()),
+    number("mean_utilization_l2", "", More, "`total_bytes_out_l2` as a rate / `capacity_l2`", |row| row.utilization()),
     number("mean_delay_l2", "ms", Less, "mean over packets that reached their next node: from arrival at the queue to the end of the PPDU", |row| row.mean_delay()),
     number("mean_queue_length_l2", "packets", Less, "queued or unacknowledged packets, over time", |row| Some(row.mean_length())),
     count("max_queue_length_l2", "packets", Neither, "maximum of this number", |row| Some(row.max_length())),

@@ -150,7 +150,7 @@ impl<'a> FlowResult<'a> {
     }
 
     fn utilization_bw(&self) -> Option<f64> {
-        Some(self.throughput()? * 1e6 / self.plan.bottleneck?)
+        Some(self.throughput()? * 1e6 / self.plan.bottleneck?.rate)
     }
 
     fn utilization_bdp(&self) -> Option<f64> {
@@ -159,7 +159,7 @@ impl<'a> FlowResult<'a> {
 
     fn return_utilization(&self) -> Option<f64> {
         self.acks_sent()?;
-        Some(self.rate(self.probe.ack_bytes)? * 1e6 / self.plan.return_bottleneck?)
+        Some(self.rate(self.probe.ack_bytes)? * 1e6 / self.plan.return_bottleneck?.rate)
     }
 
     fn data_per_ack(&self) -> Option<f64> {
@@ -192,6 +192,9 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     text("traffic_model", "the model of its application", |flow| Some(flow.plan.flow.traffic.label())),
     number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
     number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
+    number("bottleneck_capacity_l2", "Mbps", Neither, "mean rate of the slowest hop on the path: a link, or a Wi-Fi cell by its capacity for the flow's full-sized packets, from AIFS to response frame, for a sender alone and without errors", |flow| flow.plan.bottleneck.map(|hop| hop.rate / 1e6)),
+    number("empty_path_rtt_l4", "ms", Neither, "configured propagation delay there and back; plus the mean cycle of a cell if that is the slowest hop, which waits for a full aggregate", |flow| flow.plan.empty_rtt().map(|rtt| rtt.as_millis_f64())),
+    number("bandwidth_delay_product_l4", "segments", Neither, "`bottleneck_capacity_l2` × `empty_path_rtt_l4` / octets of a full packet on the slowest hop, overhead included", |flow| flow.plan.bdp_segments()),
     number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
     number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
     number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
@@ -216,8 +219,8 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("mean_throughput_l7", "Mbps", More, "octets delivered in order / active time: goodput", |flow| flow.rate(flow.receiver.delivered)),
     number("mean_utility_mpdf_l4", "", More, "mean over bins with arrivals: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
     number("mean_utility_pf_l4", "", More, "mean over bins with arrivals: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
-    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / (rate of the slowest link on the path × propagation round trip / octets of a full packet on that link, overhead included)", |flow| flow.utilization_bdp()),
-    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / mean rate of the slowest link on the path", |flow| flow.utilization_bw()),
+    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / `bandwidth_delay_product_l4`", |flow| flow.utilization_bdp()),
+    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / `bottleneck_capacity_l2`", |flow| flow.utilization_bw()),
     count("total_retransmissions_l4", "packets", Less, "retransmitted packets", |flow| flow.sender.count(counter::RETRANSMISSIONS)),
     count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding, without those of the handshake", |flow| flow.sender.count(counter::TIMEOUTS)),
     count("total_tail_loss_probes_l4", "", Neither, "tail loss probes (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
@@ -235,10 +238,10 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     count("total_acks_delivered_l4", "packets", Neither, "acknowledgments that reached the sender, SYN-ACK excluded", |flow| flow.of_acks(flow.probe.acks_delivered)),
     count("total_ack_bytes_l3", "B", Less, "IP octets of these acknowledgments", |flow| flow.of_acks(flow.probe.ack_bytes)),
     number("mean_data_per_ack_l4", "packets", Neither, "`total_data_packets_l4` / `total_acks_sent_l4`", |flow| flow.data_per_ack()),
-    number("mean_ack_burst_l4", "packets", Less, "mean length of runs of ACKs at the sender, each closer to the one before than half the transmission time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2)", |flow| flow.probe.bursts.lengths.mean()),
+    number("mean_ack_burst_l4", "packets", Less, "mean length of runs of ACKs at the sender, each closer to the one before than half the transmission time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2), a cell counting by the rate of its PHY", |flow| flow.probe.bursts.lengths.mean()),
     count("max_ack_burst_l4", "packets", Less, "maximum length of these runs", |flow| flow.of_acks(flow.probe.bursts.longest)),
     number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: time since the arrival of the newest data that the receiver had when it sent the ACK", |flow| ms(flow.probe.feedback_age.mean())),
-    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest link on the return path; without link overhead", |flow| flow.return_utilization()),
+    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest hop on the return path, which for a Wi-Fi cell is its capacity for packets without payload; without link overhead", |flow| flow.return_utilization()),
     count("total_lost_l4", "packets", Less, "for transports that do not repair losses: sequence numbers passed over in the window, minus late arrivals in it; at least zero", |flow| flow.lost()),
     number("share_lost_l4", "", Less, "`total_lost_l4` / (`total_lost_l4` + packets that arrived for the first time)", |flow| flow.share_lost()),
     count("total_reordered_l4", "packets", Neither, "for these transports: packets that arrived after a packet sent later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),

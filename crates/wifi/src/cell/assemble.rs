@@ -20,13 +20,7 @@ impl<D: Packet> Cell<D> {
         let data = match self.rules.max_aggregate {
             None => self.assemble_one(now, id, mode),
             Some(most) => {
-                let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
-                let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
-                let overhead = self.protection_time(mode, wants_rts) + self.rules.response_space + response + extension;
-                let in_txop =
-                    left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(overhead.as_nanos())));
-                let time = in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time));
-                let most = most.min(mode.octets_within(time));
+                let most = most.min(self.octets_within(mode, wants_rts, left));
                 self.assemble_aggregate(now, id, mode, most, is_first)
             }
         }?;
@@ -41,6 +35,15 @@ impl<D: Packet> Cell<D> {
             MissedResponse::Several => true,
         };
         Some(Data { wants_rts: wants_rts || is_long, has_more, is_sync, ..data })
+    }
+
+    /// Octets of an aggregate in this mode whose exchange, with protection and Block ACK, takes at most `left`.
+    pub(super) fn octets_within(&self, mode: Mode, wants_rts: bool, left: Option<Duration>) -> Bytes {
+        let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
+        let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
+        let overhead = self.protection_time(mode, wants_rts) + self.rules.response_space + response + extension;
+        let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(overhead.as_nanos())));
+        mode.octets_within(in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time)))
     }
 
     fn assemble_one(&mut self, now: Instant, id: TxqId, mode: Mode) -> Option<Data> {
