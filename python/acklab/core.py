@@ -109,8 +109,10 @@ def emulate(
     outputs: Path | None = None,
     at: tuple[str, Sequence[str]] | None = None,
     cancel: Cancel | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Emulation:
-    """Runs a scenario in real time. `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal.
+    """Runs a scenario in real time. `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal;
+    `watch` is called with a sample of each second.
 
     Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
     """
@@ -124,6 +126,7 @@ def emulate(
         node=None if at is None else at[0],
         words=None if at is None else list(at[1]),
         cancel=cancel,
+        watch=None if watch is None else lambda text: watch(json.loads(text)),
     )
     return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
 
@@ -133,6 +136,13 @@ def _arrow(batches: Mapping[str, Any]) -> "dict[str, pa.Table]":
 
     # pa.table would do, but it imports pandas to see whether it is given a frame of it.
     return {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in batches.items()}
+
+
+def acquire_permission() -> bool:
+    """Acquires the permission to emulate: without root, this process enters a user namespace for good, which it can only as long as it has
+    one thread. Gives whether it did. Raises RunError, whose message says how to grant the permission.
+    """
+    return _core.acquire_permission()
 
 
 def calibrate() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """One run in real time, with the packets of real applications and of the kernel's TCP."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,18 +40,22 @@ def emulate(
     outputs: str | Path | None = None,
     at: tuple[str, Sequence[str]] | None = None,
     cancel: core.Cancel | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Emulated:
-    """Runs a scenario in real time and gives its tables. It takes as long as the scenario's duration, and needs root.
+    """Runs a scenario in real time and gives its tables. It takes as long as the scenario's duration, and needs root, or a user namespace
+    that this process has entered by `core.acquire_permission` (as the command line does).
 
     The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
-    command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends.
+    command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,
+    airtime and lateness.
 
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
     permission and for a run that fails, Cancelled once `cancel` is cancelled.
     """
     source = Source.of(scenario, None if base is None else Path(base))
     sets = with_seed(overrides(set), seed)
-    done = core.emulate(source.text, source.name, sets, source.base, _folder(captures), _folder(outputs), at, cancel)
+    folders = _folder(captures), _folder(outputs)
+    done = core.emulate(source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel, watch=watch)
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)

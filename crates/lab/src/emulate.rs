@@ -2,7 +2,7 @@
 //!
 //! Each node on which a flow ends or an application runs is a network namespace whose only link is a TUN device. What its kernel sends
 //! enters the network of the scenario: the same links, queues, gates and cells as in a simulation, run by the clock. Flows are run by the
-//! kernel's TCP.
+//! kernel's TCP and UDP.
 //!
 //! In the order of reading:
 //!
@@ -15,6 +15,7 @@
 //! | `kernel` | what a flow asks of the kernel, or why it is refused |
 //! | `traffic` | the applications of flows |
 //! | `command` | commands on nodes |
+//! | `live` | what it shows while it runs |
 //! | `stage` | namespaces, devices, routes and sockets |
 //! | `calibrate` | what this machine can carry |
 //! | `trust` | how late packets were, and whether the results may be trusted |
@@ -25,12 +26,13 @@ mod command;
 mod end;
 mod hosts;
 mod kernel;
+mod live;
 mod packet;
 mod stage;
 mod traffic;
 mod trust;
 
-use crate::build::{self, Parts};
+use crate::build::{self, Parts, Plan};
 use crate::error::Error;
 use crate::flows::Measured;
 use crate::run::measure;
@@ -38,14 +40,19 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::{Results, RunOptions};
 use acklab_base::Instant;
-use acklab_live::{Driver, Outcome, WallClock, realtime};
+pub use acklab_live::permission;
+use acklab_live::realtime::LockedMemory;
+use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
 pub use calibrate::{Calibration, calibrate};
 use command::Commands;
 use hosts::RealWorld;
+use live::Monitor;
+pub use live::{CellSample, FlowSample, LatenessSample, LinkSample, Sample};
 use stage::Stage;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::mpsc::Sender;
 use traffic::Applications;
 pub use trust::Verdict;
 
@@ -58,6 +65,8 @@ pub struct EmulateOptions {
     pub outputs: Option<PathBuf>,
     /// A command with the terminal, and its node. The run ends when it ends.
     pub foreground: Option<Foreground>,
+    /// Where a sample of each second goes, for whoever watches the run.
+    pub live: Option<Sender<Sample>>,
 }
 
 /// A command that uses the terminal.
@@ -82,7 +91,8 @@ pub struct Emulation {
 
 /// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns `false`.
 ///
-/// The calling thread carries the packets. It gets real-time priority where the system allows that, and should end afterwards.
+/// The calling thread carries the packets. It gets real-time priority where the system allows that, moves to a network namespace of its own,
+/// and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot be written, or `goes_on` returned
@@ -94,6 +104,7 @@ pub fn emulate(
 ) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
     parts.refuse_proxies()?;
+    namespace::leave_home()?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
     let (mut world, speakers, plans) = stage.populate(scenario, options, parts, clock)?;
@@ -114,6 +125,7 @@ pub fn emulate(
     if !has_jobs {
         realtime::share_a_processor();
     }
+    let _memory = LockedMemory::lock();
     let is_realtime = realtime::enter(realtime::CARRIER);
     let driver = Driver::new(&mut world, clock)
         .and_then(|mut driver| {
@@ -121,7 +133,8 @@ pub fn emulate(
             Ok(driver)
         })
         .map_err(host_error("cannot wait for packets"))?;
-    let mut ride = Ride { driver, ended_early: None };
+    let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, scenario.duration));
+    let mut ride = Ride { driver, plan: &plan, monitor, ended_early: None };
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
     let end = Instant::ZERO + scenario.duration;
@@ -165,13 +178,15 @@ fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Host { what, source }
 }
 
-/// The driver, and the time at which the run was stopped.
-struct Ride {
+/// The driver, who watches it, and the time at which the run was stopped.
+struct Ride<'a> {
     driver: Driver,
+    plan: &'a Plan,
+    monitor: Option<Monitor>,
     ended_early: Option<Instant>,
 }
 
-impl Ride {
+impl Ride<'_> {
     /// Runs until `until`, unless the run was stopped.
     fn to(
         &mut self,
@@ -180,12 +195,17 @@ impl Ride {
         clock: WallClock,
         goes_on: &mut impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        if self.ended_early.is_some() {
-            return Ok(());
-        }
-        let outcome = self.driver.run(world, until, hosts::read, goes_on);
-        if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
-            self.ended_early = Some(clock.now().min(until));
+        while self.ended_early.is_none() {
+            let part = self.monitor.as_ref().map_or(until, |monitor| monitor.next().min(until));
+            let outcome = self.driver.run(world, part, hosts::read, &mut *goes_on);
+            if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
+                self.ended_early = Some(clock.now().min(until));
+            } else if let Some(monitor) = self.monitor.as_mut().filter(|monitor| monitor.next() == part) {
+                monitor.sample(world, self.plan, part);
+            }
+            if part == until {
+                break;
+            }
         }
         world.taps.check().map_err(Error::from)
     }

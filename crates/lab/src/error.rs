@@ -14,6 +14,14 @@ pub enum Error {
         "flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does"
     )]
     NoFlow,
+    /// A flow of a simulation asks for the stack of the kernel.
+    #[error(
+        "flow \"{flow}\": stack: found \"kernel\", expected none, because a simulation has no kernel: `acklab emulate` runs it"
+    )]
+    KernelStack {
+        /// The flow's name.
+        flow: String,
+    },
     /// The nodes of a flow are not connected.
     #[error("flow \"{flow}\": found no route from \"{from}\" to \"{to}\", expected links that connect them")]
     NoRoute {

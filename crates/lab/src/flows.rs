@@ -32,7 +32,7 @@ impl<E: End + ?Sized> Flow<E> {
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
         let reasons = self.ends.iter().rev().map(|end| {
             let acknowledgments = end.snapshot(Instant::ZERO).acknowledgments.into_iter();
-            acknowledgments.map(|(reason, _)| reason).collect()
+            acknowledgments.map(|(reason, _)| reason.unwrap_or_default()).collect()
         });
         self.probes.directions().zip(reasons)
     }

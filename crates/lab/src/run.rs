@@ -61,10 +61,13 @@ pub struct Results {
 /// user, it is called after every wake-up, because the strategy may have failed.
 ///
 /// # Errors
-/// If there is no flow, a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
+/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
+    }
+    if let Some(flow) = scenario.flows().into_iter().find(|flow| flow.stack.is_some()) {
+        return Err(Error::KernelStack { flow: flow.name });
     }
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);

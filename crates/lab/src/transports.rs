@@ -8,7 +8,7 @@ use crate::socket::{Application, Bound, Relay, Role, Socket, Spliced};
 use crate::strategies::{self, Strategies};
 use acklab_app::video::Frames;
 use acklab_app::{Player, Reader, Reading, Traffic, Writer};
-use acklab_base::random::Seed;
+use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Endpoint, FlowKey, Instant};
 use acklab_transport::tcp::receiver;
 use acklab_transport::{ack, cc, quic, tack, tcp, udp};
@@ -105,19 +105,9 @@ impl Endpoints {
 
     /// Connects both endpoints with the applications of `flow` and the routes of their packets.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
-        let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
-        let source = |name: &str| seed.stream(&format!("flow/{name}/source"));
-        let writer = |traffic, name: &str| Writer::new(traffic, start, stop, source(name));
-        let play = |reading| match (reading, flow.traffic) {
-            (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {
-                Some(Player::new(Frames::new(video, source(&flow.name)), buffer, after_stall, stop))
-            }
-            _ => None,
-        };
-        let reader = (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading, play));
-        let at_sender = Application::Writer(writer(flow.traffic, &flow.name));
-        let reverse_writer = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
-        let at_receiver = match (reader, reverse_writer) {
+        let at_sender = Application::Writer(writer(flow, seed));
+        let reverse_writer = flow.reverse().map(|reverse| writer(&reverse, seed));
+        let at_receiver = match (reader(flow, seed), reverse_writer) {
             (Some(reader), writer) => Application::Reader(Box::new((reader, writer))),
             (None, Some(writer)) => Application::Writer(writer),
             (None, None) => Application::None,
@@ -129,6 +119,34 @@ impl Endpoints {
         self.labels = labels;
         self
     }
+}
+
+/// When the application of a flow begins and stops.
+fn times(flow: &Flow) -> (Instant, Option<Instant>) {
+    (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
+}
+
+/// The random stream of a flow's application.
+fn chance(flow: &Flow, seed: Seed) -> Stream {
+    seed.stream(&format!("flow/{}/source", flow.name))
+}
+
+/// The application at the sender of a flow.
+pub(crate) fn writer(flow: &Flow, seed: Seed) -> Writer {
+    let (start, stop) = times(flow);
+    Writer::new(flow.traffic, start, stop, chance(flow, seed))
+}
+
+/// The application at the receiver of a flow. Returns `None` if it reads all data on arrival.
+pub(crate) fn reader(flow: &Flow, seed: Seed) -> Option<Reader> {
+    let play = |reading| match (reading, flow.traffic) {
+        (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {
+            let frames = Frames::new(video, chance(flow, seed));
+            Some(Player::new(frames, buffer, after_stall, times(flow).1))
+        }
+        _ => None,
+    };
+    (!flow.reading.is_at_once()).then(|| Reader::new(flow.reading, play))
 }
 
 /// The endpoints of a flow.

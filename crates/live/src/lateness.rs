@@ -60,6 +60,23 @@ impl Histogram {
     }
 }
 
+/// The lateness of the deliveries of one second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Second {
+    /// The second, counted from the start of the run.
+    pub number: u64,
+    /// The number of deliveries.
+    pub deliveries: u64,
+    /// The median.
+    pub p50: Duration,
+    /// The 99th percentile.
+    pub p99: Duration,
+    /// What 999 of 1000 deliveries do not exceed: it tells of each stall that lasts longer than a millisecond.
+    pub p999: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
 /// The lateness of deliveries: the time from the instant at which the world delivers a packet to the instant at which the device takes it.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
@@ -67,9 +84,12 @@ pub struct Lateness {
     longest: u64,
     /// The deliveries of the current second.
     current: Histogram,
+    longest_of_current: u64,
     second: u64,
-    /// The largest p99 of a second that has ended, and the second.
-    worst: Option<(Duration, u64)>,
+    /// The second with deliveries that has ended last.
+    ended: Option<Second>,
+    /// The second that has ended with the largest 99.9th percentile.
+    worst: Option<Second>,
 }
 
 impl Lateness {
@@ -77,14 +97,34 @@ impl Lateness {
     pub fn add(&mut self, due: Instant, done: Instant) {
         let second = due.as_nanos() / SECOND;
         if second != self.second {
-            self.worst = self.worst_second();
-            self.current.clear();
+            self.end_second();
             self.second = second;
         }
         let nanos = done.since(due).as_nanos();
         self.all.add(nanos);
         self.current.add(nanos);
         self.longest = self.longest.max(nanos);
+        self.longest_of_current = self.longest_of_current.max(nanos);
+    }
+
+    fn end_second(&mut self) {
+        self.worst = self.worst_second();
+        self.ended = self.current_second().or(self.ended);
+        self.current.clear();
+        self.longest_of_current = 0;
+    }
+
+    fn current_second(&self) -> Option<Second> {
+        let max = Duration::from_nanos(self.longest_of_current);
+        let quantile = |share| self.current.quantile(share).map(|value| value.min(max));
+        Some(Second {
+            number: self.second,
+            deliveries: self.current.total,
+            p50: quantile(0.5)?,
+            p99: quantile(0.99)?,
+            p999: quantile(0.999)?,
+            max,
+        })
     }
 
     /// The number of deliveries.
@@ -105,14 +145,19 @@ impl Lateness {
         (self.all.total > 0).then_some(Duration::from_nanos(self.longest))
     }
 
-    /// The largest 99th percentile of any second of the run, and the second.
+    /// The second with the largest 99.9th percentile. Returns `None` if there was no delivery.
     #[must_use]
-    pub fn worst_second(&self) -> Option<(Duration, u64)> {
-        let current = self.current.quantile(0.99).map(|value| (value, self.second));
-        match (self.worst, current) {
-            (Some(worst), Some(current)) => Some(if current.0 > worst.0 { current } else { worst }),
+    pub fn worst_second(&self) -> Option<Second> {
+        match (self.worst, self.current_second()) {
+            (Some(worst), Some(current)) => Some(if current.p999 > worst.p999 { current } else { worst }),
             (worst, current) => worst.or(current),
         }
+    }
+
+    /// The second with this number, if it is the current one or the one before. Returns `None` if it had no delivery.
+    #[must_use]
+    pub fn second(&self, number: u64) -> Option<Second> {
+        [self.current_second(), self.ended].into_iter().flatten().find(|second| second.number == number)
     }
 }
 
@@ -141,15 +186,21 @@ mod tests {
         assert_eq!(lateness.max(), Some(Duration::from_millis(1)));
     }
 
+    /// A stall of 5 ms in one second of 2000 packets a second makes ten of them late: less than one of a hundred.
     #[test]
-    fn the_worst_second_is_found() {
+    fn a_stall_shows_in_its_second() {
         let mut lateness = Lateness::default();
-        for (second, late) in [(0, 10), (1, 500), (2, 20)] {
-            let due = Instant::from_nanos(second * SECOND);
-            (0..100).for_each(|_| lateness.add(due, due + Duration::from_micros(late)));
+        for packet in 0..6_000_u64 {
+            let due = Instant::from_nanos(packet * 500_000);
+            let stall = Instant::from_nanos(1_500_000_000)..Instant::from_nanos(1_505_000_000);
+            let done = if stall.contains(&due) { stall.end } else { due + Duration::from_micros(10) };
+            lateness.add(due, done);
         }
-        let (worst, second) = lateness.worst_second().unwrap();
-        assert_eq!(second, 1);
-        assert!(worst >= Duration::from_micros(500), "{worst}");
+        let worst = lateness.worst_second().unwrap();
+        assert_eq!((worst.number, worst.deliveries, worst.max), (1, 2_000, Duration::from_millis(5)));
+        assert!(worst.p99 <= Duration::from_micros(11), "{worst:?}");
+        assert!(worst.p999 >= Duration::from_millis(4), "{worst:?}");
+        assert_eq!(lateness.second(1), Some(worst));
+        assert_eq!((lateness.second(2).unwrap().deliveries, lateness.second(0)), (2_000, None));
     }
 }

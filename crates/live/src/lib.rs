@@ -11,8 +11,9 @@
 //! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
 //! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
 //! | [`netlink`] | addresses, routes and properties of devices |
+//! | [`permission`] | root, or a user namespace of one's own |
 //! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
-//! | [`socket`] | TCP sockets of the kernel inside a namespace, and [`TcpInfo`] |
+//! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
 //! | [`realtime`] | real-time priority and locked memory |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
@@ -25,6 +26,7 @@ pub mod lateness;
 pub mod namespace;
 pub mod netlink;
 pub mod outlet;
+pub mod permission;
 pub mod realtime;
 pub mod socket;
 mod sys;

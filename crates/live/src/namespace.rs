@@ -13,7 +13,7 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// Why a namespace cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot create a network namespace: {source}; it takes root, or the capability CAP_SYS_ADMIN (for instance `sudo acklab …`)"
+    "cannot create a network namespace: {source}; it takes root (CAP_SYS_ADMIN, for instance `sudo acklab …`), or a user namespace"
 )]
 pub struct Error {
     #[from]
@@ -30,6 +30,15 @@ fn own() -> io::Result<OwnedFd> {
 
 fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
+}
+
+/// Moves the calling thread to a network namespace of its own, for good. Root of a user namespace can return to it from others, and may not
+/// return to that of the system.
+///
+/// # Errors
+/// If the process lacks the permission.
+pub fn leave_home() -> Result<(), Error> {
+    Ok(sys::unshare(UnshareFlags::NEWNET).map_err(io::Error::from)?)
 }
 
 impl Namespace {

@@ -26,13 +26,33 @@ pub fn share_a_processor() -> bool {
     allowed.count() > 1 && sched_setaffinity(None, &only).is_ok()
 }
 
-/// Gives the calling thread real-time priority, timers without slack, and memory that is not paged out. Returns `true` if it has the
-/// priority; without it, packets are late whenever another process runs.
+/// Gives the calling thread real-time priority and timers without slack. Returns `true` if it has the priority; without it, packets are
+/// late whenever another process runs.
 pub fn enter(priority: i32) -> bool {
-    // Without these two, delays are larger, and they show in the lateness of deliveries.
+    // Without it, delays are larger, and they show in the lateness of deliveries.
     let _ = sys::set_timer_slack_to_least();
-    let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     sys::set_fifo(priority).is_ok()
+}
+
+/// The memory of this process, which is not paged out until this is dropped. Where the system does not allow it, nothing is locked.
+#[derive(Debug)]
+pub struct LockedMemory(());
+
+impl LockedMemory {
+    /// Locks the memory that is in use, and what will be.
+    #[must_use]
+    pub fn lock() -> Self {
+        // Without it, delays are larger, and they show in the lateness of deliveries.
+        let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
+        Self(())
+    }
+}
+
+impl Drop for LockedMemory {
+    fn drop(&mut self) {
+        // It fails only where nothing was locked.
+        let _ = rustix::mm::munlockall();
+    }
 }
 
 /// The processor time that the calling thread has used.

@@ -13,7 +13,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub enum Error {
     /// The device file is missing or may not be opened.
     #[error(
-        "cannot open /dev/net/tun: {0}; it takes the kernel module `tun` and read and write permission on this file"
+        "cannot open /dev/net/tun: {0}; it takes the kernel module `tun` (`modprobe tun`) and the permission to read and write \
+         this file (`chmod 666 /dev/net/tun`, which most systems have)"
     )]
     Open(io::Error),
     /// The kernel refuses the device.
@@ -54,15 +55,16 @@ impl Tun {
         self.index
     }
 
-    /// Reads a packet into `buffer`, and returns its length. Returns `None` if none waits.
+    /// Reads a packet into the spare capacity of `buffer`, which is empty and as large as the largest packet. Returns `false` if no packet
+    /// waits.
     ///
     /// # Errors
     /// If the device is down or gone.
     #[inline]
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match rustix::io::read(&self.file, buffer) {
-            Ok(length) => Ok(Some(length)),
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+    pub fn read(&self, buffer: &mut Vec<u8>) -> io::Result<bool> {
+        match rustix::io::read(&self.file, rustix::buffer::spare_capacity(buffer)) {
+            Ok(_) => Ok(true),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -48,9 +48,10 @@ impl World for Wire {
 }
 
 fn read(wire: &mut Wire, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
-    let mut octets = vec![0; 2_000];
-    let Some(length) = wire.outlet.tuns()[device].read(&mut octets)? else { return Ok(None) };
-    octets.truncate(length);
+    let mut octets = Vec::with_capacity(2_000);
+    if !wire.outlet.tuns()[device].read(&mut octets)? {
+        return Ok(None);
+    }
     wire.flying[device].push_back((now + DELAY, octets));
     Ok(Some(MachineId(device as u32)))
 }

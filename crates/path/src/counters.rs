@@ -197,6 +197,12 @@ impl QueueLength {
         }
     }
 
+    /// The length now, without the packet in service.
+    #[must_use]
+    pub const fn current(&self) -> u64 {
+        self.now
+    }
+
     fn area_until(&self, at: Instant, window: &Range<Instant>) -> u128 {
         let (begin, end) = (self.since.max(window.start), at.min(window.end));
         u128::from(self.now) * u128::from(end.since(begin).as_nanos())

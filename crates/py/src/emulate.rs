@@ -1,14 +1,16 @@
 //! Running a scenario in real time.
 
 use crate::cancel::Cancel;
-use crate::errors::{failed, refused};
+use crate::errors::{RunError, failed, refused};
 use crate::run::arrow_tables;
+use acklab_lab::emulate::permission::{self, Permission};
 use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground};
 use acklab_lab::{RunOptions, scenario};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// The interval of checks for Ctrl-C and for the end of the run.
@@ -32,7 +34,8 @@ pub(crate) struct EmulationResult {
 /// Measures what this machine can carry, as JSON. Raises `RunError`. Ctrl-C stops it.
 #[pyfunction]
 pub(crate) fn calibrate(py: Python<'_>) -> PyResult<String> {
-    let measured = in_a_thread(py, true, &AtomicBool::new(false), |goes_on| acklab_lab::emulate::calibrate(goes_on))?;
+    let measured =
+        in_a_thread(py, true, &AtomicBool::new(false), |goes_on| acklab_lab::emulate::calibrate(goes_on), |_| Ok(()))?;
     let Calibration { packets_per_second, mbps, cpu_us_per_packet, p50_lateness_us, p99_lateness_us, is_realtime } =
         measured.map_err(|why| failed("calibration", &why))?;
     let document = serde_json::json!({
@@ -45,42 +48,57 @@ pub(crate) fn calibrate(py: Python<'_>) -> PyResult<String> {
     Ok(document.to_string())
 }
 
-/// Calls `work` in a thread of its own, with a function that returns `false` once it should stop: when `cancelled` is set, or at Ctrl-C if
-/// `heeds_signals`.
+/// Acquires the permission to emulate, before the process has more than one thread: without root, it enters a user namespace for good.
+/// Returns whether it did. Raises `RunError`, whose message says how to grant the permission.
+#[pyfunction]
+pub(crate) fn acquire_permission() -> PyResult<bool> {
+    let acquired = permission::acquire().map_err(|why| RunError::new_err(why.to_string()))?;
+    Ok(acquired == Permission::UserNamespace)
+}
+
+/// Calls `work` in a thread of its own, with a function that returns `false` once it should stop: when `cancelled` is set, at Ctrl-C if
+/// `heeds_signals`, or when `look`, which is called meanwhile, raises an exception.
 fn in_a_thread<T: Send>(
     py: Python<'_>,
     heeds_signals: bool,
     cancelled: &AtomicBool,
     work: impl FnOnce(&mut dyn FnMut() -> bool) -> T + Send,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
 ) -> PyResult<T> {
     let interrupted = AtomicBool::new(false);
-    let mut signal = None;
+    let mut raised = None;
     let outcome = py.detach(|| {
         std::thread::scope(|scope| {
             let run = scope
                 .spawn(|| work(&mut || !interrupted.load(Ordering::Relaxed) && !cancelled.load(Ordering::Relaxed)));
             while !run.is_finished() {
                 std::thread::sleep(CHECK);
-                if signal.is_none() && heeds_signals {
-                    signal = Python::attach(|py| py.check_signals()).err();
-                    interrupted.store(signal.is_some(), Ordering::Relaxed);
+                if raised.is_none() {
+                    let check = |py: Python<'_>| {
+                        if heeds_signals {
+                            py.check_signals()?;
+                        }
+                        look(py)
+                    };
+                    raised = Python::attach(check).err();
+                    interrupted.store(raised.is_some(), Ordering::Relaxed);
                 }
             }
             run.join()
         })
     });
-    match signal {
-        Some(signal) => Err(signal),
+    match raised {
+        Some(raised) => Err(raised),
         None => Ok(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
     }
 }
 
 /// Runs a scenario in real time, in a thread of its own.
 ///
-/// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal. The other arguments
-/// are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
+/// second with a sample of the run as JSON. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None))]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn emulate(
     py: Python<'_>,
@@ -93,6 +111,7 @@ pub(crate) fn emulate(
     node: Option<String>,
     words: Option<Vec<String>>,
     cancel: Option<&Cancel>,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<EmulationResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
@@ -100,8 +119,17 @@ pub(crate) fn emulate(
     let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
     // While a command has the terminal, Ctrl-C is meant for it.
     let has_terminal = foreground.is_some();
-    let options = EmulateOptions { run, outputs, foreground };
-    let done = in_a_thread(py, !has_terminal, &flag, |goes_on| acklab_lab::emulate(&scenario, &options, goes_on))?;
+    let (to, samples) = mpsc::channel();
+    let options = EmulateOptions { run, outputs, foreground, live: watch.is_some().then_some(to) };
+    let show = move |py: Python<'_>| {
+        let Some(watch) = &watch else { return Ok(()) };
+        samples.try_iter().try_for_each(|sample| {
+            let text = serde_json::to_string(&sample).unwrap_or_default();
+            watch.call1(py, (text,)).map(drop)
+        })
+    };
+    let emulate = |goes_on: &mut dyn FnMut() -> bool| acklab_lab::emulate(&scenario, &options, goes_on);
+    let done = in_a_thread(py, !has_terminal, &flag, emulate, show)?;
     let emulation = done.map_err(|why| failed(name, &why))?;
     Ok(EmulationResult {
         scenario: scenario.canonical_json().to_string(),

@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use super::cancel::Cancel;
     #[pymodule_export]
-    use super::emulate::{EmulationResult, calibrate, emulate};
+    use super::emulate::{EmulationResult, acquire_permission, calibrate, emulate};
     #[pymodule_export]
     use super::run::{RunResult, load, metrics, run, schema};
     #[pymodule_export]

@@ -1,8 +1,12 @@
 """`acklab emulate`."""
 
+import contextlib
 import json
 import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.markup import escape
@@ -11,7 +15,7 @@ from acklab import core
 from acklab.cli.run import finite, show
 from acklab.emulator import Emulated, emulate
 from acklab.errors import UsageError
-from acklab.terminal import err, out
+from acklab.terminal import err, out, tell
 
 NOT_TRUSTED = 3
 """The exit status of an emulation that has finished, but whose results may not be trusted."""
@@ -26,9 +30,14 @@ def emulate_command(
     at: str | None,
     shell: str | None,
     words: list[str],
+    page: bool,
+    port: int,
 ) -> None:
     """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
-    result = emulate(file, seed=seed, set=sets, captures=folder or Path(), outputs=folder, at=_foreground(at, shell, words))
+    foreground = _foreground(at, shell, words)
+    core.acquire_permission()
+    with _watched(file.name, page, port, foreground is not None) as watch:
+        result = emulate(file, seed=seed, set=sets, captures=folder or Path(), outputs=folder, at=foreground, watch=watch)
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
     elif at is None and shell is None:
@@ -45,6 +54,7 @@ def emulate_command(
 
 def calibrate_command(as_json: bool) -> None:
     """Measures what this machine can carry."""
+    core.acquire_permission()
     measured = core.calibrate()
     if as_json:
         print(json.dumps(measured))
@@ -53,6 +63,29 @@ def calibrate_command(as_json: bool) -> None:
     out.print(f"{measured['packets_per_second']:,.0f} packets/s of 1500 B through one link ({measured['mbps']:,.0f} Mbps)")
     out.print(f"{measured['cpu_us_per_packet']:.2f} us of processor time for each, {measured['priority']} priority")
     out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us")
+
+
+@contextlib.contextmanager
+def _watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Who watches the run: a page, and a terminal that no command uses."""
+    with contextlib.ExitStack() as stack:
+        watchers: list[Callable[[dict[str, Any]], None]] = []
+        if page:
+            from acklab.live.server import served
+
+            address, show = stack.enter_context(served(title, port))
+            tell(f"watch it at {address}")
+            watchers.append(show)
+        if sys.stderr.isatty() and not has_terminal:
+            from acklab.live.view import live_view
+
+            watchers.append(stack.enter_context(live_view(err, title)))
+
+        def watch(sample: dict[str, Any]) -> None:
+            for show in watchers:
+                show(sample)
+
+        yield watch if watchers else None
 
 
 def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[str, list[str]] | None:

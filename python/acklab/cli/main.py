@@ -114,9 +114,11 @@ def emulate_(
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
     ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows the run while it lasts.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
     json_: Json = False,
 ) -> None:
-    """Run one scenario in real time, with real packets and the kernel's TCP. Needs root.
+    """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
 
     Exit status 3: it has finished, but packets were late or lost, so that its results may not be trusted.
     """
@@ -127,7 +129,7 @@ def emulate_(
         return
     if file is None:
         raise UsageError("found no scenario, expected a file, or --calibrate")
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [])
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port)
 
 
 @app.command(
@@ -181,12 +183,24 @@ def study(
         Path, typer.Option(metavar="DIR", help="Keep the results there; runs that are there are not repeated.")
     ] = Path("out"),
     jobs: Jobs = None,
+    way: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="simulate, or emulate: real time and the kernel's TCP, for the points in the study's emulated.toml; needs root or a user namespace.",
+        ),
+    ] = "simulate",
     json_: Json = False,
 ) -> None:
     """Rerun studies and set their results beside the published ones."""
+    if way == "emulate":
+        from acklab import core
+
+        # Before anything starts a thread.
+        core.acquire_permission()
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_)
+    study_command(names or [], all_, quick, out, jobs, json_, way)
 
 
 @app.command()

@@ -7,10 +7,11 @@ use crate::build::Parts;
 use crate::error::Error;
 use crate::scenario;
 use acklab_base::{Duration, Instant};
-use acklab_live::socket::cut_into_datagrams;
-use acklab_live::{Driver, Outcome, WallClock, realtime};
+use acklab_live::realtime::LockedMemory;
+use acklab_live::socket::Udp;
+use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
 use std::io;
-use std::net::UdpSocket;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -68,21 +69,23 @@ pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
     let foreground = Some(Foreground { node: "sender".to_owned(), words: Vec::new() });
     let options = EmulateOptions { foreground, ..EmulateOptions::default() };
     let parts = Parts::new(&scenario, &options.run)?;
+    namespace::leave_home()?;
     let mut stage = Stage::new(&scenario, &options, &parts)?;
     let clock = WallClock::start();
     let (mut world, ..) = stage.populate(&scenario, &options, parts, clock)?;
-    let socket = |node: &str| {
-        let bind = || UdpSocket::bind((stage.address_of(node)?, PORT));
-        let made = stage.namespace_of(node)?.inside(bind);
+    let address = |node: &str| stage.address_of(node).map(|address| SocketAddr::from((address, PORT)));
+    let socket = |node: &str, peer: &str| {
+        let made = Udp::between(&stage.namespace_of(node)?, address(node)?, address(peer)?);
         made.map_err(host_error(format!("cannot make the socket of node \"{node}\"")))
     };
-    let (sender, receiver) = (socket("sender")?, socket("receiver")?);
-    let connected = receiver.local_addr().and_then(|address| sender.connect(address));
-    cut_into_datagrams(&sender, PAYLOAD as u16).map_err(host_error("cannot send many packets at once"))?;
-    connected.map_err(host_error("cannot connect the sockets"))?;
+    // The receiver has a peer, as a connection of TCP has, so that the kernel finds the socket before it looks for a route.
+    let (sender, _receiver) = (socket("sender", "receiver")?, socket("receiver", "sender")?);
+    let cheap = sender.cut_into_datagrams(PAYLOAD as u16).and_then(|()| sender.omit_checksums());
+    cheap.map_err(host_error("cannot send many packets at once"))?;
 
     let pace = Arc::new(AtomicU64::new(MODERATE));
     let source = Source::start(sender, Arc::clone(&pace)).map_err(host_error("cannot start the sender"))?;
+    let _memory = LockedMemory::lock();
     let is_realtime = realtime::enter(realtime::CARRIER);
     let driver = Driver::new(&mut world, clock).and_then(|mut driver| {
         world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
@@ -140,7 +143,7 @@ struct Source {
 }
 
 impl Source {
-    fn start(socket: UdpSocket, pace: Arc<AtomicU64>) -> io::Result<Self> {
+    fn start(socket: Udp, pace: Arc<AtomicU64>) -> io::Result<Self> {
         let current = Arc::clone(&pace);
         let send = move || {
             realtime::enter(realtime::LOAD);

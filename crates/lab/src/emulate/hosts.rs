@@ -9,8 +9,6 @@ use acklab_base::{Datagram, FlowTable, Instant, MachineId, PortId};
 use acklab_live::Outlet;
 use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
-use acklab_wire::ipv4::Checksums;
-use acklab_wire::tcp;
 use std::io;
 
 /// The network of an emulation.
@@ -50,15 +48,21 @@ impl KernelHosts {
         self.flows.push(flow);
     }
 
+    /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of a decompressed ACK is.
+    fn keep(&mut self, octets: Vec<u8>) {
+        if octets.capacity() >= self.mtu {
+            self.spare.push(octets);
+        }
+    }
+
     /// Reads a packet from a device into the inbox of its port. Returns `false` if none waits.
     fn read(&mut self, device: usize, now: Instant) -> io::Result<bool> {
-        let mut octets = self.spare.pop().unwrap_or_default();
-        octets.resize(self.mtu, 0);
-        let Some(length) = self.outlet.tuns()[device].read(&mut octets)? else {
+        let mut octets = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
+        octets.clear();
+        if !self.outlet.tuns()[device].read(&mut octets)? {
             self.spare.push(octets);
             return Ok(false);
-        };
-        octets.truncate(length);
+        }
         let nodes = self.nodes;
         let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
         match packet.ok().filter(|packet| packet.destination().index() < nodes) {
@@ -71,9 +75,8 @@ impl KernelHosts {
     /// Informs the measurement of a packet's flow that the packet leaves its host.
     fn note_departure(&mut self, now: Instant, packet: RealPacket) -> RealPacket {
         let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return packet };
-        let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return packet };
         let Flow { ends, probes, .. } = &mut self.flows[number as usize];
-        let (data, origin) = ends[usize::from(end)].departs(now, &segment, packet.wire_len().get(), probes);
+        let (data, origin) = ends[usize::from(end)].departs(now, &packet, probes);
         packet.noted(Note { flow: number, end, data }, origin)
     }
 }
@@ -85,7 +88,7 @@ impl Hosts<RealPacket> for KernelHosts {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
         }
-        self.spare.push(packet.into_octets());
+        self.keep(packet.into_octets());
     }
 
     fn wake(&mut self, _: PortId, _: Instant) {}

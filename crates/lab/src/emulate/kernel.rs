@@ -3,14 +3,13 @@
 
 use crate::error::Error;
 use crate::scenario::{Flow, Transport};
-use acklab_app::Reading;
 use acklab_live::netlink::Metrics;
 use acklab_live::socket::Options;
 use acklab_transport::tcp::{Config, Preset, Settings, ecn};
 use acklab_transport::{ack, cc};
 use std::collections::BTreeMap;
 
-/// What one flow asks of the kernel at both ends.
+/// What one flow over TCP asks of the kernel at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Request {
     /// The options of its sockets.
@@ -74,26 +73,31 @@ fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
-/// What `flow` asks of the kernel.
+/// What `flow` asks of the kernel's TCP. Returns `None` for a flow over UDP, which asks for nothing.
 ///
 /// # Errors
 /// If the kernel cannot do it.
-pub(super) fn request(flow: &Flow) -> Result<Request, Error> {
+pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     let refuse = |key: &str, found: String, expected: &str| Error::Kernel {
         flow: flow.name.clone(),
         key: key.to_owned(),
         found,
         expected: expected.to_owned(),
     };
-    let Transport::Tcp(settings) = &flow.transport else {
-        return Err(refuse("transport", format!("\"{}\"", flow.transport.name()), "TCP, the transport of the kernel"));
+    let settings = match &flow.transport {
+        Transport::Tcp(settings) => settings,
+        Transport::Udp(_) => return Ok(None),
+        other => {
+            return Err(refuse(
+                "transport",
+                format!("\"{}\"", other.name()),
+                "TCP or UDP, the transports of the kernel",
+            ));
+        }
     };
     if settings.preset != Preset::Linux {
         let found = format!("\"{}\"", settings.preset.name());
         return Err(refuse("preset", found, "\"linux\": the kernel's TCP cannot behave as another stack"));
-    }
-    if matches!(flow.reading, Reading::Playback { .. }) {
-        return Err(refuse("reading", "a playback".into(), "a reader of octets: playbacks are simulated only"));
     }
     let config = settings.config();
     let Some(congestion) = controller(&config.congestion) else {
@@ -129,7 +133,7 @@ pub(super) fn request(flow: &Flow) -> Result<Request, Error> {
     request.metrics.initial_window = (config.initial_window != usual.initial_window).then_some(config.initial_window.0);
     request.metrics.min_rto_ms = (config.rto.min != usual.rto.min).then_some(config.rto.min.as_millis() as u32);
     remaining(settings, &default).map_or(Ok(()), |(key, found, expected)| Err(refuse(&key, found, &expected)))?;
-    Ok(request)
+    Ok(Some(request))
 }
 
 /// The kernel acknowledges as it does, or, on a route that says so, every segment.

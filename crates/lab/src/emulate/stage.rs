@@ -5,20 +5,23 @@ use super::end::{KernelEnd, Shown};
 use super::hosts::{KernelHosts, RealWorld};
 use super::kernel::{self, Agreement, Request};
 use super::packet::RealPacket;
-use super::traffic::Speaker;
+use super::traffic::{Speaker, datagrams, stream};
 use super::{EmulateOptions, addresses, host_error};
 use crate::build::{Parts, Plans};
 use crate::error::Error;
 use crate::flows::Flow;
 use crate::scenario::{self, Scenario};
 use crate::table::Table;
-use acklab_app::{Reading, Writer};
+use crate::transports;
 use acklab_base::random::Seed;
-use acklab_base::{Instant, NodeId, PortId};
+use acklab_base::{FlowKey, Instant, NodeId, PortId};
 use acklab_live::netlink::{Device, Metrics, Netlink};
-use acklab_live::socket::Tcp;
+use acklab_live::socket::{Tcp, Udp};
 use acklab_live::{Namespace, Outlet, Tun, WallClock, realtime};
 use acklab_wire::Endpoints;
+use acklab_wire::ipv4::IPV4_HEADER;
+use acklab_wire::tcp::TCP_HEADER;
+use acklab_wire::udp::UDP_HEADER;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -33,14 +36,24 @@ const LOOPBACK_INDEX: u32 = 1;
 /// The packets that wait in a device until they are read: far more than arrive in a stall of the reader.
 const QUEUE_LEN: u32 = 10_000;
 /// The maximum transmission unit of Ethernet.
-const MTU: u32 = 1500;
+const MTU: u64 = 1500;
 /// IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
+const HEADERS: u64 = IPV4_HEADER + TCP_HEADER;
 /// The first dynamic port (RFC 6335, §6), from which the flows are numbered at the end that connects.
 const CLIENT_PORT: u16 = 49_152;
 /// The port of the first flow at the other end.
 const SERVER_PORT: u16 = 20_000;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// What the devices do with the offloads of TCP and UDP, as the table `kernel` says it: nothing, so that a packet is a packet.
+const DEVICES: [(&str, &str); 5] = [
+    ("offloads", "none"),
+    ("tso", "off: TCP hands over one segment at a time"),
+    ("gso", "done by the kernel before the device: each read is one packet"),
+    ("gro", "off: each packet enters the stack of its host alone"),
+    ("gso_max_segs", "1"),
+];
 
 /// A node with a stack of the kernel.
 struct Host {
@@ -51,11 +64,29 @@ struct Host {
     device: u32,
 }
 
-/// A flow, with its two sockets.
+/// A flow, with its two ends.
 struct Cast {
     flow: scenario::Flow,
     ends: [NodeId; 2],
-    request: Request,
+    /// What it asks of the kernel's TCP; `None` for a flow over UDP.
+    request: Option<Request>,
+}
+
+impl Cast {
+    /// The largest packet of the flow in octets, if its size is set.
+    fn largest_packet(&self) -> Option<u64> {
+        match &self.request {
+            Some(request) => request.options.mss.map(|mss| u64::from(mss) + HEADERS),
+            None => self.flow.traffic.write().map(|write| write.get() + IPV4_HEADER + UDP_HEADER),
+        }
+    }
+}
+
+/// A flow whose sockets are made.
+struct Staged {
+    ends: [KernelEnd; 2],
+    /// The keys of the packets of both ends.
+    keys: [FlowKey; 2],
 }
 
 /// The hosts and flows of an emulation. Host `i` has device `i` and port `i`.
@@ -76,8 +107,14 @@ impl Stage {
             let request = kernel::request(&flow)?;
             casts.push(Cast { flow, ends: part.ends, request });
         }
-        let largest = casts.iter().filter_map(|cast| cast.request.options.mss).max();
-        let mtu = largest.map_or(MTU, |mss| (mss + HEADERS).max(MTU));
+        // What an application writes to UDP travels whole, as in a simulation.
+        let mtu = casts.iter().filter_map(Cast::largest_packet).fold(MTU, u64::max) as u32;
+        // Large packets of one flow do not make the segments of the others larger.
+        if u64::from(mtu) > MTU {
+            for request in casts.iter_mut().filter_map(|cast| cast.request.as_mut()) {
+                request.options.mss.get_or_insert((MTU - HEADERS) as u32);
+            }
+        }
         let nodes = parts.nodes.clone();
         let mut stage = Self { hosts: Vec::new(), nodes, mtu, casts, shown: Vec::new(), tuns: Vec::new() };
         for node in stage.nodes_with_hosts(scenario, options)? {
@@ -147,7 +184,7 @@ impl Stage {
         for host in &self.hosts {
             let mut agreement = Agreement::default();
             for cast in self.casts.iter().filter(|cast| cast.ends.contains(&host.node)) {
-                agreement.add(&cast.flow, &cast.request)?;
+                cast.request.iter().try_for_each(|request| agreement.add(&cast.flow, request))?;
             }
             for (parameter, value) in agreement.parameters() {
                 let set = host.namespace.set(parameter, value);
@@ -161,6 +198,7 @@ impl Stage {
     fn add_routes(&self) -> Result<(), Error> {
         let mut metrics: BTreeMap<(NodeId, NodeId), (Metrics, &str)> = BTreeMap::new();
         for Cast { flow, ends: [from, to], request } in &self.casts {
+            let Some(request) = request else { continue };
             for pair in [(*from, *to), (*to, *from)] {
                 let (agreed, owner) = metrics.entry(pair).or_insert_with(|| (request.metrics.clone(), &flow.name));
                 if *agreed != request.metrics {
@@ -218,13 +256,8 @@ impl Stage {
         }
         let (mut speakers, mut plans) = (Vec::new(), Vec::new());
         for (number, part) in (0..).zip(flows) {
-            let keys = self.add_flow(scenario, number, &mut speakers)?;
-            let shown: Vec<Arc<Shown>> = self.shown.iter().rev().take(2).map(|(_, shown)| Arc::clone(shown)).collect();
-            let ends = [
-                Box::new(KernelEnd::new(0, Arc::clone(&shown[1]))),
-                Box::new(KernelEnd::new(1, Arc::clone(&shown[0]))),
-            ];
-            world.hosts.add(Flow::new(ends, keys, part.probes(scenario)));
+            let staged = self.add_flow(scenario, number, &mut speakers)?;
+            world.hosts.add(Flow::new(staged.ends.map(Box::new), staged.keys, part.probes(scenario)));
             plans.push(part.plans);
         }
         Ok((world, speakers, plans))
@@ -234,54 +267,65 @@ impl Stage {
         self.hosts.iter().find(|host| host.node == node)
     }
 
-    /// Makes the sockets of a flow, and returns the keys of its packets.
-    fn add_flow(
-        &mut self,
-        scenario: &Scenario,
-        number: u16,
-        speakers: &mut Vec<Speaker>,
-    ) -> Result<[acklab_base::FlowKey; 2], Error> {
+    /// Makes the sockets of a flow.
+    fn add_flow(&mut self, scenario: &Scenario, number: u16, speakers: &mut Vec<Speaker>) -> Result<Staged, Error> {
         let Cast { flow, ends, request } = &self.casts[usize::from(number)];
         let [from, to] = ends.map(addresses::v4);
         let client = SocketAddrV4::new(from, CLIENT_PORT + number % (u16::MAX - CLIENT_PORT));
         let server = SocketAddrV4::new(to, SERVER_PORT + number);
-        let (start, stop) = (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop));
-        let writer = |traffic, name: &str| {
-            Writer::new(traffic, start, stop, Seed(scenario.seed).stream(&format!("flow/{name}/source")))
-        };
-        let reverse = flow.reverse().map(|reverse| writer(reverse.traffic, &reverse.name));
-        let socket = |node: NodeId, address: SocketAddrV4| {
-            let host = self
-                .host_at(node)
-                .ok_or_else(|| Error::NoNode { node: flow.name.clone(), expected: "a node with a host".to_owned() })?;
-            Tcp::bound(&host.namespace, address.into(), &request.options)
-                .map_err(host_error(format!("flow \"{}\": cannot make its socket", flow.name)))
-        };
-        let tos = flow.category.dscp() << 2;
-        let [at_client, at_server] = [Arc::<Shown>::default(), Arc::<Shown>::default()];
-        let (listens, connects) = (socket(ends[1], server)?, socket(ends[0], client)?);
-        for socket in [&listens, &connects] {
-            socket.set_tos(tos).map_err(host_error(format!("flow \"{}\": cannot set its category", flow.name)))?;
-        }
-        speakers.push(Speaker {
-            socket: listens,
-            peer: None,
-            writer: reverse,
-            reading: flow.reading,
-            shown: Arc::clone(&at_server),
-        });
-        speakers.push(Speaker {
-            socket: connects,
-            peer: Some(server.into()),
-            writer: Some(writer(flow.traffic, &flow.name)),
-            reading: Reading::default(),
-            shown: Arc::clone(&at_client),
-        });
         let endpoints = Endpoints { source: client, destination: server };
+        let namespaces = [self.namespace_at(ends[0])?, self.namespace_at(ends[1])?];
+        let seed = Seed(scenario.seed);
+        let shown = [Arc::<Shown>::default(), Arc::new(Shown::reading(transports::reader(flow, seed)))];
+        let at = |end: usize| Arc::clone(&shown[end]);
+        let tos = flow.category.dscp() << 2;
+        let refused = || host_error(format!("flow \"{}\": cannot make its sockets", flow.name));
+        let writers =
+            [Some(transports::writer(flow, seed)), flow.reverse().map(|back| transports::writer(&back, seed))];
+        let (protocol, kernel_ends) = match request {
+            Some(request) => {
+                let socket = |end: usize, address: SocketAddrV4| {
+                    let socket = Tcp::bound(namespaces[end], address.into(), &request.options)?;
+                    socket.set_tos(tos)?;
+                    Ok(socket)
+                };
+                let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];
+                // The end that accepts comes first, so that it listens before the other one connects.
+                let talks = sockets.into_iter().zip(writers).zip([Some(server.into()), None]).zip(&shown).rev();
+                speakers.extend(talks.map(|(((socket, writer), peer), shown)| {
+                    Speaker::Stream(stream::Speaker { socket, peer, writer, shown: Arc::clone(shown) })
+                }));
+                (TCP, [KernelEnd::tcp(0, at(0)), KernelEnd::tcp(1, at(1))])
+            }
+            None => {
+                let socket = |end: usize, own: SocketAddrV4, peer: SocketAddrV4| {
+                    let socket = Udp::between(namespaces[end], own.into(), peer.into())?;
+                    socket.set_tos(tos)?;
+                    Ok(socket)
+                };
+                let sockets =
+                    [socket(0, client, server).map_err(refused())?, socket(1, server, client).map_err(refused())?];
+                let talks = sockets.into_iter().zip(writers).zip(&shown);
+                speakers.extend(talks.map(|((socket, writer), shown)| {
+                    Speaker::Datagrams(datagrams::Speaker { socket, writer, shown: Arc::clone(shown) })
+                }));
+                let full = flow.traffic.write().unwrap_or_default();
+                (UDP, [KernelEnd::udp(full, at(0)), KernelEnd::udp(full, at(1))])
+            }
+        };
+        let keys = [endpoints.flow_key(protocol), endpoints.reverse().flow_key(protocol)];
         let name = flow.name.clone();
-        self.shown.push((name.clone(), at_client));
-        self.shown.push((name, at_server));
-        Ok([endpoints.flow_key(TCP), endpoints.reverse().flow_key(TCP)])
+        self.shown.extend(shown.into_iter().map(|shown| (name.clone(), shown)));
+        Ok(Staged { ends: kernel_ends, keys })
+    }
+
+    fn namespace_at(&self, node: NodeId) -> Result<&Namespace, Error> {
+        let named = |node: NodeId| self.nodes.iter().find(|(_, known)| **known == node).map(|(name, _)| name.clone());
+        let host = self.host_at(node).ok_or_else(|| Error::NoNode {
+            node: named(node).unwrap_or_default(),
+            expected: "a node with a host".to_owned(),
+        })?;
+        Ok(&host.namespace)
     }
 
     /// The commands of the scenario and of the caller.
@@ -324,17 +368,14 @@ impl Stage {
     }
 
     /// The IPv4 address of a node.
-    pub(super) fn address_of(&self, name: &str) -> io::Result<Ipv4Addr> {
-        self.node(name).map(addresses::v4).map_err(io::Error::other)
+    pub(super) fn address_of(&self, name: &str) -> Result<Ipv4Addr, Error> {
+        self.node(name).map(addresses::v4)
     }
 
     /// The namespace of the host at a node.
     pub(super) fn namespace_of(&self, name: &str) -> Result<Namespace, Error> {
         let node = self.node(name)?;
-        let host = self
-            .host_at(node)
-            .ok_or_else(|| Error::NoNode { node: name.to_owned(), expected: "a node with a host".to_owned() })?;
-        host.namespace.try_clone().map_err(host_error("cannot keep a namespace"))
+        self.namespace_at(node)?.try_clone().map_err(host_error("cannot keep a namespace"))
     }
 
     /// The packets that devices have dropped because their queue was full.
@@ -363,9 +404,10 @@ impl Stage {
     pub(super) fn provenance(&self) -> Result<Table, Error> {
         let mut rows: Vec<(Option<String>, String, String)> = Vec::new();
         rows.push((None, "release".to_owned(), realtime::kernel_release()));
-        for (name, value) in [("offloads", "none"), ("gso_max_segs", "1"), ("mtu", &self.mtu.to_string())] {
+        for (name, value) in DEVICES {
             rows.push((None, name.to_owned(), value.to_owned()));
         }
+        rows.push((None, "mtu".to_owned(), self.mtu.to_string()));
         for host in &self.hosts {
             for parameter in kernel::REPORTED {
                 // Kernels differ in what they have.

@@ -29,6 +29,10 @@ pub struct Flow {
     /// The transport and its settings. As a shorthand, the settings may be given among these keys, and `transport` may be the protocol's
     /// name, which defaults to `"tcp"`.
     pub transport: Transport,
+    /// Whose stack runs the flow. By default it is that of the way in which the scenario is run: the transport above in a simulation, and
+    /// the kernel's TCP or UDP in an emulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Stack>,
     /// The access category in Wi-Fi cells with QoS, for data and acknowledgements.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub category: Category,
@@ -58,6 +62,14 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(example = "100ms")]
     pub spacing: Duration,
+}
+
+/// Whose stack runs a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stack {
+    /// That of the kernel, which an emulation alone can run.
+    Kernel,
 }
 
 /// A part of a flow that is not built in.

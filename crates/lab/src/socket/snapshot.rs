@@ -14,8 +14,8 @@ pub(crate) struct Snapshot {
     pub(crate) sent_bytes: u64,
     /// Counters and gauges: name, unit, value.
     pub(crate) counters: Vec<(&'static str, &'static str, CounterValue)>,
-    /// Acknowledgments sent, by reason.
-    pub(crate) acknowledgments: Vec<(String, u64)>,
+    /// Acknowledgments sent, by reason; without a reason where the endpoint does not tell it.
+    pub(crate) acknowledgments: Vec<(Option<String>, u64)>,
 }
 
 impl Snapshot {
@@ -31,7 +31,8 @@ impl Snapshot {
         let counters = &mut snapshot.counters;
         endpoint.report_counters(&mut |name, unit, value| counters.push((name, unit, value)));
         application.report_counters(now, &mut |name, unit, value| counters.push((name, unit, value)));
-        endpoint.report_ack_reasons(&mut |reason, count| snapshot.acknowledgments.push((reason.to_owned(), count)));
+        endpoint
+            .report_ack_reasons(&mut |reason, count| snapshot.acknowledgments.push((Some(reason.to_owned()), count)));
         snapshot
     }
 

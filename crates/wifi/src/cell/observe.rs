@@ -20,7 +20,9 @@ pub struct QueueView<'a> {
     pub node: usize,
     /// Its category.
     pub category: Category,
-    /// Mean over time of the packets that wait or are unacknowledged.
+    /// The packets that wait or are unacknowledged now.
+    pub length: u64,
+    /// Mean over time of that number.
     pub mean_length: f64,
     /// The maximum of that number.
     pub max_length: u64,
@@ -91,6 +93,12 @@ impl<D: Packet> Cell<D> {
         &self.measurement.airtime
     }
 
+    /// The use of the airtime up to the end of the last exchange, which is all that is decided.
+    #[must_use]
+    pub const fn decided_airtime(&self) -> &Airtime {
+        &self.measurement.airtime
+    }
+
     /// The queues of all nodes.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
         self.backlog.edcafs.iter().map(|edcaf| self.queue(edcaf))
@@ -105,6 +113,7 @@ impl<D: Packet> Cell<D> {
         QueueView {
             node: edcaf.node,
             category: edcaf.category,
+            length: edcaf.length.current(),
             mean_length: edcaf.length.mean(&self.measurement.window),
             max_length: edcaf.length.max,
             log: edcaf.lengths.as_deref().unwrap_or_default(),

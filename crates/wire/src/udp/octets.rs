@@ -65,7 +65,7 @@ pub(super) fn encode(
 
     let mut headers = [0; (UDP_HEADER + TEST_HEADER) as usize];
     let (udp, test) = headers.split_at_mut(UDP_HEADER as usize);
-    test.copy_from_slice(&test_header(datagram));
+    test.copy_from_slice(&datagram.test_header());
     udp.copy_from_slice(&header::header(endpoints, test, length));
     let payload = datagram.payload - TEST_HEADER as u32;
     let carried = Carried { protocol: IpNumber::UDP.0, ecn: datagram.ecn, header: &headers, payload };
@@ -94,15 +94,25 @@ pub fn encode_payload(
     Ok(())
 }
 
-fn test_header(datagram: &UserDatagram) -> [u8; TEST_HEADER as usize] {
-    let nanos = datagram.sent_at.as_nanos();
-    let seconds = (nanos / NANOS_PER_SECOND) as u32;
-    let micros = (nanos % NANOS_PER_SECOND / 1000) as u32;
-    let mut octets = [0; TEST_HEADER as usize];
-    octets[..4].copy_from_slice(&seconds.to_be_bytes());
-    octets[4..8].copy_from_slice(&micros.to_be_bytes());
-    octets[8..].copy_from_slice(&datagram.number.to_be_bytes());
-    octets
+impl UserDatagram {
+    /// The header of test traffic at the start of its payload.
+    #[must_use]
+    pub fn test_header(&self) -> [u8; TEST_HEADER as usize] {
+        let nanos = self.sent_at.as_nanos();
+        let seconds = (nanos / NANOS_PER_SECOND) as u32;
+        let micros = (nanos % NANOS_PER_SECOND / 1000) as u32;
+        let mut octets = [0; TEST_HEADER as usize];
+        octets[..4].copy_from_slice(&seconds.to_be_bytes());
+        octets[4..8].copy_from_slice(&micros.to_be_bytes());
+        octets[8..].copy_from_slice(&self.number.to_be_bytes());
+        octets
+    }
+
+    /// The number of the datagram in a header of test traffic.
+    #[must_use]
+    pub fn number_in(header: &[u8; TEST_HEADER as usize]) -> u64 {
+        header.last_chunk().map_or(0, |number| u64::from_be_bytes(*number))
+    }
 }
 
 /// Decodes the datagram in the IPv4 packet at the start of `octets`, and its endpoints.

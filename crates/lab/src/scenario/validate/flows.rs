@@ -40,6 +40,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         back(&at("back"), flow)?;
         reading(&at("reading"), flow)?;
         transport(&format!("flow.{index}"), flow)?;
+        stack(&at("stack"), flow)?;
     }
     names(scenario)
 }
@@ -134,6 +135,15 @@ fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
     }
     .map_err(|fault| refused(path, fault))?;
     flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
+}
+
+/// Checks that the kernel has the transport of a flow that asks for its stack.
+fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
+    if flow.stack.is_none() || matches!(flow.transport, Transport::Tcp(_) | Transport::Udp(_)) {
+        return Ok(());
+    }
+    let reason = format!("the kernel has no {}; expected a flow over TCP or UDP", flow.transport.name());
+    Err(Problem::invalid(path, reason))
 }
 
 /// The refusal of settings below `path` that a transport finds faulty.

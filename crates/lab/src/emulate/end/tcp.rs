@@ -1,0 +1,251 @@
+//! One end of a flow that the kernel's TCP runs, measured from the packets that pass its device and from `TCP_INFO`.
+
+use super::super::packet::{Data, Note, RealPacket};
+use super::Shown;
+use crate::packet::Observed;
+use crate::probe::{FlowProbe, Probes};
+use crate::socket::{End, Snapshot};
+use acklab_base::endpoint::counter;
+use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, Vitals};
+use acklab_live::TcpInfo;
+use acklab_transport::ack::Ranges;
+use acklab_wire::ipv4::Checksums;
+use acklab_wire::tcp::{self, Flags, SeqNumber};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The shortest time between two readings of `TCP_INFO`, which cost as much as a third of a packet each.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The data that an end sends.
+#[derive(Debug, Default)]
+struct Sent {
+    /// The sequence number of the first octet of data.
+    initial: Option<SeqNumber>,
+    /// One more than the highest offset sent.
+    next: u64,
+    /// The offset of the FIN.
+    fin: Option<u64>,
+    is_finished: bool,
+    packets: u64,
+    octets: u64,
+    /// IP octets of all packets.
+    ip_octets: u64,
+    retransmissions: u64,
+    /// What the peer has acknowledged, cumulatively or selectively.
+    acknowledged: Ranges,
+    acks_received: u64,
+    /// Segments that are not acknowledged cumulatively: the offset of the end, and the time of transmission unless it was retransmitted.
+    flight: VecDeque<(u64, Option<Instant>)>,
+}
+
+/// The data that an end receives.
+#[derive(Debug, Default)]
+struct Received {
+    ranges: Ranges,
+    acks_sent: u64,
+    marked: u64,
+    /// When data arrived last.
+    newest: Option<Instant>,
+}
+
+/// One end of a flow over TCP.
+#[derive(Debug)]
+pub(super) struct TcpEnd {
+    /// 0 for the end that opens the connection, 1 for the other.
+    end: u8,
+    shown: Arc<Shown>,
+    sent: Sent,
+    received: Received,
+    vitals: Vitals,
+    sampled: Option<Instant>,
+}
+
+impl TcpEnd {
+    pub(super) fn new(end: u8, shown: Arc<Shown>) -> Self {
+        Self {
+            end,
+            shown,
+            sent: Sent::default(),
+            received: Received::default(),
+            vitals: Vitals { read: Some(0), ..Vitals::default() },
+            sampled: None,
+        }
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        self.shown.socket.get()?.info().ok()
+    }
+
+    pub(super) const fn vitals(&self) -> &Vitals {
+        &self.vitals
+    }
+
+    /// The probe of the data that this end sends, if these are measured.
+    fn probe_of_sent<'a>(&self, probes: &'a mut Probes) -> Option<&'a mut FlowProbe> {
+        if self.end == 0 { Some(&mut probes.forward) } else { probes.reverse.as_deref_mut() }
+    }
+
+    /// The probe of the data that this end receives, if these are measured.
+    fn probe_of_received<'a>(&self, probes: &'a mut Probes) -> Option<&'a mut FlowProbe> {
+        if self.end == 1 { Some(&mut probes.forward) } else { probes.reverse.as_deref_mut() }
+    }
+
+    /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
+    pub(super) fn departs(
+        &mut self,
+        now: Instant,
+        packet: &RealPacket,
+        probes: &mut Probes,
+    ) -> (Option<Data>, Instant) {
+        let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return (None, now) };
+        self.sent.ip_octets += packet.wire_len().get();
+        let flags = segment.flags;
+        if flags.contains(Flags::SYN) {
+            self.sent.initial = Some(SeqNumber(segment.seq.0.wrapping_add(1)));
+            // A SYN-ACK counts as an acknowledgment, as in a simulation.
+            self.received.acks_sent += u64::from(flags.contains(Flags::ACK));
+            return (None, now);
+        }
+        let Some(initial) = self.sent.initial else { return (None, now) };
+        let offset = segment.seq.offset_near(initial, self.sent.next);
+        let end = offset + u64::from(segment.payload);
+        if flags.contains(Flags::FIN) {
+            self.sent.fin = Some(end);
+        }
+        if segment.payload == 0 {
+            let is_ack = flags.contains(Flags::ACK) && !flags.intersects(Flags::FIN | Flags::RST);
+            self.received.acks_sent += u64::from(is_ack && self.received.newest.is_some());
+            return (None, self.received.newest.unwrap_or(now));
+        }
+        self.sent.packets += 1;
+        self.sent.octets += u64::from(segment.payload);
+        if end <= self.sent.next {
+            self.sent.retransmissions += 1;
+            let first = self.sent.flight.partition_point(|(until, _)| *until <= offset);
+            let again = self.sent.flight.iter_mut().skip(first).take_while(|(until, _)| *until <= end);
+            again.for_each(|(_, at)| *at = None);
+        } else {
+            self.sent.flight.push_back((end, Some(now)));
+            self.sent.next = end;
+        }
+        self.refresh();
+        let vitals = self.vitals;
+        if let Some(probe) = self.probe_of_sent(probes) {
+            probe.data_departs(now, offset, segment.payload, &vitals);
+            probe.data_written(now, &vitals);
+        }
+        (Some(Data { offset, payload: segment.payload }), now)
+    }
+
+    /// A packet of the other end has been delivered to the host of this end, which has processed it.
+    pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
+        if let Some(Data { offset, payload }) = note.data {
+            let before = self.received.ranges.received();
+            let _ = self.received.ranges.insert(offset..offset + u64::from(payload));
+            self.received.newest = Some(now);
+            self.received.marked += u64::from(packet.ecn() == Ecn::Ce);
+            self.vitals.received = self.received.ranges.received();
+            self.vitals.read = Some(self.received.ranges.next());
+            let (vitals, fresh) = (self.vitals, self.vitals.received - before);
+            if let Some(probe) = self.probe_of_received(probes) {
+                probe.data_arrived(now, packet.origin(), fresh, &vitals, || offset);
+            }
+        }
+        if let Some(header) = packet.ack_header() {
+            self.acknowledged(now, packet, &header, probes);
+        }
+    }
+
+    fn acknowledged(&mut self, now: Instant, packet: &RealPacket, header: &AckHeader, probes: &mut Probes) {
+        let Some(initial) = self.sent.initial else { return };
+        let sent = &mut self.sent;
+        let offset = |number: u32| SeqNumber(number).offset_near(initial, sent.next);
+        let is_fin_acknowledged = sent.fin.is_some_and(|fin| offset(header.ack) > fin);
+        let upto = offset(header.ack).min(sent.next);
+        if sent.next == 0 {
+            return;
+        }
+        let blocks = header.sack.as_slice().iter().map(|(left, right)| offset(*left)..offset(*right).min(sent.next));
+        for range in blocks.filter(|range| range.start < range.end) {
+            let _ = sent.acknowledged.insert(range);
+        }
+        let _ = sent.acknowledged.insert(0..upto);
+        self.vitals.acknowledged = sent.acknowledged.next();
+        let newly = sent.flight.partition_point(|(until, _)| *until <= upto);
+        if let Some((_, Some(at))) = sent.flight.drain(..newly).next() {
+            self.vitals.rtt_samples += 1;
+            self.vitals.latest_rtt = now.since(at);
+        }
+        self.sent.acks_received += u64::from(header.is_pure);
+        self.sample(now);
+        let vitals = self.vitals;
+        let finishes = is_fin_acknowledged && !self.sent.is_finished;
+        self.sent.is_finished |= finishes;
+        if let Some(probe) = self.probe_of_sent(probes) {
+            match header.is_pure {
+                true => probe.ack_arrived(now, packet, &vitals),
+                false => probe.acknowledged(now, &vitals),
+            }
+            if finishes {
+                probe.record_event(now, Event::Finished);
+            }
+        }
+    }
+
+    fn refresh(&mut self) {
+        self.vitals.written = self.shown.written.load(Ordering::Relaxed);
+    }
+
+    /// Reads `TCP_INFO`, unless it was read just before.
+    fn sample(&mut self, now: Instant) {
+        self.refresh();
+        if self.sampled.is_some_and(|last| now.since(last) < SAMPLE_INTERVAL) {
+            return;
+        }
+        let Some(info) = self.info() else { return };
+        self.sampled = Some(now);
+        let octets = |segments: u32| u64::from(segments) * u64::from(info.snd_mss());
+        self.vitals.window = Some(octets(info.snd_cwnd()));
+        // TCP_INFINITE_SSTHRESH.
+        self.vitals.threshold = Some(info.snd_ssthresh()).filter(|threshold| *threshold < 0x7fff_ffff).map(octets);
+        // tcp_packets_in_flight.
+        let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
+        self.vitals.in_flight = Some(octets(in_flight));
+        self.vitals.smoothed_rtt = (info.rtt_us() > 0).then(|| Duration::from_micros(info.rtt_us().into()));
+    }
+}
+
+impl End for TcpEnd {
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        let count = |name, unit, value| (name, unit, CounterValue::Count(value));
+        let (sent, received) = (&self.sent, &self.received);
+        let mut counters = vec![
+            count(counter::DATA_PACKETS, "packets", sent.packets),
+            count(counter::DATA_BYTES, "B", sent.octets),
+            count(counter::RETRANSMISSIONS, "packets", sent.retransmissions),
+            count(counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged.received()),
+            count(counter::ACKS_RECEIVED, "packets", sent.acks_received),
+            count(counter::ACKS_SENT, "packets", received.acks_sent),
+            count(counter::MARKED_PACKETS, "packets", received.marked),
+            count(counter::DELIVERED_BYTES, "B", received.ranges.next()),
+        ];
+        if let Some(info) = self.info() {
+            counters.push(count(counter::TIMEOUTS, "", info.total_rto().into()));
+        }
+        self.shown.report_counters(now, &mut |name, unit, value| counters.push((name, unit, value)));
+        Snapshot {
+            written: self.shown.written.load(Ordering::Relaxed),
+            received: received.ranges.received(),
+            delivered: received.ranges.next(),
+            rtt_samples: self.vitals.rtt_samples,
+            sent_bytes: sent.ip_octets,
+            counters,
+            acknowledgments: vec![(None, received.acks_sent)],
+        }
+    }
+
+    /// A kernel does not tell its decisions.
+    fn record_decisions(&mut self) {}
+}

@@ -1,0 +1,226 @@
+//! What an emulation shows while it runs: a sample each second.
+
+use super::hosts::RealWorld;
+use crate::build::Plan;
+use crate::flows::Measured;
+use crate::socket::{End, Snapshot};
+use acklab_base::endpoint::counter;
+use acklab_base::{Duration, Instant};
+use acklab_wifi::airtime::Use;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+
+/// The interval of samples.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What happened in one second of an emulation. Links and cells count in the scenario's window of measurement only.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// The end of the second, from the start of the run, in seconds.
+    pub time: f64,
+    /// The duration of the run in seconds.
+    pub duration: f64,
+    /// The directions of flows that carry data.
+    pub flows: Vec<FlowSample>,
+    /// The directions of links.
+    pub links: Vec<LinkSample>,
+    /// The Wi-Fi cells.
+    pub cells: Vec<CellSample>,
+    /// The lateness of deliveries; absent if there was none.
+    pub lateness: Option<LatenessSample>,
+}
+
+/// One direction of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSample {
+    /// Its name.
+    pub flow: String,
+    /// Payload that arrived, in Mbps.
+    pub throughput: f64,
+    /// Smoothed round-trip time in milliseconds.
+    pub srtt: Option<f64>,
+    /// One-way delay of the datagram that arrived last, in milliseconds.
+    pub delay: Option<f64>,
+    /// Congestion window in segments.
+    pub cwnd: Option<f64>,
+    /// Acknowledgments sent per second.
+    pub acks: Option<f64>,
+    /// Segments sent again.
+    pub retransmissions: Option<u64>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSample {
+    /// Its name.
+    pub link: String,
+    /// What it sent, in Mbps.
+    pub rate: f64,
+    /// Packets that wait now.
+    pub queue: u64,
+    /// Packets dropped by its queue.
+    pub drops: u64,
+}
+
+/// A Wi-Fi cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellSample {
+    /// Its name.
+    pub cell: String,
+    /// Packets that wait now, by node.
+    pub queues: BTreeMap<String, u64>,
+    /// Shares of the airtime, by use.
+    pub airtime: BTreeMap<&'static str, f64>,
+}
+
+/// How late packets were delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LatenessSample {
+    /// The number of deliveries.
+    pub deliveries: u64,
+    /// The median in microseconds.
+    pub p50: f64,
+    /// The 99th percentile in microseconds.
+    pub p99: f64,
+    /// The longest in microseconds.
+    pub max: f64,
+}
+
+/// What a link has sent, in octets, what its queue has dropped, and how many packets wait.
+#[derive(Clone, Copy)]
+struct LinkCounts {
+    sent: u64,
+    dropped: u64,
+    waiting: u64,
+}
+
+/// Takes the samples and passes them on.
+pub(super) struct Monitor {
+    to: Sender<Sample>,
+    duration: Duration,
+    last: Instant,
+    next: Instant,
+    ends: Vec<[Snapshot; 2]>,
+    links: Vec<LinkCounts>,
+    /// By cell and use.
+    airtime: Vec<[Duration; Use::ALL.len()]>,
+}
+
+impl Monitor {
+    /// A monitor of `world` at its start.
+    pub(super) fn new(to: Sender<Sample>, world: &mut RealWorld, duration: Duration) -> Self {
+        let now = Instant::ZERO;
+        let (ends, links, airtime) = (ends(world, now), links(world, now), airtime(world));
+        Self { to, duration, last: now, next: now + INTERVAL, ends, links, airtime }
+    }
+
+    /// When the next sample is due.
+    pub(super) const fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Takes the sample that is due at `now`, and passes it on.
+    pub(super) fn sample(&mut self, world: &mut RealWorld, plan: &Plan, now: Instant) {
+        let seconds = now.since(self.last).as_secs_f64();
+        let lateness = world.hosts.outlet.lateness().second(self.last.as_nanos() / 1_000_000_000);
+        let micros = |lateness: Duration| lateness.as_nanos() as f64 / 1e3;
+        let sample = Sample {
+            time: now.as_secs_f64(),
+            duration: self.duration.as_secs_f64(),
+            flows: self.flows(world, plan, now, seconds),
+            links: self.link_samples(world, plan, now, seconds),
+            cells: self.cells(world, plan, seconds),
+            lateness: lateness.map(|second| LatenessSample {
+                deliveries: second.deliveries,
+                p50: micros(second.p50),
+                p99: micros(second.p99),
+                max: micros(second.max),
+            }),
+        };
+        self.last = now;
+        self.next = now + INTERVAL;
+        // Whoever watched may have gone; the run goes on.
+        let _ = self.to.send(sample);
+    }
+
+    fn flows(&mut self, world: &RealWorld, plan: &Plan, now: Instant, seconds: f64) -> Vec<FlowSample> {
+        let after = ends(world, now);
+        let mut samples = Vec::new();
+        let mut plans = plan.flows.iter();
+        for ((flow, before), after) in world.hosts.flows().iter().zip(&self.ends).zip(&after) {
+            let directions = if flow.probes.reverse.is_some() { vec![(0, 1), (1, 0)] } else { vec![(0, 1)] };
+            for (from, to) in directions {
+                let Some(plan) = plans.next() else { break };
+                let (sent, received) = (after[from].since(&before[from]), after[to].since(&before[to]));
+                let (state, arrived) = (flow.ends[from].state(), flow.ends[to].state());
+                let millis = |time: Option<Duration>| time.map(|time| time.as_millis_f64());
+                samples.push(FlowSample {
+                    flow: plan.flow.name.clone(),
+                    throughput: received.received as f64 * 8.0 / 1e6 / seconds,
+                    srtt: millis(state.smoothed_rtt),
+                    delay: millis(arrived.transit),
+                    cwnd: state.window.map(|octets| octets as f64 / plan.payload as f64),
+                    acks: received.count(counter::ACKS_SENT).map(|acks| acks as f64 / seconds),
+                    retransmissions: sent.count(counter::RETRANSMISSIONS),
+                });
+            }
+        }
+        self.ends = after;
+        samples
+    }
+
+    fn link_samples(&mut self, world: &mut RealWorld, plan: &Plan, now: Instant, seconds: f64) -> Vec<LinkSample> {
+        let after = links(world, now);
+        let samples = plan.links.iter().zip(self.links.iter().zip(&after)).map(|(plan, (before, after))| LinkSample {
+            link: plan.name.clone(),
+            rate: (after.sent - before.sent) as f64 * 8.0 / 1e6 / seconds,
+            queue: after.waiting,
+            drops: after.dropped - before.dropped,
+        });
+        let samples = samples.collect();
+        self.links = after;
+        samples
+    }
+
+    fn cells(&mut self, world: &RealWorld, plan: &Plan, seconds: f64) -> Vec<CellSample> {
+        let after = airtime(world);
+        let samples = world.cells().iter().zip(&plan.cells).zip(self.airtime.iter().zip(&after)).map(
+            |((cell, plan), (before, after))| {
+                let shares = Use::ALL.iter().zip(before.iter().zip(after)).filter_map(|(what, (before, after))| {
+                    let time = after.as_secs_f64() - before.as_secs_f64();
+                    (time > 0.0).then(|| (what.name(), time / seconds))
+                });
+                let queues = plan.nodes.iter().enumerate();
+                CellSample {
+                    cell: plan.name.clone(),
+                    queues: queues
+                        .map(|(node, name)| (name.clone(), cell.queues_of(node).map(|queue| queue.length).sum()))
+                        .collect(),
+                    airtime: shares.collect(),
+                }
+            },
+        );
+        let samples = samples.collect();
+        self.airtime = after;
+        samples
+    }
+}
+
+fn ends(world: &RealWorld, now: Instant) -> Vec<[Snapshot; 2]> {
+    world.hosts.flows().iter().map(|flow| [flow.ends[0].snapshot(now), flow.ends[1].snapshot(now)]).collect()
+}
+
+fn links(world: &mut RealWorld, now: Instant) -> Vec<LinkCounts> {
+    let counters = world.links_and_cells().0.iter_mut().map(|link| link.counters(now));
+    let counts = counters.map(|counters| LinkCounts {
+        sent: counters.bytes_on_wire.get(),
+        dropped: counters.dropped,
+        waiting: counters.queue.current(),
+    });
+    counts.collect()
+}
+
+fn airtime(world: &RealWorld) -> Vec<[Duration; Use::ALL.len()]> {
+    world.cells().iter().map(|cell| Use::ALL.map(|what| cell.decided_airtime().total(what))).collect()
+}

@@ -1,0 +1,129 @@
+//! The applications of flows over UDP.
+
+use super::super::end::Shown;
+use acklab_app::Writer;
+use acklab_base::{Arrival, DatagramPort, Ecn, Instant, Port};
+use acklab_live::WallClock;
+use acklab_live::socket::{Udp, Watch};
+use acklab_wire::udp::{TEST_HEADER, UserDatagram};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// One end of a flow over UDP: with a writer it sends, without one it receives.
+pub(in super::super) struct Speaker {
+    pub(in super::super) socket: Udp,
+    pub(in super::super) writer: Option<Writer>,
+    pub(in super::super) shown: Arc<Shown>,
+}
+
+/// One end at work.
+pub(super) struct DatagramTalk {
+    speaker: Speaker,
+    /// Payloads that are written and for which the socket had no room.
+    waiting: VecDeque<u32>,
+    /// The number of datagrams sent.
+    sent: u64,
+}
+
+impl DatagramTalk {
+    pub(super) fn new(speaker: Speaker, watch: &Watch, number: usize) -> io::Result<Self> {
+        watch.add(&speaker.socket, number)?;
+        Ok(Self { speaker, waiting: VecDeque::new(), sent: 0 })
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let writer = self.speaker.writer.as_ref().and_then(Writer::deadline);
+        Instant::earliest(writer, self.speaker.shown.with_reader(|reader| reader.deadline()).flatten())
+    }
+
+    pub(super) fn shown(&self) -> &Shown {
+        &self.speaker.shown
+    }
+
+    /// Lets the application of this end do nothing more.
+    pub(super) fn give_up(&mut self) {
+        self.speaker.writer = None;
+        self.waiting.clear();
+    }
+
+    pub(super) fn run(&mut self, now: Instant, clock: WallClock, buffer: &mut [u8]) -> io::Result<()> {
+        let Speaker { socket, writer, shown } = &mut self.speaker;
+        let mut port = DatagramSocket {
+            socket,
+            shown,
+            waiting: &mut self.waiting,
+            sent: &mut self.sent,
+            clock,
+            buffer,
+            error: None,
+        };
+        if let Some(writer) = writer {
+            writer.run(now, Port::Datagram(&mut port));
+            port.send_waiting();
+        }
+        shown.with_reader(|reader| reader.run(now, Port::Datagram(&mut port)));
+        // What nobody plays is read all the same, as a program would.
+        while port.receive().is_some() {}
+        port.error.map_or(Ok(()), Err)
+    }
+}
+
+/// A socket as the port of an application.
+struct DatagramSocket<'a> {
+    socket: &'a Udp,
+    shown: &'a Shown,
+    waiting: &'a mut VecDeque<u32>,
+    sent: &'a mut u64,
+    clock: WallClock,
+    buffer: &'a mut [u8],
+    error: Option<io::Error>,
+}
+
+impl DatagramSocket<'_> {
+    /// Sends what waits, as far as the socket has room.
+    fn send_waiting(&mut self) {
+        while let Some(payload) = self.waiting.front().copied() {
+            let number = *self.sent + 1;
+            let datagram = UserDatagram { ecn: Ecn::NotEct, number, sent_at: self.clock.now(), payload };
+            let Some(octets) = self.buffer.get_mut(..payload as usize) else { return };
+            octets.fill(0);
+            octets[..TEST_HEADER as usize].copy_from_slice(&datagram.test_header());
+            match self.socket.send(octets) {
+                Ok(true) => {
+                    *self.sent = number;
+                    self.waiting.pop_front();
+                }
+                Ok(false) => return,
+                Err(error) => {
+                    self.error.get_or_insert(error);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl DatagramPort for DatagramSocket<'_> {
+    fn send(&mut self, _: Instant, octets: u32) {
+        self.shown.written.fetch_add(u64::from(octets), Ordering::Relaxed);
+        self.waiting.push_back(octets);
+        self.send_waiting();
+    }
+
+    fn receive(&mut self) -> Option<Arrival> {
+        let header = &mut self.buffer[..TEST_HEADER as usize];
+        match self.socket.receive(header) {
+            Ok(Some(length)) => {
+                let number = UserDatagram::number_in(header.first_chunk()?);
+                Some(Arrival { number: number.saturating_sub(1), octets: length as u64 })
+            }
+            Ok(None) => None,
+            Err(error) => {
+                self.error.get_or_insert(error);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The applications of connections.
+
+use super::super::end::Shown;
+use acklab_app::Writer;
+use acklab_base::{Instant, Port, StreamPort};
+use acklab_live::socket::{Tcp, Watch};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The octets of one system call.
+pub(super) const CHUNK: usize = 256 << 10;
+
+/// One end of a connection.
+pub(in super::super) struct Speaker {
+    /// The socket that connects, or that accepts one connection.
+    pub(in super::super) socket: Tcp,
+    /// The address to connect to; without it, the socket accepts.
+    pub(in super::super) peer: Option<SocketAddr>,
+    pub(in super::super) writer: Option<Writer>,
+    pub(in super::super) shown: Arc<Shown>,
+}
+
+/// One end of a connection at work.
+pub(super) struct StreamTalk {
+    speaker: Speaker,
+    /// The connection, once it is accepted; for the end that connects, its socket.
+    connection: Option<Tcp>,
+    is_open: bool,
+}
+
+impl StreamTalk {
+    pub(super) fn new(speaker: Speaker, watch: &Watch, number: usize) -> io::Result<Self> {
+        watch.add(&speaker.socket, number)?;
+        let connection = match speaker.peer {
+            None => {
+                speaker.socket.listen()?;
+                None
+            }
+            Some(_) => {
+                let _ = speaker.shown.socket.set(speaker.socket.try_clone()?);
+                Some(speaker.socket.try_clone()?)
+            }
+        };
+        Ok(Self { speaker, connection, is_open: false })
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        // Before there is a connection, there is nothing to write or to read.
+        self.connection.as_ref()?;
+        let writer = self.speaker.writer.as_ref().and_then(Writer::deadline);
+        Instant::earliest(writer, self.speaker.shown.with_reader(|reader| reader.deadline()).flatten())
+    }
+
+    pub(super) fn shown(&self) -> &Shown {
+        &self.speaker.shown
+    }
+
+    /// Lets the applications of this end do nothing more.
+    pub(super) fn give_up(&mut self) {
+        self.speaker.writer = None;
+        self.connection = None;
+    }
+
+    pub(super) fn run(&mut self, now: Instant, watch: &Watch, number: usize, buffer: &mut [u8]) -> io::Result<()> {
+        if self.connection.is_none() && self.speaker.peer.is_none() {
+            let Some(accepted) = self.speaker.socket.accept()? else { return Ok(()) };
+            watch.add(&accepted, number)?;
+            let _ = self.speaker.shown.socket.set(accepted.try_clone()?);
+            self.connection = Some(accepted);
+            self.is_open = true;
+        }
+        let Some(socket) = &self.connection else { return Ok(()) };
+        let mut port = SocketPort {
+            socket,
+            peer: self.speaker.peer,
+            shown: &self.speaker.shown,
+            is_open: &mut self.is_open,
+            buffer,
+            error: None,
+        };
+        let shown = &self.speaker.shown;
+        if shown.with_reader(|reader| reader.run(now, Port::Stream(&mut port))).is_none() {
+            port.read(now, u64::MAX);
+        }
+        if let Some(writer) = &mut self.speaker.writer {
+            writer.run(now, Port::Stream(&mut port));
+        }
+        port.error.map_or(Ok(()), Err)
+    }
+}
+
+/// A socket as the port of an application.
+struct SocketPort<'a> {
+    socket: &'a Tcp,
+    peer: Option<SocketAddr>,
+    shown: &'a Shown,
+    is_open: &'a mut bool,
+    buffer: &'a mut [u8],
+    error: Option<io::Error>,
+}
+
+impl SocketPort<'_> {
+    fn keep<T: Default>(&mut self, result: io::Result<T>) -> T {
+        result.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            T::default()
+        })
+    }
+}
+
+impl StreamPort for SocketPort<'_> {
+    fn open(&mut self, _: Instant) {
+        if let Some(peer) = self.peer {
+            let result = self.socket.connect(peer);
+            self.keep(result);
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        *self.is_open || self.socket.info().is_ok_and(|info| info.is_open())
+    }
+
+    /// The kernel says how much room there is only when it is written to.
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn write(&mut self, _: Instant, octets: u64) -> u64 {
+        *self.is_open = true;
+        let mut written = 0;
+        while written < octets && self.error.is_none() {
+            let chunk = usize::try_from(octets - written).unwrap_or(usize::MAX).min(CHUNK);
+            let result = self.socket.write(&ZEROS[..chunk]);
+            match self.keep(result) {
+                0 => break,
+                more => written += more as u64,
+            }
+        }
+        self.shown.written.fetch_add(written, Ordering::Relaxed);
+        written
+    }
+
+    fn close(&mut self, _: Instant) {
+        let result = self.socket.finish();
+        self.keep(result);
+    }
+
+    fn readable(&self) -> u64 {
+        self.socket.readable().unwrap_or(0)
+    }
+
+    fn read(&mut self, _: Instant, most: u64) -> u64 {
+        let mut read = 0;
+        while read < most && self.error.is_none() {
+            let chunk = usize::try_from(most - read).unwrap_or(usize::MAX).min(self.buffer.len());
+            match self.socket.discard(&mut self.buffer[..chunk]) {
+                Ok(Some(more)) if more > 0 => read += more as u64,
+                Ok(_) => break,
+                // A socket that is not connected yet has nothing to read.
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => break,
+                Err(error) => _ = self.error.get_or_insert(error),
+            }
+        }
+        read
+    }
+}
+
+/// What applications write.
+static ZEROS: [u8; CHUNK] = [0; CHUNK];

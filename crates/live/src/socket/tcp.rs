@@ -1,0 +1,187 @@
+//! TCP sockets of the kernel, without blocking.
+
+use super::TcpInfo;
+use crate::namespace::Namespace;
+use crate::sys;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The options of a socket. The kernel's defaults hold where there is no value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The congestion control algorithm, by the kernel's name.
+    pub congestion: Option<String>,
+    /// The maximum segment size (RFC 9293, §3.7.1).
+    pub mss: Option<u32>,
+    /// The send buffer in octets; it then does not grow by itself.
+    pub send_buffer: Option<usize>,
+    /// The receive buffer in octets; it then does not grow by itself.
+    pub receive_buffer: Option<usize>,
+}
+
+/// A TCP socket.
+#[derive(Debug)]
+pub struct Tcp {
+    socket: OwnedFd,
+}
+
+impl Tcp {
+    /// A socket of `namespace` that is bound to `address`.
+    ///
+    /// # Errors
+    /// If the kernel refuses an option or the address; the message names it.
+    pub fn bound(namespace: &Namespace, address: SocketAddr, options: &Options) -> io::Result<Self> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = namespace.inside(|| Ok(net::socket_with(family, SocketType::STREAM, flags, None)?))?;
+        let named =
+            |what: String| move |why: Errno| io::Error::new(io::Error::from(why).kind(), format!("{what}: {why}"));
+        sockopt::set_socket_reuseaddr(&socket, true)?;
+        if let Some(name) = &options.congestion {
+            sockopt::set_tcp_congestion(&socket, name).map_err(named(format!("congestion control \"{name}\"")))?;
+        }
+        if let Some(mss) = options.mss {
+            sys::set_tcp_option(&socket, libc::TCP_MAXSEG, mss as libc::c_int)?;
+        }
+        if let Some(octets) = options.send_buffer {
+            set_send_buffer(&socket, octets).map_err(named(format!("send buffer of {octets} B")))?;
+        }
+        if let Some(octets) = options.receive_buffer {
+            set_receive_buffer(&socket, octets).map_err(named(format!("receive buffer of {octets} B")))?;
+        }
+        net::bind(&socket, &address).map_err(named(format!("address {address}")))?;
+        Ok(Self { socket })
+    }
+
+    /// Sets the type of service of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_tos(&self, tos: u8) -> io::Result<()> {
+        Ok(sockopt::set_ip_tos(&self.socket, tos)?)
+    }
+
+    /// Begins to accept connections.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn listen(&self) -> io::Result<()> {
+        Ok(net::listen(&self.socket, 128)?)
+    }
+
+    /// Accepts a connection. Returns `None` if none waits.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn accept(&self) -> io::Result<Option<Self>> {
+        match net::accept_with(&self.socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok(socket) => Ok(Some(Self { socket })),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// If the kernel refuses; a refusal of the peer shows later.
+    pub fn connect(&self, to: SocketAddr) -> io::Result<()> {
+        match net::connect(&self.socket, &to) {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes as many of `octets` as there is room for. Returns their number.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub fn write(&self, octets: &[u8]) -> io::Result<usize> {
+        match net::send(&self.socket, octets, SendFlags::NOSIGNAL) {
+            Ok(written) => Ok(written),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes octets from the receive buffer without copying them, at most as many as `octets` holds. Returns their number, zero at the
+    /// end of the stream, and `None` if nothing waits.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub fn discard(&self, octets: &mut [u8]) -> io::Result<Option<usize>> {
+        match net::recv(&self.socket, octets, RecvFlags::TRUNC) {
+            Ok((_, discarded)) => Ok(Some(discarded)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The number of octets that may be read now.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn readable(&self) -> io::Result<u64> {
+        Ok(rustix::io::ioctl_fionread(&self.socket)?)
+    }
+
+    /// Ends the stream after the octets written so far.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub fn finish(&self) -> io::Result<()> {
+        Ok(net::shutdown(&self.socket, Shutdown::Write)?)
+    }
+
+    /// The state of the connection.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn info(&self) -> io::Result<TcpInfo> {
+        TcpInfo::of(&self.socket)
+    }
+
+    /// Another descriptor of the same socket.
+    ///
+    /// # Errors
+    /// If the process has too many descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.try_clone()? })
+    }
+}
+
+impl AsFd for Tcp {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Sets the size of the send buffer. In a user namespace, the kernel grants at most `net.core.wmem_max`, and more is an error.
+fn set_send_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
+    match sockopt::set_socket_send_buffer_size_force(socket, octets) {
+        Err(Errno::PERM) => {
+            sockopt::set_socket_send_buffer_size(socket, octets)?;
+            granted(sockopt::socket_send_buffer_size(socket)?, octets)
+        }
+        done => done,
+    }
+}
+
+/// Sets the size of the receive buffer. In a user namespace, the kernel grants at most `net.core.rmem_max`, and more is an error.
+fn set_receive_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
+    match sockopt::set_socket_recv_buffer_size_force(socket, octets) {
+        Err(Errno::PERM) => {
+            sockopt::set_socket_recv_buffer_size(socket, octets)?;
+            granted(sockopt::socket_recv_buffer_size(socket)?, octets)
+        }
+        done => done,
+    }
+}
+
+/// The kernel reports twice the size that it has set (`socket(7)`).
+const fn granted(reported: usize, octets: usize) -> Result<(), Errno> {
+    if reported >= 2 * octets { Ok(()) } else { Err(Errno::PERM) }
+}

@@ -1,0 +1,80 @@
+//! The state of a TCP connection of the kernel.
+
+use crate::sys;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// The number of octets of `TCP_INFO` that are read.
+const INFO_LEN: usize = 256;
+
+/// `TCP_INFO` (`linux/tcp.h`, `struct tcp_info`). A field that an older kernel does not have is zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TcpInfo {
+    octets: [u8; INFO_LEN],
+}
+
+/// Methods that return a field of 32 bits, each with its offset in the structure.
+macro_rules! fields {
+    ($($(#[doc = $doc:literal])+ $name:ident at $offset:literal,)+) => {
+        impl TcpInfo {
+            $($(#[doc = $doc])+ #[must_use] pub fn $name(&self) -> u32 { self.word($offset) })+
+        }
+    };
+}
+
+fields! {
+    /// The largest payload of a segment that it sends, in octets.
+    snd_mss at 16,
+    /// Segments sent and not acknowledged cumulatively.
+    unacked at 24,
+    /// Of these, those reported by SACK.
+    sacked at 28,
+    /// Of these, those that count as lost.
+    lost at 32,
+    /// Of these, those retransmitted.
+    retrans at 36,
+    /// Smoothed round-trip time in microseconds.
+    rtt_us at 68,
+    /// Slow-start threshold in segments.
+    snd_ssthresh at 76,
+    /// Congestion window in segments.
+    snd_cwnd at 80,
+    /// Retransmissions in all.
+    total_retrans at 100,
+    /// Octets written and not sent yet.
+    notsent_bytes at 144,
+}
+
+impl TcpInfo {
+    /// The state of `socket`.
+    pub(super) fn of(socket: &OwnedFd) -> io::Result<Self> {
+        let mut octets = [0; INFO_LEN];
+        sys::tcp_info(socket, &mut octets)?;
+        Ok(Self { octets })
+    }
+
+    fn word(&self, offset: usize) -> u32 {
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.octets[offset..offset + 4]);
+        u32::from_ne_bytes(word)
+    }
+
+    /// The state of the connection (`enum tcp_ca_state` is another field): `true` once it is established.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        // TCP_ESTABLISHED, TCP_CLOSE_WAIT.
+        matches!(self.octets[0], 1 | 8)
+    }
+
+    /// Expirations of the retransmission timer, since Linux 6.7.
+    #[must_use]
+    pub fn total_rto(&self) -> u32 {
+        u16::from_ne_bytes([self.octets[240], self.octets[241]]).into()
+    }
+}
+
+impl std::fmt::Debug for TcpInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cwnd {} unacked {} srtt {} us", self.snd_cwnd(), self.unacked(), self.rtt_us())
+    }
+}
