@@ -111,8 +111,10 @@ def emulate(
     cancel: Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Emulation:
-    """Runs a scenario in real time. `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal;
-    `watch` is called with a sample of each second.
+    """Runs a scenario in real time.
+
+    `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
+    of each second.
 
     Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
     """
@@ -139,8 +141,10 @@ def _arrow(batches: Mapping[str, Any]) -> "dict[str, pa.Table]":
 
 
 def acquire_permission() -> bool:
-    """Acquires the permission to emulate: without root, this process enters a user namespace for good, which it can only as long as it has
-    one thread. Gives whether it did. Raises RunError, whose message says how to grant the permission.
+    """Acquires the permission to emulate, and gives whether that took a user namespace.
+
+    Without root, this process enters one for good, which it can only as long as it has one thread. Raises RunError, whose message says
+    how to grant the permission.
     """
     return _core.acquire_permission()
 

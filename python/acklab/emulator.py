@@ -42,8 +42,10 @@ def emulate(
     cancel: core.Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Emulated:
-    """Runs a scenario in real time and gives its tables. It takes as long as the scenario's duration, and needs root, or a user namespace
-    that this process has entered by `core.acquire_permission` (as the command line does).
+    """Runs a scenario in real time and gives its tables.
+
+    It takes as long as the scenario's duration, and needs root, or a user namespace that this process has entered by
+    `core.acquire_permission`, as the command line does.
 
     The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
     command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,

@@ -152,8 +152,9 @@ pub fn emulate(
     let failures = stage.failures();
     drop(applications);
     let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
-    let stopped =
-        ride.ended_early.is_some() && !reports.iter().any(|report| report.is_foreground && report.ended.is_some());
+    let has_foreground_ended =
+        reports.iter().any(|report| report.is_foreground && (report.ended.is_some() || report.failure.is_some()));
+    let stopped = ride.ended_early.is_some() && !has_foreground_ended;
     if stopped {
         return Err(Error::Stopped);
     }

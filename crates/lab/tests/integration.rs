@@ -16,6 +16,7 @@ mod delay_based;
 mod demand;
 mod determinism;
 mod ecn;
+mod emulate;
 mod hack;
 mod invariants;
 mod metrics;

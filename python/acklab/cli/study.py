@@ -12,31 +12,50 @@ from rich.text import Text
 
 from acklab.errors import Cancelled, UsageError
 from acklab.metrics import written
+from acklab.report.document import Document, Section
 from acklab.scenario import printable
-from acklab.studies import discover, find, run_study
-from acklab.terminal import out, tell
+from acklab.studies import StudyResult, discover, find, run_study
+from acklab.studies.runner import EMULATE
+from acklab.tables import Table as Drawn
+from acklab.terminal import out, show_table, tell
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
 
 _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
 
 
-def study_command(names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool) -> None:
-    """Reruns studies; prints their claims."""
+def study_command(
+    names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool, way: str
+) -> None:
+    """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
         raise UsageError("expected the names of studies or --all; `acklab studies` lists them")
     chosen = discover() if everything else [find(name) for name in names]
-    results = []
+    results: list[StudyResult] = []
     for study in chosen:
         try:
-            results.append(run_study(study, folder, quick=quick, jobs=jobs, quiet=as_json))
+            results.append(run_study(study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way))
         except Cancelled as error:
             raise Cancelled(f"{error}\nwhat is finished is kept; go on with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
-        if not as_json:
+        if not as_json and results[-1].comparisons:
+            show_comparisons(results[-1].document)
+        elif not as_json:
             show(results[-1].study.file.title, results[-1].findings)
-    if as_json:
+    if as_json and way == EMULATE:
+        print(json.dumps({"emulated": [row.row() for result in results for row in result.comparisons]}, allow_nan=False))
+    elif as_json:
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))
     else:
         tell(f"kept in {printable(folder)}; next: acklab report {shlex.quote(printable(folder))}")
+
+
+def show_comparisons(document: Document) -> None:
+    """Prints the tables of an emulated study."""
+    out.print(Text(document.title, style="bold"))
+    for section in document.sections:
+        if isinstance(section, Section):
+            for item in section.items:
+                if isinstance(item, Drawn):
+                    show_table(item)
 
 
 def studies_command() -> None:

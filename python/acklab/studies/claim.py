@@ -14,7 +14,8 @@ MEASURES = "study"
 """What stands in the place of a table where a metric is measured by study.py."""
 
 
-def _metric(text: str) -> str:
+def metric_text(text: str) -> str:
+    """A metric as it is written. Raises ValueError, which pydantic turns into a complaint with its place."""
     try:
         Metric.parse(text)
     except UsageError as error:
@@ -78,7 +79,7 @@ class Claim(Strict):
     variants: tuple[str, ...] = ()
     """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
-    metric: Annotated[str, AfterValidator(_metric)]
+    metric: Annotated[str, AfterValidator(metric_text)]
     seeds: Annotated[int, Field(ge=1)] | None = None
     """How many seeds it takes, if those of the study leave it undecided."""
     relative_to: Reference | None = None

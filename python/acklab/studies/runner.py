@@ -13,14 +13,19 @@ from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.result import Result
 from acklab.statistics import Interval, mean_interval
+from acklab.studies import emulated
 from acklab.studies.bench import Bench
 from acklab.studies.claim import Claim
 from acklab.studies.definition import Study
+from acklab.studies.emulated import Comparison
 from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.sweeps import Point
 from acklab.verdict import Finding, summary
+
+SIMULATE, EMULATE = "simulate", "emulate"
+"""The ways in which a study runs."""
 
 _Key = tuple[str, tuple[str, ...]]
 
@@ -33,6 +38,8 @@ class StudyResult:
     folder: Path
     findings: tuple[Finding, ...]
     document: Document
+    comparisons: tuple[Comparison, ...] = ()
+    """Of an emulated study: published, simulated and emulated numbers. It judges no claims."""
 
     def __repr__(self) -> str:
         """Short: a study may have hundreds of claims."""
@@ -59,13 +66,30 @@ class StudyResult:
         return page(self.study.file.title, summary(self.findings), [table], figure)
 
 
-def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int | None = None, quiet: bool = False) -> StudyResult:
+def run_study(
+    study: Study,
+    out: str | Path,
+    *,
+    quick: bool = False,
+    jobs: int | None = None,
+    quiet: bool = False,
+    way: str = SIMULATE,
+) -> StudyResult:
     """Runs every scenario of a study over its seeds, judges its claims, and draws its figures.
 
-    Results go to the folder of that name in `out`; runs that are there already are not repeated. Raises RunError if a run fails,
-    UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
+    Results go to the folder of that name in `out`; runs that are there already are not repeated. With the way "emulate" it runs the points
+    in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
+
+    Raises RunError if a run fails, UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
     """
+    if way not in (SIMULATE, EMULATE):
+        raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     bench = Bench(study, Path(out) / study.name, quick, jobs, quiet)
+    return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
+
+
+def _simulate(bench: Bench) -> StudyResult:
+    study = bench.study
     findings = tuple(_judge_claims(bench))
     document = Document(
         name=study.name,
@@ -76,11 +100,22 @@ def run_study(study: Study, out: str | Path, *, quick: bool = False, jobs: int |
         version=core.version(),
         seeds=bench.seeds,
         findings=findings,
-        sections=tuple(_sections(Bench(study, bench.folder, quick, jobs, quiet, findings))),
+        sections=tuple(_sections(replace(bench, findings=findings))),
     )
     document.write(bench.folder)
     store.write_json(bench.folder / "claims.json", {"claims": [finding.row() for finding in findings]})
     return StudyResult(study, bench.folder, findings, document)
+
+
+def _emulate(bench: Bench, out: Path) -> StudyResult:
+    study = bench.study
+    file = emulated.read(study)
+    rows = emulated.compare(bench, file)
+    document = emulated.document(study, file.text, rows)
+    folder = out / document.name
+    document.write(folder)
+    store.write_json(folder / "emulated.json", {"emulated": [row.row() for row in rows]})
+    return StudyResult(study, folder, (), document, tuple(rows))
 
 
 def _judge_claims(bench: Bench) -> list[Finding]:

@@ -58,9 +58,14 @@ class Point:
 
     def result(self, store: Path) -> Result:
         """Reads the tables of the finished point. Raises StoreError."""
-        files = table_files(self.folder(store))
-        first = next(iter(files.values()))
-        return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
+        return kept_result(self.folder(store))
+
+
+def kept_result(folder: Path) -> Result:
+    """Reads the tables of a run. Raises StoreError."""
+    files = table_files(folder)
+    first = next(iter(files.values()))
+    return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
 
 
 def _strategies(scenario: dict[str, Any], source: Source, files: dict[str, StrategyFile]) -> tuple[StrategyFile, ...]:

@@ -1,0 +1,187 @@
+//! Emulations: flows of the kernel through namespaces and TUN devices.
+//!
+//! They need the permission to make these; without it, they say that they were skipped. Other processes may delay packets at any time, so
+//! the tests look at what happens and not at how late it is.
+
+use crate::common::tables::Tables;
+use acklab_lab::emulate::{EmulateOptions, Emulation, Foreground, Sample, permission};
+use acklab_lab::scenario::load;
+use acklab_lab::{Error, RunOptions, emulate, run};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, mpsc};
+
+const PATH: &str = r#"
+duration = "2s"
+seed = 1
+flow = []
+
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+forward = { rate = "16Mbps", delay = "7.5ms", queue = { discipline = "fifo", limit = "20packets" } }
+reverse = { rate = "4Mbps", delay = "7.5ms" }
+"#;
+
+const TCP: &str = r#"
+[[flow]]
+name = "up"
+from = "a"
+to = "b"
+stack = "kernel"
+preset = "linux"
+congestion = "cubic"
+"#;
+
+const UDP: &str = r#"
+[[flow]]
+name = "calls"
+from = "a"
+to = "b"
+stack = "kernel"
+transport = "udp"
+traffic = { model = "constant", rate = "2Mbps", write = "1000B" }
+"#;
+
+/// A scenario with these flows.
+fn with(flows: &str) -> String {
+    PATH.replace("flow = []\n", "") + flows
+}
+
+/// One emulation at a time has the machine.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, and says so, if the system does not allow it.
+fn emulated(text: &str, options: EmulateOptions) -> Option<Result<Emulation, Error>> {
+    if !permission::is_granted() || !Path::new("/dev/net/tun").exists() {
+        eprintln!("skipped: this test needs root and /dev/net/tun");
+        return None;
+    }
+    let scenario = load(text, "the scenario", &[], None).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = move || emulate(&scenario, &options, || true);
+    Some(std::thread::spawn(work).join().unwrap())
+}
+
+fn tables(text: &str) -> Option<Tables> {
+    Some(Tables::of_results(emulated(text, EmulateOptions::default())?.unwrap().results))
+}
+
+#[test]
+fn datagrams_of_the_kernel_are_measured_as_in_a_simulation() {
+    let text = with(UDP);
+    let Some(emulated) = tables(&text) else { return };
+    let simulated = Tables::run(&text.replace("stack = \"kernel\"\n", ""), &[""; 0], None);
+    // 250 datagrams a second, for two seconds; the last may still be on their way.
+    let sent = |tables: &Tables| tables.counts("flows", "total_data_packets_l4")[0];
+    assert!(sent(&emulated).abs_diff(sent(&simulated)) <= 5, "{} and {}", sent(&emulated), sent(&simulated));
+    assert_eq!(emulated.counts("flows", "total_lost_l4"), [0]);
+    assert!(emulated.nulls("flows", "total_acks_sent_l4")[0], "nothing is acknowledged");
+    let delay = |tables: &Tables| tables.numbers("flows", "mean_one_way_delay_l4")[0];
+    assert!(delay(&emulated) >= delay(&simulated) - 1e-6, "nothing is early: {}", delay(&emulated));
+    assert!(delay(&emulated) < delay(&simulated) + 1.0, "{} ms after {}", delay(&emulated), delay(&simulated));
+}
+
+/// A datagram that is larger than an Ethernet frame travels whole, as in a simulation, and makes the segments of TCP no larger.
+#[test]
+fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {
+    let text = with(&(TCP.to_owned() + &UDP.replace("1000B", "4000B")));
+    let Some(emulated) = tables(&text) else { return };
+    let (octets, packets) =
+        (emulated.numbers("flows", "mean_sending_rate_l4"), emulated.counts("flows", "total_data_packets_l4"));
+    let payload = |row: usize| octets[row] * 2e6 / 8.0 / packets[row] as f64;
+    assert!((1_400.0..=1_448.5).contains(&payload(0)), "a segment has {} octets", payload(0));
+    assert!((3_990.0..=4_000.5).contains(&payload(1)), "a datagram has {} octets", payload(1));
+}
+
+#[test]
+fn what_a_kernel_does_not_tell_is_null() {
+    let Some(tables) = tables(&with(TCP)) else { return };
+    assert_eq!(tables.texts("acks", "flow"), ["up"]);
+    assert_eq!(tables.nulls("acks", "reason"), [true]);
+    assert!(tables.nulls("flows", "total_tail_loss_probes_l4")[0]);
+    assert!(!tables.nulls("flows", "mean_cwnd_l4")[0] && !tables.nulls("flows", "mean_rtt_l4")[0]);
+    let parameters = tables.texts("kernel", "parameter");
+    for expected in ["release", "tso", "gso", "gro", "mtu", "net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"] {
+        assert!(parameters.iter().any(|parameter| parameter == expected), "{expected}");
+    }
+}
+
+#[test]
+fn a_playback_shows_frames_that_the_kernel_carried() {
+    let film = r#"
+[[flow]]
+name = "film"
+from = "a"
+to = "b"
+transport = "udp"
+traffic = { model = "video", rate = "2Mbps" }
+reading = { model = "playback", buffer = "100ms" }
+"#;
+    let Some(tables) = tables(&with(film)) else { return };
+    let frames = tables.counts("flows", "total_frames_l7")[0];
+    assert!((90..=120).contains(&frames), "{frames} frames of 60 a second in 1.9 s");
+    assert_eq!(tables.counts("flows", "total_damaged_frames_l7"), [0]);
+}
+
+#[test]
+fn a_sample_of_each_second_is_passed_on() {
+    let (to, samples) = mpsc::channel();
+    let options = EmulateOptions { live: Some(to), ..EmulateOptions::default() };
+    let Some(done) = emulated(&with(TCP).replace("2s", "3200ms"), options) else { return };
+    let tables = Tables::of_results(done.unwrap().results);
+    let samples: Vec<Sample> = samples.try_iter().collect();
+    assert_eq!(samples.iter().map(|sample| sample.time).collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
+    let mean = samples.iter().map(|sample| sample.flows[0].throughput).sum::<f64>() / 3.0;
+    let whole = tables.numbers("flows", "mean_throughput_l4")[0];
+    assert!((mean / whole - 1.0).abs() < 0.1, "{mean} and {whole} Mbps");
+    let last = &samples[2];
+    assert_eq!(last.links.iter().map(|link| link.link.as_str()).collect::<Vec<_>>(), ["btl_forward", "btl_reverse"]);
+    assert!(last.links[0].rate > last.flows[0].throughput, "a link carries headers too");
+    assert!(last.flows[0].srtt.is_some_and(|srtt| srtt > 15.0), "{:?}", last.flows[0]);
+    assert!(last.lateness.is_some_and(|late| late.deliveries > 500 && late.p50 <= late.max));
+}
+
+#[test]
+fn memory_is_not_locked_after_a_run() {
+    let Some(_) = tables(&with(UDP)) else { return };
+    let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let locked = status.lines().find(|line| line.starts_with("VmLck")).unwrap();
+    assert_eq!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
+}
+
+#[test]
+fn descriptors_are_closed_after_a_run() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let Some(_) = tables(&with(UDP)) else { return };
+    let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = open();
+    drop(_alone);
+    let Some(_) = tables(&with(TCP)) else { return };
+    let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(open() <= before + 2, "{} descriptors after {before}", open());
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_an_error_that_names_it() {
+    let words = vec!["no-such-program".to_owned()];
+    let foreground = Some(Foreground { node: "a".to_owned(), words });
+    let Some(done) = emulated(PATH, EmulateOptions { foreground, ..EmulateOptions::default() }) else { return };
+    let error = done.unwrap_err().to_string();
+    assert!(error.contains("cannot run `no-such-program`"), "{error}");
+}
+
+#[test]
+fn a_simulation_refuses_the_stack_of_the_kernel_by_name() {
+    let scenario = load(&with(UDP), "the scenario", &[], None).unwrap();
+    let error = run(&scenario, &RunOptions::default(), || true).unwrap_err().to_string();
+    assert!(error.starts_with("flow \"calls\": stack: found \"kernel\", expected none"), "{error}");
+}
+
+#[test]
+fn the_kernel_has_no_quic() {
+    let flow = "[[flow]]\nfrom = \"a\"\nto = \"b\"\nstack = \"kernel\"\ntransport = \"quic\"\n";
+    let refusal = load(&with(flow), "the scenario", &[], None).unwrap_err().to_string();
+    assert!(refusal.contains("the kernel has no QUIC; expected a flow over TCP or UDP"), "{refusal}");
+}

@@ -1,0 +1,59 @@
+"""Simulates and emulates each point, and reads the same metrics from both."""
+
+import math
+
+from acklab.statistics import mean_interval
+from acklab.studies.bench import Bench
+from acklab.studies.emulated.definition import EmulatedFile
+from acklab.studies.emulated.report import Comparison, title_of, unit_of
+from acklab.studies.emulated.runs import emulate_points, is_trusted, seconds_of
+from acklab.studies.metric import Metric
+from acklab.terminal import progress_bar, tell
+
+
+def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
+    """The metrics of all points, simulated over the seeds of the study and emulated with the first of them.
+
+    Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
+    """
+    study = bench.study
+    claims = [point.chosen(study) for point in file.point]
+    wanted = [(point.scenario, [*bench.sets(point.variants), *point.set]) for point in file.point]
+    repeats = file.quick_repeats if bench.quick else file.repeats
+    replicas = bench.replicas(wanted, [max(repeats, bench.seeds)] * len(wanted))
+    emulated = [points[:repeats] for points in replicas]
+    flat = [point for points in emulated for point in points]
+    if (seconds := seconds_of(flat, bench.folder)) and not bench.quiet:
+        tell(
+            f"{study.name}: emulates for {_minutes(seconds)} in real time, one run after another; a run with late packets is repeated"
+        )
+    with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
+        results = iter(emulate_points(flat, bench.folder, bar))
+    rows = []
+    for point, own, points, chosen in zip(file.point, replicas, emulated, claims, strict=True):
+        simulations, emulations = [one.result(bench.folder) for one in own], [next(results) for _ in points]
+        trusted = [result for result in emulations if is_trusted(result)]
+        read = [(claim.title, claim.metric, claim.unit, claim.published) for claim in chosen]
+        read += [(title_of(metric), metric, unit_of(metric), math.nan) for metric in point.metrics]
+        for title, text, unit, published in read:
+            metric = Metric.parse(text)
+            rows.append(
+                Comparison(
+                    point=point.name,
+                    title=title,
+                    metric=text,
+                    unit=unit,
+                    published=published,
+                    simulated=mean_interval(metric.of(result) for result in simulations),
+                    emulated=mean_interval(metric.of(result) for result in emulations),
+                    trusted=len(trusted),
+                    simulation=own[0].command,
+                    emulation=emulations[0].provenance.command,
+                )
+            )
+    return rows
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

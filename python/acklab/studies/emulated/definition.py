@@ -1,0 +1,69 @@
+"""What stands in the emulated.toml of a study: the points that are emulated, and what is read from them."""
+
+import tomllib
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from acklab.errors import StoreError, UsageError
+from acklab.studies.claim import Claim, Strict, metric_text
+from acklab.studies.definition import Study
+from acklab.studies.folders import studies_folder
+
+FILE = "emulated.toml"
+
+
+class PointFile(Strict):
+    """One scenario that is simulated and emulated."""
+
+    name: str
+    scenario: str
+    variants: tuple[str, ...] = ()
+    """Variants laid over the scenario, such as "paths.toml:short"."""
+    set: tuple[str, ...] = ()
+    """Overrides: at least what replaces another stack by that of Linux."""
+    claims: tuple[str, ...] = ()
+    """Claims of the study, such as "reno.*": their metrics are read, and their published numbers stand beside them."""
+    metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
+    """Metrics without a published number."""
+
+    def chosen(self, study: Study) -> list[Claim]:
+        """The claims that are meant. Raises UsageError for a pattern that fits none."""
+        found: list[Claim] = []
+        for pattern in self.claims:
+            own = [claim for claim in study.file.claim if fnmatchcase(claim.id, pattern) and claim.measured_by_study is None]
+            if not own:
+                raise UsageError(
+                    f"{study.folder / FILE}: point {self.name!r}: claims: found {pattern!r}, expected the id of a claim with a metric of a table"
+                )
+            found += own
+        return found
+
+
+class EmulatedFile(Strict):
+    """The points of a study that are emulated."""
+
+    repeats: Annotated[int, Field(ge=1)] = 3
+    """Runs of each point, with the first seeds of the study."""
+    quick_repeats: Annotated[int, Field(ge=1)] = 1
+    text: str = ""
+    """What a reader of the report should know, in Markdown."""
+    point: tuple[PointFile, ...]
+
+
+def read(study: Study) -> EmulatedFile:
+    """The emulated.toml of a study. Raises UsageError if it has none, StoreError with every place that is wrong."""
+    path = study.folder / FILE
+    try:
+        return EmulatedFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        others = ", ".join(sorted(other.parent.name for other in studies_folder().glob(f"*/{FILE}"))) or "none"
+        raise UsageError(f"{study.name}: found no {FILE}, expected a study that has one: {others}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: cannot read it: {error.strerror}") from error
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise StoreError(f"{path}: {places}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise StoreError(f"{path}: expected TOML: {error}") from error

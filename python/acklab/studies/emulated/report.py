@@ -1,0 +1,122 @@
+"""Published, simulated and emulated numbers side by side."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from acklab import core
+from acklab.figures.theme import COLOURS, MUTED, finish
+from acklab.metrics import metrics, written
+from acklab.report.document import Document, Figure, Section
+from acklab.statistics import Interval
+from acklab.studies.definition import Study
+from acklab.tables import Table
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of one point."""
+
+    point: str
+    title: str
+    metric: str
+    unit: str
+    published: float
+    """Not a number where nothing was published."""
+    simulated: Interval
+    emulated: Interval
+    trusted: int
+    """How many of the emulations may be trusted."""
+    simulation: str
+    """The command that repeats the first simulation."""
+    emulation: str
+    """The command that repeats the first emulation."""
+
+    @property
+    def difference(self) -> float:
+        """By how much the emulated mean is above the simulated one [%]; not a number where that is zero."""
+        return 100 * (self.emulated.mean / self.simulated.mean - 1) if self.simulated.mean else math.nan
+
+    def row(self) -> dict[str, Any]:
+        """Plain values, with None for what is not a number."""
+        plain = asdict(self) | {"difference": self.difference}
+        return {name: _plain(value) for name, value in plain.items()}
+
+
+def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
+    """What the report shows of them."""
+    commands = [command for row in rows for command in (row.simulation, row.emulation)]
+    unique = list(dict.fromkeys(commands))
+    head = ["point", "metric", "published", "simulated", "emulated", "unit", "emulated over simulated [%]", "trusted runs"]
+    table = Table(head, [_cells(row) for row in rows], "Means, and half of the intervals of 95 % over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
+    about = (
+        "The same scenarios three times: as published, in simulation, and in real time with the kernel's own TCP "
+        "(`docs/guide/emulation.md`). Emulations run one after another. One whose packets were late is repeated, "
+        f"{'and all may be trusted.' if all(row.trusted == row.emulated.count for row in rows) else 'and where fewer are trusted than were run, packets were late every time.'}"
+    )
+    return Document(
+        name=f"{study.name}_emulated",
+        title=f"{study.file.title}: emulated",
+        question=study.file.question,
+        revision=core.revision(),
+        version=core.version(),
+        sections=(
+            Section(
+                "Published, simulated, emulated",
+                "\n\n".join(part for part in (about, text) if part),
+                items=[Figure(differences(rows), "By how much the emulated mean is above the simulated one, with the interval of the emulations", unique), table],
+            ),
+        ),
+    )  # fmt: skip
+
+
+def differences(rows: Sequence[Comparison]) -> go.Figure:
+    """How far each emulated number is from the simulated one [%], with its interval. Numbers simulated as zero have no ratio."""
+    shown = [row for row in reversed(rows) if not math.isnan(row.difference)]
+    figure = go.Figure()
+    names = [f"{row.point}: {row.title}" for row in shown]
+    spans = [_span(row) for row in shown]
+    error: dict[str, Any] = {"type": "data", "array": spans, "thickness": 1.6, "width": 4, "color": COLOURS[0]}
+    figure.add_scatter(
+        y=names, x=[row.difference for row in shown], mode="markers", name="emulated", marker={"size": 9, "color": COLOURS[0]}, error_x=error,
+        customdata=[[row.simulated.mean, row.emulated.mean] for row in shown],
+        hovertemplate="simulated %{customdata[0]:.4g} · emulated %{customdata[1]:.4g} · %{x:+.2f} %<extra></extra>",
+    )  # fmt: skip
+    figure.add_vline(0, line={"color": MUTED, "width": 1})
+    figure.update_xaxes(title_text="emulated less simulated [% of simulated]", ticksuffix=" %")
+    figure.update_yaxes(categoryorder="array", categoryarray=names, showgrid=False)
+    return finish(figure, 110 + 26 * max(len(shown), 3))
+
+
+def title_of(metric: str) -> str:
+    """What a metric without a claim is called: its column."""
+    return metric.rpartition(".")[2]
+
+
+def unit_of(metric: str) -> str:
+    """The unit of a metric without a claim."""
+    column = title_of(metric)
+    return next((known.unit for known in metrics() if known.name == column), "")
+
+
+def _cells(row: Comparison) -> list[str]:
+    shown = [written(row.published), _with_interval(row.simulated), _with_interval(row.emulated)]
+    difference = "–" if math.isnan(row.difference) else f"{row.difference:+.1f}"
+    return [row.point, row.title, *shown, row.unit, difference, f"{row.trusted} of {row.emulated.count}"]
+
+
+def _with_interval(interval: Interval) -> str:
+    return written(interval.mean) + ("" if math.isnan(interval.low) else f" ± {written(interval.half_width)}")
+
+
+def _span(row: Comparison) -> float:
+    return 0.0 if math.isnan(row.emulated.low) else 100 * row.emulated.half_width / abs(row.simulated.mean)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,103 @@
+"""What a person sees of an emulation while it runs: in the terminal, and on a page."""
+
+import io
+import shutil
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from rich.console import Console
+
+from acklab.errors import UsageError
+from acklab.live.server import served
+from acklab.live.view import drawn
+
+SAMPLE = {
+    "time": 2.0,
+    "duration": 10.0,
+    "flows": [
+        {"flow": "up", "throughput": 15.43, "srtt": 24.5, "delay": None, "cwnd": 31.0, "acks": 660.0, "retransmissions": 3},
+        {"flow": "calls", "throughput": 2.0, "srtt": None, "delay": 8.1, "cwnd": None, "acks": None, "retransmissions": None},
+    ],
+    "links": [{"link": "btl_forward", "rate": 16.0, "queue": 17, "drops": 2}],
+    "cells": [{"cell": "office", "queues": {"ap": 12, "sta": 0}, "airtime": {"data": 0.6, "backoff": 0.25, "idle": 0.001}}],
+    "lateness": {"deliveries": 2000, "p50": 22.4, "p99": 61.0, "max": 430.0},
+}
+
+
+def shown(sample):
+    console = Console(width=120, file=io.StringIO(), record=True)
+    console.print(drawn(sample, "path.toml"))
+    return console.export_text()
+
+
+def test_the_terminal_shows_rates_queues_round_trips_airtime_and_lateness():
+    text = shown(SAMPLE)
+    for words in ("2 of 10 s", "15.43", "24.5", "btl_forward", "17", "data 60%, backoff 25%", "queues: ap 12", "p99 61"):
+        assert words in text
+    assert "idle" not in text, "less than half a per cent"
+    assert shown(SAMPLE | {"lateness": None}).count("no packet was delivered") == 1
+
+
+def test_many_flows_fit_a_terminal():
+    flows = [SAMPLE["flows"][0] | {"flow": f"up_{number}"} for number in range(40)]
+    assert "… 28 more" in shown(SAMPLE | {"flows": flows})
+
+
+def get(address):
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def test_the_page_is_escaped_and_its_stream_has_every_sample_and_ends():
+    with served("<a&b>.toml") as (address, show):
+        assert address.startswith("http://127.0.0.1:"), "nobody else can reach it"
+        assert "&lt;a&amp;b&gt;.toml" in get(address)
+        assert "EventSource" in get(f"{address}live.js")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(f"{address}../secret")
+        show(SAMPLE)
+        got = []
+        reader = threading.Thread(target=lambda: got.append(get(f"{address}samples")))
+        reader.start()
+        show(SAMPLE | {"time": 3.0})
+        time.sleep(0.2)
+    reader.join(10)
+    assert got[0].count("data: {") == 3, "two samples, and the end"
+    assert '"time": 3.0' in got[0]
+    assert got[0].endswith("event: over\ndata: {}\n\n")
+
+
+def test_a_taken_port_is_refused():
+    with served("one") as (address, _):
+        port = int(address.rsplit(":", 1)[1].strip("/"))
+        with pytest.raises(UsageError, match=rf"--port {port}: cannot listen .*expected a free port"), served("two", port):
+            pass
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def test_the_plots_move_in_a_browser():
+    with served("path.toml") as (address, show):
+        for second in range(1, 4):
+            show(SAMPLE | {"time": float(second)})
+        # Virtual time passes when nothing is loaded, so that the browser waits for what the stream brings later.
+        options = (
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--window-size=1200,2400",
+            "--virtual-time-budget=10000",
+            "--dump-dom",
+        )
+        browser = subprocess.Popen(["chromium", *options, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        time.sleep(4)
+        show(SAMPLE | {"time": 4.0})
+        time.sleep(0.5)
+    dom, _ = browser.communicate(timeout=60)
+    assert "4 of 10 s" in dom
+    assert "the run is over" in dom
+    assert dom.count('class="main-svg"') >= 8, "a plot for each quantity"
+    assert "btl_forward" in dom
