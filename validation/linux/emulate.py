@@ -329,8 +329,9 @@ def send(options, report):
             rows.append((now, tcp_info(connection)))
             look += 2 * MS * (1 + (now - look) // (2 * MS))
         _, writable, _ = select.select([], [connection], [], max(0, min(look, end) - now) / 1e9)
-        if writable:
-            with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(BlockingIOError):
+            # Until nothing fits: the socket becomes writable again only when a third of its buffer is free.
+            while writable:
                 connection.send(chunk)
     counters, info = netstat(), tcp_info(connection)
     if options.out:

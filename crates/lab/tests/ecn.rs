@@ -102,7 +102,9 @@ fn a_threshold_below_a_seventh_of_the_round_trip_leaves_the_link_idle() {
     assert!(utilization(1) < 0.99, "{}", utilization(1));
 }
 
-/// A mark instead of a drop: the sawtooth is the same, and nothing is retransmitted.
+/// A mark instead of a drop: the window is halved as often, and nothing is retransmitted. A packet that leaves first in a reduction may be
+/// marked as well, which halves the window once more, in some cycles as in the kernel: so there are up to twice as many reductions, and the
+/// queue is shorter.
 #[test]
 fn newreno_reacts_to_a_mark_as_to_a_drop() {
     let reno = "flow.bulk.congestion=newreno";
@@ -114,14 +116,12 @@ fn newreno_reacts_to_a_mark_as_to_a_drop() {
         let marked = Line::run(&[reno, &set, "link.btl.forward.queue.mark_above=40packets"]);
         assert_eq!(marked.of_flow("total_retransmissions_l4"), 0, "{echo}");
         let reductions = marked.of_flow("total_mark_reductions_l4");
-        assert!(reductions.abs_diff(repairs) <= 2, "{echo}: {reductions} reductions, {repairs} recoveries");
-        assert!(
-            (marked.queue() / dropped.queue() - 1.0).abs() < 0.06,
-            "{echo}: {} {}",
-            marked.queue(),
-            dropped.queue()
-        );
-        assert!(marked.utilization() >= dropped.utilization(), "{echo}");
+        let expected = repairs - 2..=2 * repairs;
+        assert!(expected.contains(&reductions), "{echo}: {reductions} reductions, {repairs} recoveries");
+        let share = marked.queue() / dropped.queue();
+        assert!((0.75..1.06).contains(&share), "{echo}: {} {}", marked.queue(), dropped.queue());
+        let (busy, other) = (marked.utilization(), dropped.utilization());
+        assert!(busy >= 0.97 * other, "{echo}: {busy} {other}");
     }
 }
 

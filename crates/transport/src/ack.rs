@@ -65,6 +65,10 @@ pub trait AckPolicy {
     /// The sender reports CWR.
     fn on_window_reduced(&mut self) {}
 
+    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
+    /// application here has read it, and has not sent anything.
+    fn on_push(&mut self) {}
+
     /// The receive window that the buffer offers, in octets from rcv.nxt on, if the policy models how a buffer grows. The receiver offers
     /// no more than that.
     fn receive_window(&self) -> Option<u64> {

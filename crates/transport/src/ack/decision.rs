@@ -80,6 +80,8 @@ pub enum Reason {
     LossEvent,
     /// The sender has asked for it.
     Asked,
+    /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and the application here has read it.
+    Push,
     /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
     Custom(u8),
 }
@@ -91,7 +93,7 @@ impl Reason {
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::EverySegment,
         Self::SegmentCount,
         Self::ByteCount,
@@ -111,6 +113,7 @@ impl Reason {
         Self::Piggyback,
         Self::LossEvent,
         Self::Asked,
+        Self::Push,
     ];
 
     /// The reason of this index.
@@ -142,6 +145,7 @@ impl Reason {
             Self::Piggyback => 16,
             Self::LossEvent => 17,
             Self::Asked => 18,
+            Self::Push => 19,
             Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
@@ -170,6 +174,7 @@ impl Reason {
             Self::Piggyback => "piggyback",
             Self::LossEvent => "loss-event",
             Self::Asked => "asked",
+            Self::Push => "push",
             Self::Custom(_) => "custom",
         }
     }

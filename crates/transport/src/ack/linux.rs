@@ -5,7 +5,8 @@
 //! * As long as the receive buffer grows by itself, each segment that lets the window grow is acknowledged at once (`tcp_grow_window`;
 //!   the file `receive_buffer`).
 //! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), at once when the last
-//!   gap closes (`tcp_data_queue`).
+//!   gap closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which the application reads
+//!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
 //!   `tcp_send_delayed_ack`).
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
@@ -65,6 +66,8 @@ pub struct QuickOrDelayed {
     last_data: Instant,
     /// Duplicate ACKs sent at once since the stream last advanced.
     duplicates: u32,
+    /// The segment ends a write (`ICSK_ACK_PUSHED`).
+    is_pushed: bool,
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
@@ -93,6 +96,7 @@ impl AckPolicy for QuickOrDelayed {
             _ if self.quick > 0 => Decision::Now(Reason::QuickAck),
             _ if ledger.bytes > ledger.full_size => Decision::Now(Reason::SegmentCount),
             Arrival::OutOfOrder | Arrival::FillsGap { .. } => self.compress(now, ledger, held),
+            Arrival::InOrder if self.is_pushed && held.beyond.is_empty() => Decision::Now(Reason::Push),
             Arrival::InOrder => Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Timer),
         }
     }
@@ -107,6 +111,12 @@ impl AckPolicy for QuickOrDelayed {
         self.quick = self.quick.max(1);
     }
 
+    /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing in the receive queue, gaps included
+    /// (`__tcp_cleanup_rbuf`).
+    fn on_push(&mut self) {
+        self.is_pushed = true;
+    }
+
     fn receive_window(&self) -> Option<u64> {
         Some(self.buffer.window())
     }
@@ -119,7 +129,7 @@ impl AckPolicy for QuickOrDelayed {
                 self.ato = ATO_MIN;
             }
         }
-        (self.compressed, self.compressed_until) = (0, None);
+        (self.compressed, self.compressed_until, self.is_pushed) = (0, None, false);
         self.counted.0 = 0;
     }
 }

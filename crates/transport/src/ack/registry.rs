@@ -133,6 +133,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_window_reduced());
     }
 
+    fn on_push(&mut self) {
+        each!(self, policy => policy.on_push());
+    }
+
     fn receive_window(&self) -> Option<u64> {
         each!(self, policy => policy.receive_window())
     }

@@ -42,6 +42,8 @@ pub struct Rules {
     pub reneging: Reneging,
     /// Whether a timeout is tested for being spurious.
     pub spurious_timeout: SpuriousTimeout,
+    /// Which segments carry PSH.
+    pub push: Push,
 }
 
 /// What a partial ACK may send beyond the window.
@@ -188,6 +190,16 @@ pub enum SpuriousTimeout {
     ForwardRecovery,
 }
 
+/// Which segments carry PSH (RFC 9293, §3.9.1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// The last one, when no more data is queued: the least that the RFC requires (MUST-61).
+    LastQueued,
+    /// The one that ends a write, and within a write one for each half of the largest window that the peer has offered (Linux's
+    /// `tcp_push` and `forced_push` in `tcp.c`).
+    EachWrite,
+}
+
 impl Rules {
     /// What the RFCs say.
     pub const RFC: Self = Self {
@@ -207,6 +219,7 @@ impl Rules {
         dsack_delivery: DsackDelivery::Ignored,
         reneging: Reneging::AtTimeout,
         spurious_timeout: SpuriousTimeout::Untested,
+        push: Push::LastQueued,
     };
 
     /// Linux 6.18's, where they are not those of the RFCs.
@@ -219,6 +232,7 @@ impl Rules {
         dsack_delivery: DsackDelivery::Counted,
         reneging: Reneging::Suspected,
         spurious_timeout: SpuriousTimeout::ForwardRecovery,
+        push: Push::EachWrite,
         ..Self::RFC
     };
 
@@ -279,7 +293,8 @@ mod tests {
             dsack_widening,
             dsack_delivery,
             reneging,
-            spurious_timeout
+            spurious_timeout,
+            push
         );
     }
 }

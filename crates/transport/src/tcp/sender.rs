@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`SendBuffer`] | what the application has written |
 //! | `send_memory` | the memory that this takes, in Linux |
+//! | `push` | where writes end |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | what is outstanding |
@@ -41,6 +42,7 @@ mod passive;
 mod peer_window;
 mod port;
 mod probe;
+mod push;
 mod react;
 mod sample;
 mod send_memory;
@@ -71,6 +73,7 @@ use connection::Connection;
 use ecn::Marks;
 use loss::LossDetection;
 use peer_window::PeerWindow;
+use push::Pushes;
 use send_memory::SendMemory;
 use std::collections::VecDeque;
 use timing::Timing;
@@ -113,6 +116,7 @@ pub struct Sender {
     buffer: SendBuffer,
     /// If memory is what limits the buffer, once the connection is established.
     memory: Option<SendMemory>,
+    pushes: Pushes,
     connection: Connection,
     peer_window: PeerWindow,
     board: Scoreboard,
@@ -143,6 +147,7 @@ impl Sender {
             rules,
             buffer: SendBuffer::new(config.send_buffer.get()),
             memory: None,
+            pushes: Pushes::default(),
             connection: Connection::new(&config, initial, phase),
             peer_window: PeerWindow::default(),
             board: Scoreboard::new(rules.sacked_retransmission)

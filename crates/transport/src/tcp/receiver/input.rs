@@ -83,6 +83,8 @@ impl Receiver {
             self.acknowledger.policy().on_ack_ratio(ratio);
         }
 
+        let ends_write =
+            segment.flags.contains(Flags::PSH) || u64::from(segment.payload) < self.acknowledger.ledger().full_size;
         let is_beyond = start >= end;
         let arrival = if is_beyond {
             Arrival::Duplicate
@@ -107,6 +109,9 @@ impl Receiver {
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
             self.acknowledger.demand(now, Reason::Fin);
             return;
+        }
+        if ends_write && self.window.is_read_at_once() && self.has_sent_nothing() {
+            self.acknowledger.policy().on_push();
         }
         self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));
         if let Some(reason) = notice.due {

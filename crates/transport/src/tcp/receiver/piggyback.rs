@@ -51,6 +51,11 @@ impl Receiver {
         self.syn_ack_due || self.split.is_some() || (self.acknowledger.due().is_some() && self.has_blocks())
     }
 
+    /// Returns `true` if no segment of this end has carried an acknowledgment yet.
+    pub(super) const fn has_sent_nothing(&self) -> bool {
+        self.counters.acks[Reason::Piggyback.index()] == 0
+    }
+
     /// An unacceptable segment has arrived: an ACK is sent in response (RFC 9293, §3.10.7.4).
     pub(in crate::tcp) fn answer(&mut self, now: Instant) {
         self.acknowledger.demand(now, Reason::Duplicate);

@@ -52,7 +52,12 @@ impl Window {
 
     /// Returns `true` if the right edge moves with the stream, because all of the buffer is always offered.
     fn is_constant(&self) -> bool {
-        self.reading == Reading::AtOnce && self.autotuned.is_none()
+        self.is_read_at_once() && self.autotuned.is_none()
+    }
+
+    /// Returns `true` if the application reads whatever has arrived.
+    pub(super) fn is_read_at_once(&self) -> bool {
+        self.reading == Reading::AtOnce
     }
 
     /// The octets that the sender may send from `next` on, by the window that was last offered.

@@ -75,6 +75,7 @@ impl Sender {
         let growth = self.react_to_marks(now, &summary, growth);
         self.tell_controller(now, &summary, rtt, growth);
         if summary.advance.bytes > 0 {
+            self.pushes.forget(self.board.una());
             if self.board.is_empty() {
                 self.note_all_acknowledged(ack);
             }

@@ -136,11 +136,6 @@ impl Sender {
         self.sendable_of(self.unsent_with_fin(), self.full_payload())
     }
 
-    /// The most that the application and the peer's window let leave.
-    pub(super) fn sendable_in_all(&self) -> u64 {
-        self.sendable_of(self.unsent_with_fin(), u64::MAX)
-    }
-
     /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
@@ -232,7 +227,7 @@ impl Sender {
             flags = flags | Flags::FIN;
         }
         if payload > 0 {
-            if range.end >= self.buffer.sendable() {
+            if self.is_pushed(&range) {
                 flags = flags | Flags::PSH;
             }
             if is_new {

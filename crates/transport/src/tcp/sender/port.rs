@@ -29,7 +29,11 @@ impl StreamPort for Sender {
         {
             memory.note_full();
         }
-        self.buffer.write(octets.min(room), self.board.una())
+        let written = self.buffer.write(octets.min(room), self.board.una());
+        if written > 0 {
+            self.note_write();
+        }
+        written
     }
 
     fn close(&mut self, _now: Instant) {

@@ -127,15 +127,16 @@ impl Sender {
         }
     }
 
-    /// An ACK was processed, and what it permits will be sent (`tcp_check_space`). If the application waits and the congestion window will
-    /// not be full, the buffer grows (`tcp_should_expand_sndbuf`). Then the application may write if enough of it is free.
+    /// An ACK was processed, and what it permits will be sent. If the application waits and the congestion window is not full, the buffer
+    /// grows (`tcp_should_expand_sndbuf`); it may write if enough of the buffer is free. Linux checks this after each new segment
+    /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it is not full after the first one.
     pub(super) fn check_space(&mut self) {
         let Some(mut memory) = self.memory.filter(|memory| memory.has_waiting_writer) else { return };
         let held = self.held();
         let mss = self.congestion.window.mss;
         let segments = self.window_segments();
-        // Without pacing, whatever the windows permit leaves at once.
-        let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_in_all() };
+        // With pacing, the first segment may have to wait.
+        let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_octets() };
         if (self.board.pipe() + pushed).div_ceil(mss) < segments {
             memory.expand(segments, self.congestion.controller.send_buffer_windows());
         }

@@ -1,0 +1,75 @@
+//! Which segments carry PSH (RFC 9293, §3.9.1.2).
+
+use super::super::rules::Push;
+use super::Sender;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Where data is pushed, of what is not acknowledged: offsets behind the last octet, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pushes {
+    ends: VecDeque<u64>,
+    /// The last of them that there was (`pushed_seq`).
+    last: u64,
+}
+
+impl Pushes {
+    fn push(&mut self, end: u64) {
+        self.ends.push_back(end);
+        self.last = end;
+    }
+
+    /// Returns `true` if data is pushed within `range`.
+    fn is_within(&self, range: &Range<u64>) -> bool {
+        let next = self.ends.partition_point(|end| *end <= range.start);
+        self.ends.get(next).is_some_and(|end| *end <= range.end)
+    }
+
+    /// All below `una` is acknowledged.
+    pub(super) fn forget(&mut self, una: u64) {
+        while self.ends.pop_front_if(|end| *end <= una).is_some() {}
+    }
+}
+
+impl Sender {
+    /// The application has written up to the present end of the buffer.
+    pub(super) fn note_write(&mut self) {
+        if self.rules.push != Push::EachWrite {
+            return;
+        }
+        let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
+        loop {
+            // Linux looks at each segment that is full (`forced_push`).
+            let beyond = (self.pushes.last + self.peer_window.largest() / 2).max(nxt);
+            let end = nxt + (beyond + 1 - nxt).next_multiple_of(full);
+            if end >= written {
+                break;
+            }
+            self.pushes.push(end);
+        }
+        self.pushes.push(written);
+    }
+
+    /// Returns `true` if the segment that holds `range` carries PSH.
+    #[inline]
+    pub(super) fn is_pushed(&self, range: &Range<u64>) -> bool {
+        range.end >= self.buffer.sendable() || self.pushes.is_within(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_pushed_if_a_write_ends_in_it() {
+        let mut pushes = Pushes::default();
+        pushes.push(1500);
+        pushes.push(4000);
+        let within =
+            |pushes: &Pushes| [0..1000, 1000..2000, 2000..3000, 3000..4000, 4000..5000].map(|of| pushes.is_within(&of));
+        assert_eq!(within(&pushes), [false, true, false, true, false]);
+        pushes.forget(2000);
+        assert_eq!(within(&pushes), [false, false, false, true, false]);
+    }
+}
