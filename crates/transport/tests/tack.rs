@@ -1,6 +1,8 @@
 //! Two ends of a TACK connection in a hostile network: whatever is lost, delayed, reordered or duplicated, every octet is delivered
 //! once and in order, and feedback that cannot be true has no effect.
 
+#[path = "tack/ecn.rs"]
+mod ecn;
 #[path = "tack/forgery.rs"]
 mod forgery;
 #[path = "common/hostile.rs"]

@@ -40,6 +40,15 @@ impl Beyond {
     }
 
     fn replace(&mut self, places: Range<usize>, by: Range<u64>) {
+        let (before, behind) = (places.start, self.as_slice().len() - places.end);
+        if places.len() > 1 && before < behind {
+            // Fewer ranges lie before than behind, so those move.
+            let removed = places.len() - 1;
+            self.ranges[self.left + places.end - 1] = by;
+            self.ranges[self.left..self.left + before + removed].rotate_right(removed);
+            self.leave(removed);
+            return;
+        }
         self.ranges.splice(self.left + places.start..self.left + places.end, std::iter::once(by));
     }
 }

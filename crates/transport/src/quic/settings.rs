@@ -69,7 +69,7 @@ pub struct Settings {
     pub streams: u32,
     /// Who is paced (RFC 9002, §7.7).
     pub pacing: pacing::Config,
-    /// Send ECT(0) and react to marks (RFC 9000, §13.4).
+    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much was marked asks for it by itself.
     pub ecn: bool,
     /// Undo a reduction of the window if every packet that was lost then is acknowledged after all. RFC 9002 does not.
     pub undo: bool,

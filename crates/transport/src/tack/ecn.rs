@@ -4,6 +4,7 @@
 //! has against retransmissions does not hold. The receiver counts what arrives by codepoint, and every TACK comes with the counts once
 //! there are any: a mark waits for the next TACK and asks for none. Counts are cumulative, so that a TACK that is lost loses none.
 //! A sender whose counts fall short of what was acknowledged takes it that the path clears or changes codepoints, and sends no more of them.
+//! A TACK whose counts are below those of an earlier one is refused, for no path makes a count smaller.
 
 use super::refusal::Refusal;
 use acklab_base::Ecn;
@@ -18,7 +19,7 @@ pub(super) struct Validation {
     /// Of those, packets that were acknowledged, now and when the last TACK came.
     acknowledged: u64,
     acknowledged_before: u64,
-    /// The largest counts that were reported.
+    /// The counts that were reported last.
     reported: EcnCounts,
     /// The counts that have come with the TACK that is read next.
     read: EcnCounts,
@@ -52,15 +53,21 @@ impl Validation {
     }
 
     /// A TACK has come, newer than any. Returns how many more packets were marked.
-    pub(super) fn on_tack(&mut self) -> u64 {
+    ///
+    /// # Errors
+    /// If a count is below that of an earlier TACK. Nothing of it counts then.
+    pub(super) fn on_tack(&mut self) -> Result<u64, Refusal> {
         let counts = std::mem::take(&mut self.read);
+        if counts.ect0 < self.reported.ect0 || counts.ce < self.reported.ce {
+            return Err(Refusal::Counts);
+        }
         // What was known to have arrived when the last TACK came is in the counts of this one, even if IACKs overtake TACKs
         // (RFC 9000, §13.4.2.1).
         let known = std::mem::replace(&mut self.acknowledged_before, self.acknowledged);
         self.is_capable &= total(counts) >= known;
-        let marked = counts.ce.saturating_sub(self.reported.ce);
-        self.reported.ce += marked;
-        marked.into()
+        let marked = counts.ce - self.reported.ce;
+        self.reported = counts;
+        Ok(marked.into())
     }
 }
 
@@ -79,7 +86,7 @@ mod tests {
             validation.on_acknowledged();
         }
         validation.read(EcnCounts { ect0, ce }).unwrap();
-        validation.on_tack()
+        validation.on_tack().unwrap()
     }
 
     #[test]
@@ -101,11 +108,22 @@ mod tests {
     }
 
     #[test]
+    fn counts_that_run_backwards_are_refused() {
+        let mut validation = Validation::new(true);
+        tack(&mut validation, 10, 6, 4);
+        for counts in [EcnCounts { ect0: 7, ce: 3 }, EcnCounts { ect0: 5, ce: 5 }, EcnCounts::default()] {
+            validation.read(counts).unwrap();
+            assert_eq!(validation.on_tack(), Err(Refusal::Counts), "{counts:?}");
+        }
+        assert_eq!(tack(&mut validation, 1, 6, 5), 1, "what is refused has no effect");
+    }
+
+    #[test]
     fn more_than_was_sent_is_refused() {
         let mut validation = Validation::new(true);
         let _ = validation.on_sent();
         assert_eq!(validation.read(EcnCounts { ect0: 1, ce: 1 }), Err(Refusal::NeverSent));
-        assert_eq!(validation.on_tack(), 0);
+        assert_eq!(validation.on_tack(), Ok(0));
     }
 
     #[test]

@@ -47,15 +47,16 @@ impl Connection {
     ) -> Result<(), Refusal> {
         let Checked { next, rtt, rate } = self.check_tack(arrived, tack)?;
         let sender = &mut self.sender;
-        sender.counters.acks += 1;
-        // What an older TACK says of times and rates has been said better.
+        // What an older TACK says of times, rates and marks has been said better.
         let is_newest = sender.newest_tack.is_none_or(|newest| number > newest);
+        let marked = if is_newest { sender.ecn.on_tack()? } else { 0 };
+        sender.counters.acks += 1;
         let mut measured = Measured::default();
         let prior_in_flight = sender.in_flight();
         if is_newest {
             sender.newest_tack = Some(number);
             let late = tack.late.saturating_sub(std::mem::replace(&mut sender.late, tack.late));
-            measured = Measured { rtt: Some(rtt), rate, late, marked: sender.ecn.on_tack() };
+            measured = Measured { rtt: Some(rtt), rate, late, marked };
             sender.sample(now, rtt);
             if let Some((octets, interval)) = rate {
                 let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));

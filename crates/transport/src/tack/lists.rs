@@ -62,47 +62,52 @@ impl Lists {
 /// without which it never knows all about the first of its packets and the lists grow without end.
 /// The runs take at most [`GROWTH`] octets more, for one of them skips all that is left out.
 pub(super) fn acked(next: u64, beyond: &[Range<u64>], room: u64) -> (Vec<Run>, u64) {
-    let all = runs(next, beyond.iter().cloned());
-    let fitting = |runs: &mut dyn Iterator<Item = &Run>, room: u64| {
-        let mut size = 0;
-        let fits = |run: &&Run| {
-            size += run.wire_len();
-            size <= room
-        };
-        runs.take_while(fits).count()
-    };
-    if all.iter().map(Run::wire_len).sum::<u64>() <= room {
-        return (all, 0);
+    let count = beyond.len();
+    let all = || runs(next, beyond.iter().cloned());
+    if fitting(all(), room) == count {
+        return (all().collect(), 0);
     }
-    let low = fitting(&mut all.iter(), room / 2);
-    let high = fitting(&mut all.iter().rev(), room / 2).min(all.len() - low);
-    let left_out = low..all.len() - high;
+    let low = fitting(all(), room / 2);
+    // From the highest down to the second: if the first fitted as well, all would.
+    let from_above = beyond.windows(2).rev().map(|pair| run(pair[0].end, &pair[1]));
+    let high = fitting(from_above, room / 2).min(count - low);
+    let left_out = low..count - high;
     let unlisted = beyond[left_out.clone()].iter().map(|range| range.end - range.start).sum();
     let held = beyond[..left_out.start].iter().chain(&beyond[left_out.end..]);
-    (runs(next, held.cloned()), unlisted)
+    (runs(next, held.cloned()).collect(), unlisted)
 }
 
 /// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on.
 pub(super) fn lost(next: u64, lost: impl Iterator<Item = Range<u64>>, most: usize, room: u64) -> Vec<Run> {
-    let mut runs = runs(next, lost.take(most));
     let mut size = 0;
-    let fitting = runs.iter().take_while(|run| {
+    let fits = |run: &Run| {
         size += run.wire_len();
         size <= room
-    });
-    let count = fitting.count();
-    runs.truncate(count);
-    runs
+    };
+    runs(next, lost.take(most)).take_while(fits).collect()
 }
 
-fn runs(next: u64, ranges: impl Iterator<Item = Range<u64>>) -> Vec<Run> {
-    let mut reached = next;
-    let run = |range: Range<u64>| {
-        let run = Run { skip: (range.start - reached) as u32, length: (range.end - range.start) as u32 };
-        reached = range.end;
-        run
+/// How many of the first of `runs` `room` octets hold.
+fn fitting(runs: impl Iterator<Item = Run>, room: u64) -> usize {
+    let mut size = 0;
+    let fits = |run: &Run| {
+        size += run.wire_len();
+        size <= room
     };
-    ranges.map(run).collect()
+    runs.take_while(fits).count()
+}
+
+/// `range` as a run behind `reached`.
+fn run(reached: u64, range: &Range<u64>) -> Run {
+    Run { skip: (range.start - reached) as u32, length: (range.end - range.start) as u32 }
+}
+
+fn runs(next: u64, ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Run> {
+    ranges.scan(next, |reached, range| {
+        let run = run(*reached, &range);
+        *reached = range.end;
+        Some(run)
+    })
 }
 
 /// The ranges that `runs` from `next` on stand for.

@@ -19,6 +19,8 @@ pub enum Refusal {
     Time,
     /// It reports a rate of zero or infinity, or more than was ever sent.
     Rate,
+    /// It counts fewer packets by codepoint than was counted before.
+    Counts,
     /// It carries octets beyond the window of their stream.
     Window,
     /// It says something else of the end of a stream than was said before.
@@ -32,7 +34,7 @@ impl Refusal {
     pub const COUNT: usize = Self::ALL.len();
 
     /// All of them, with the names of their counters.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Connection, "refused_connection"),
         (Self::Replayed, "refused_replayed"),
         (Self::Ahead, "refused_ahead"),
@@ -40,6 +42,7 @@ impl Refusal {
         (Self::NeverSent, "refused_never_sent"),
         (Self::Time, "refused_time"),
         (Self::Rate, "refused_rate"),
+        (Self::Counts, "refused_counts"),
         (Self::Window, "refused_window"),
         (Self::End, "refused_end"),
         (Self::Stream, "refused_stream"),

@@ -100,7 +100,7 @@ impl Sender {
             round_trips: RoundTrips::new(settings.rtt_window),
             synced: Synced::new(settings.law()),
             probe: Probe::default(),
-            ecn: Validation::new(settings.ecn),
+            ecn: Validation::new(settings.uses_ecn()),
             unlisted: 0,
             newest_tack: None,
             owes_forget: false,

@@ -54,7 +54,8 @@ pub struct Settings {
     pub adaptive_settling: bool,
     /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
-    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip (RFC 9000, §13.4; RFC 9002, §7.1).
+    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip (RFC 9000, §13.4; RFC 9002, §7.1). A
+    /// controller that needs to know how much was marked asks for it by itself.
     pub ecn: bool,
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
@@ -104,6 +105,12 @@ impl Settings {
             ack::Config::Tack(tack) => tack.law(),
             _ => Law::default(),
         }
+    }
+
+    /// Are data sent as ECN-capable?
+    #[must_use]
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn || self.congestion.counts_marks()
     }
 
     /// Checks what the schema cannot say.
@@ -163,6 +170,14 @@ mod tests {
             1427,
             "1500 less 20, 8, 17 and 16 of headers and tag, and 12 of the frame"
         );
+    }
+
+    /// As Linux's `tcp_ca_needs_ecn`, and as TCP and QUIC here.
+    #[test]
+    fn a_controller_that_counts_marks_asks_for_them() {
+        let congestion = cc::Config::named("dctcp").expect("it is built in");
+        assert!(!Settings::default().uses_ecn());
+        assert!(Settings { congestion, ..Settings::default() }.uses_ecn());
     }
 
     #[test]

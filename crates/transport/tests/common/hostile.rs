@@ -39,12 +39,20 @@ pub(crate) struct Path {
     pub(crate) duplicates: f64,
     /// The chance that an ECN-capable packet is marked.
     pub(crate) marks: f64,
+    /// Packets arrive as if they were not ECN-capable.
+    pub(crate) clears_ecn: bool,
 }
 
 impl Path {
     /// Neither loses, nor delays, nor marks.
-    pub(crate) const CLEAN: Self =
-        Self { delay: Duration::from_millis(20), jitter: Duration::ZERO, loss: 0.0, duplicates: 0.0, marks: 0.0 };
+    pub(crate) const CLEAN: Self = Self {
+        delay: Duration::from_millis(20),
+        jitter: Duration::ZERO,
+        loss: 0.0,
+        duplicates: 0.0,
+        marks: 0.0,
+        clears_ecn: false,
+    };
 }
 
 prop_compose! {
@@ -52,12 +60,12 @@ prop_compose! {
         (delay_us, jitter_us) in (10u64..100_000, 0u64..200_000),
         loss in 0.0..0.4f64,
         duplicates in 0.0..0.2f64,
-        marks in 0.0..0.5f64,
+        (marks, clears_ecn) in (0.0..0.5f64, proptest::bool::weighted(0.1)),
     ) -> Path {
         // Some paths are clean, or keep order.
         let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
         let loss = if loss < 0.1 { 0.0 } else { loss };
-        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks }
+        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks, clears_ecn }
     }
 }
 
@@ -190,6 +198,9 @@ impl<E: End> Network<E> {
         let mut packet = packet;
         if packet.ecn() == Ecn::Ect0 && self.random.chance(path.marks) {
             packet.set_ecn(Ecn::Ce);
+        }
+        if path.clears_ecn {
+            packet.set_ecn(Ecn::NotEct);
         }
         let packet = if self.as_octets { E::through_octets(&packet) } else { packet };
         while !self.random.chance(path.loss) {
