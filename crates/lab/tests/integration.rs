@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ack_filters;
+mod acks_first;
 mod air_capture;
 mod air_of_a_cell;
 mod bbr;
@@ -22,6 +23,7 @@ mod metrics;
 mod own_transport;
 mod pep;
 mod quic;
+mod quic_parity;
 mod quinn;
 mod scenario;
 mod slow_reader;
