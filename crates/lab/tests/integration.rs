@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ack_filters;
+mod acks_first;
 mod air_capture;
 mod air_of_a_cell;
 mod bbr;
@@ -24,6 +25,7 @@ mod overhead;
 mod own_transport;
 mod pep;
 mod quic;
+mod quic_parity;
 mod quinn;
 mod scenario;
 mod slow_reader;

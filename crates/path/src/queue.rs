@@ -5,6 +5,7 @@
 //! Each discipline is one file here, with its settings and its `Discipline`, and one line of `registry.rs`.
 
 pub mod ack_filter;
+pub mod acks_first;
 mod buffer;
 pub mod codel;
 pub mod fifo;

@@ -144,6 +144,13 @@ impl Congestion {
         Self { pacing, spread, ..self }
     }
 
+    /// Paces by a token bucket, if there is one.
+    #[must_use]
+    pub fn with_burst(self, burst: Option<pacing::Burst>) -> Self {
+        let packet = self.window.mss;
+        Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
+    }
+
     /// Halves `reduces` on a loss or a mark. Otherwise what is in flight is halved.
     #[must_use]
     pub fn with_reduction(self, reduces: FlightMeasure) -> Self {
@@ -201,9 +208,15 @@ impl Congestion {
     pub fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
         sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
         self.controller.on_sent(&mut self.window, &sent);
-        if let Some(rate) = self.pacing_rate(srtt) {
-            self.pacer.on_sent(sent.now, sent.bytes, rate);
+        match self.pacing_rate(srtt) {
+            Some(rate) => self.pacer.on_sent(sent.now, sent.bytes, rate),
+            None => self.pacer.on_unpaced(sent.bytes),
         }
+    }
+
+    /// A packet has left that the window does not concern, such as one of the handshake.
+    pub const fn on_unpaced(&mut self, octets: u64) {
+        self.pacer.on_unpaced(octets);
     }
 
     /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).

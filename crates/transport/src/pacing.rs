@@ -2,6 +2,8 @@
 //!
 //! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by its payload's time at the
 //! pacing rate. A late sender makes up at most half of a segment's time, so jitter costs no throughput and a silence earns no burst.
+//!
+//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space stacks do it.
 
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
@@ -51,29 +53,126 @@ impl Spread {
     pub const QUIC: Self = Self { slow_start: 125, avoidance: 125 };
 }
 
+/// How much may leave at once: the capacity of a token bucket (RFC 9002, §7.7).
+///
+/// A full bucket empties at once. A sender that finds it empty sleeps until it is full again, unless something else wakes it while it
+/// holds a packet (quinn-proto, `connection/pacing.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Burst {
+    /// Packets that it holds at least.
+    #[schemars(range(min = 1, max = 256))]
+    pub packets: u32,
+    /// What the pacing rate sends in this time fits as well, up to 256 packets.
+    #[schemars(example = "1600us")]
+    pub time: Duration,
+}
+
+impl Burst {
+    /// quinn-proto's `MIN_BURST_SIZE`, and its `BURST_INTERVAL_NANOS` of 2 ms at a rate of cwnd / SRTT, which is 4/5 of the pacing rate.
+    pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600) };
+    /// quinn-proto's `MAX_BURST_SIZE`.
+    pub const MOST_PACKETS: u64 = 256;
+
+    fn capacity(self, packet: u64, rate: Rate) -> u64 {
+        octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MOST_PACKETS * packet)
+    }
+}
+
+/// The octets that leave at `rate` in `time`.
+fn octets_in(time: Duration, rate: Rate) -> u64 {
+    let octets = u128::from(time.as_nanos()) * u128::from(rate.bits_per_second()) / 8_000_000_000;
+    u64::try_from(octets).unwrap_or(u64::MAX)
+}
+
+/// The time that `octets` take at `rate`.
+fn time_of(octets: u64, rate: Rate) -> Duration {
+    let nanos = u128::from(octets) * 8_000_000_000 / u128::from(rate.bits_per_second());
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+/// Octets that may leave at once.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    burst: Burst,
+    /// Octets of a full-sized packet.
+    packet: u64,
+    tokens: u64,
+    filled_at: Instant,
+    /// The pacing rate when the last packet left.
+    rate: Option<Rate>,
+}
+
+impl Bucket {
+    fn content(&self, now: Instant, rate: Rate) -> u64 {
+        let more = octets_in(now.since(self.filled_at), rate);
+        self.tokens.saturating_add(more).min(self.burst.capacity(self.packet, rate))
+    }
+
+    /// quinn-proto looks at the clock only if there is too little for a packet.
+    fn on_sent(&mut self, now: Instant, octets: u64, rate: Rate) {
+        self.tokens = self.tokens.min(self.burst.capacity(self.packet, rate));
+        if self.tokens < self.packet {
+            (self.tokens, self.filled_at) = (self.content(now, rate), now);
+        }
+        (self.tokens, self.rate) = (self.tokens.saturating_sub(octets), Some(rate));
+    }
+
+    fn holds_until(&self, now: Instant) -> Option<Instant> {
+        let rate = self.rate?;
+        if self.tokens >= self.packet || self.content(now, rate) >= self.packet {
+            return None;
+        }
+        let missing = self.burst.capacity(self.packet, rate) - self.tokens;
+        // At that instant the content may round to an octet less than the capacity, which is more than a packet.
+        Some((self.filled_at + time_of(missing, rate)).max(now + Duration::from_nanos(1)))
+    }
+}
+
 /// Spaces transmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     /// When the next segment may leave.
     next: Instant,
     segments: u64,
+    bucket: Option<Bucket>,
 }
 
 impl Pacer {
+    /// Lets `burst` leave at once; a full-sized packet has `packet` octets.
+    #[must_use]
+    pub fn bursting(burst: Burst, packet: u64) -> Self {
+        let tokens = u64::from(burst.packets) * packet;
+        let bucket = Bucket { burst, packet, tokens, filled_at: Instant::ZERO, rate: None };
+        Self { bucket: Some(bucket), ..Self::default() }
+    }
+
     /// When the next segment may leave, if that is not yet.
     #[must_use]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
-        (self.next > now).then_some(self.next)
+        match &self.bucket {
+            Some(bucket) => bucket.holds_until(now),
+            None => (self.next > now).then_some(self.next),
+        }
+    }
+
+    /// So many octets have left before there was a rate, or whatever the rate is.
+    pub const fn on_unpaced(&mut self, octets: u64) {
+        if let Some(bucket) = &mut self.bucket {
+            bucket.tokens = bucket.tokens.saturating_sub(octets);
+        }
     }
 
     /// A segment with this payload has left.
     pub fn on_sent(&mut self, now: Instant, payload: u64, rate: Rate) {
+        if let Some(bucket) = &mut self.bucket {
+            return bucket.on_sent(now, payload, rate);
+        }
         self.segments += 1;
         if self.segments <= UNPACED_SEGMENTS {
             return;
         }
-        let bits_per_second = u128::from(rate.bits_per_second());
-        let length = (u128::from(payload) * 8_000_000_000 / bits_per_second).min(u128::from(u64::MAX)) as u64;
+        let length = time_of(payload, rate).as_nanos();
         let late = if now > self.next { now.since(self.next).as_nanos() } else { 0 };
         self.next = self.next.max(now) + Duration::from_nanos(length - late.min(length / 2));
     }
@@ -106,6 +205,32 @@ mod tests {
         assert_eq!(pacer.holds_until(at(5500)), Some(at(6500)));
         pacer.on_sent(at(6600), 1000, rate);
         assert_eq!(pacer.holds_until(at(6600)), Some(at(7500)), "0.1 ms late is made up");
+    }
+
+    #[test]
+    fn a_bucket_empties_at_once_and_then_fills() {
+        let rate = Rate::from_mbps(8);
+        let burst = Burst { packets: 3, time: Duration::ZERO };
+        let mut pacer = Pacer::bursting(burst, 1000);
+        for _ in 0..3 {
+            assert_eq!(pacer.holds_until(at(0)), None);
+            pacer.on_sent(at(0), 1000, rate);
+        }
+        // 1000 octets take 1 ms. Whoever waits, waits until it is full.
+        assert_eq!(pacer.holds_until(at(0)), Some(at(3000)));
+        assert_eq!(pacer.holds_until(at(999)), Some(at(3000)));
+        assert_eq!(pacer.holds_until(at(1000)), None, "whoever is woken before takes what there is");
+        pacer.on_sent(at(1000), 1000, rate);
+        assert_eq!(pacer.holds_until(at(1000)), Some(at(4000)));
+        (0..3).for_each(|_| pacer.on_sent(at(20_000), 1000, rate));
+        assert_eq!(pacer.holds_until(at(20_000)), Some(at(23_000)), "a silence earns no more than a burst");
+    }
+
+    #[test]
+    fn a_bucket_holds_what_the_rate_sends_in_its_time() {
+        let burst = Burst { packets: 10, time: Duration::from_millis(2) };
+        let capacity = |mbps| burst.capacity(1000, Rate::from_mbps(mbps));
+        assert_eq!((capacity(8), capacity(80), capacity(8000)), (10_000, 20_000, 256_000));
     }
 
     #[test]

@@ -126,6 +126,8 @@ disciplines! {
     "fifo" => Fifo(fifo),
     /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC 8289).
     "codel" => CoDel(codel),
+    /// Pure ACKs leave ahead of everything else (RFC 3449, §5.4.1).
+    "acks-first" => AcksFirst(acks_first),
     /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
     "ack-filter" => AckFilter(ack_filter::newest),
     /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes it and, unless `aggressive` is set,

@@ -8,6 +8,9 @@ use crate::ack::{Acknowledger, Arrival, Config, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
+/// Packets that elicit no ACK and yet are reported with what leaves next, if there are more (quinn-proto's `LAZY_ACK_THRESHOLD`).
+const MOST_SILENT: u64 = 10;
+
 /// Counts of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
@@ -29,6 +32,8 @@ pub(super) struct Acks {
     /// The `ACK_FREQUENCY` frame in force.
     request: Option<AckFrequency>,
     last_was_marked: bool,
+    /// Packets since the last ACK that elicit none.
+    silent: u64,
     pub(super) counters: Counters,
 }
 
@@ -39,6 +44,7 @@ impl Acks {
             least_delay,
             request: None,
             last_was_marked: false,
+            silent: 0,
             counters: Counters::default(),
         }
     }
@@ -72,6 +78,24 @@ impl Acks {
         (self.last_was_marked, self.counters.marked) = (is_marked, self.counters.marked + u64::from(is_marked));
         // A policy may ask for an ACK at this instant as if it were a later one.
         self.acknowledger.wake(now);
+    }
+
+    /// A packet has arrived for the first time that elicits no acknowledgment.
+    pub(super) const fn on_silent_packet(&mut self) {
+        self.silent += 1;
+    }
+
+    /// Is an ACK to leave with whatever else does? It is if something waits for one. It also is after many packets that elicit none: a
+    /// peer that only acknowledges learns nothing else of the fate of its ACKs, and would list all its gaps for ever (RFC 9000, §13.2.1
+    /// and §13.2.4).
+    pub(super) const fn joins_others(&self) -> bool {
+        self.acknowledger.has_unreported() || self.silent > MOST_SILENT
+    }
+
+    /// An ACK leaves for this reason.
+    pub(super) fn on_sent(&mut self, now: Instant, reason: Reason) {
+        self.silent = 0;
+        self.acknowledger.sent(now, reason);
     }
 
     /// The peer asks for ACKs by these rules.

@@ -120,6 +120,7 @@ impl Connection {
         // RFC 9002, §7.3.2: half of the window.
         let congestion = Congestion::new(controller, config.initial_window, config.datagram)
             .with_pacing(config.pacing, Spread::QUIC)
+            .with_burst(config.burst)
             .with_reduction(cc::FlightMeasure::Window);
         let (_, window) = config.flow_control.initial();
         let (_, largest) = config.flow_control.largest();

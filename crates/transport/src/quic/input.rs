@@ -117,6 +117,8 @@ impl Connection {
             } else {
                 space.owes_ack = true;
             }
+        } else if id == space::Id::Application {
+            self.acks.on_silent_packet();
         }
         for frame in packet.frames.iter() {
             self.take_frame(now, id, frame)?;

@@ -270,8 +270,8 @@ impl Connection {
         content: &mut Content,
     ) -> Option<Reason> {
         let reason = if id == space::Id::Application {
-            let acknowledger = &self.acks.acknowledger;
-            acknowledger.due().or_else(|| (sends && acknowledger.has_unreported()).then_some(Reason::Piggyback))
+            let due = self.acks.acknowledger.due();
+            due.or_else(|| (sends && self.acks.joins_others()).then_some(Reason::Piggyback))
         } else {
             self.spaces[id].owes_ack.then_some(Reason::Handshake)
         }?;
@@ -352,7 +352,7 @@ impl Connection {
         let octets = packet.wire_len();
         if let Some(reason) = reason {
             if id == space::Id::Application {
-                self.acks.acknowledger.sent(now, reason);
+                self.acks.on_sent(now, reason);
             } else {
                 self.acks.acknowledger.count(reason);
                 self.spaces[id].owes_ack = false;
@@ -360,8 +360,8 @@ impl Connection {
         }
         let in_flight = self.in_flight() + octets;
         let board = &mut self.spaces[id].board;
-        // What need not be acknowledged is remembered only while an ACK is to be expected.
-        if !is_in_flight && !board.has_ack_eliciting() {
+        // What need not be acknowledged is remembered only while an ACK is to be expected, or if it reports something.
+        if !is_in_flight && !board.has_ack_eliciting() && content.reports.is_none() {
             let passed = board.pass();
             debug_assert_eq!(passed, number);
             return packet;
@@ -395,6 +395,8 @@ impl Connection {
             let srtt = self.estimator.srtt();
             self.congestion.on_sent(sent, srtt);
             self.congestion.held_back |= !self.has_room();
+        } else if is_in_flight {
+            self.congestion.on_unpaced(octets);
         }
         packet
     }

@@ -11,7 +11,7 @@
 //! | `quinn` | every second packet, 25 ms | – | CUBIC | quinn-proto, `config/transport.rs` |
 
 use super::ask;
-use crate::{ack, cc};
+use crate::{ack, cc, pacing};
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,15 @@ impl Preset {
             Self::Neqo => ask::Config::Neqo(ask::neqo::Neqo::default()),
             Self::Picoquic => ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
             Self::Rfc | Self::Chrome | Self::Quicly | Self::Msquic | Self::Quinn => ask::Config::None,
+        }
+    }
+
+    /// How much its pacing lets leave at once.
+    #[must_use]
+    pub const fn burst(self) -> Option<pacing::Burst> {
+        match self {
+            Self::Quinn => Some(pacing::Burst::QUINN),
+            Self::Rfc | Self::Chrome | Self::Neqo | Self::Picoquic | Self::Quicly | Self::Msquic => None,
         }
     }
 

@@ -69,6 +69,9 @@ pub struct Settings {
     pub streams: u32,
     /// Who is paced (RFC 9002, §7.7).
     pub pacing: pacing::Config,
+    /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets are spaced one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<pacing::Burst>,
     /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much was marked asks for it by itself.
     pub ecn: bool,
     /// Undo a reduction of the window if every packet that was lost then is acknowledged after all. RFC 9002 does not.
@@ -98,6 +101,7 @@ impl Default for Settings {
             flow_control: FlowControl::Fixed { stream: Bytes(4 << 20), connection: Bytes(6 << 20) },
             streams: 100,
             pacing: pacing::Config::Always,
+            burst: None,
             ecn: false,
             undo: false,
             idle_timeout: Duration::ZERO,
@@ -133,6 +137,8 @@ pub struct Config {
     pub streams: u32,
     /// Who is paced.
     pub pacing: pacing::Config,
+    /// What may leave at once, if packets are not spaced one by one.
+    pub burst: Option<pacing::Burst>,
     /// Is ECT(0) sent?
     pub ecn: bool,
     /// Are spurious reductions undone?
@@ -165,6 +171,7 @@ impl Settings {
             flow_control: self.flow_control,
             streams: self.streams,
             pacing: self.pacing,
+            burst: self.burst.or(self.preset.burst()),
             // Controllers that count marks need them.
             ecn: self.ecn || congestion.counts_marks(),
             undo: self.undo,
@@ -182,6 +189,7 @@ impl Settings {
             ack: Some(config.ack),
             ask: Some(config.ask),
             max_ack_delay: Some(config.max_ack_delay),
+            burst: config.burst,
             ..*self
         }
     }
@@ -207,6 +215,11 @@ impl Settings {
         }
         if !(LEAST_PACKET..=MOST_PACKET).contains(&self.packet.get()) {
             return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {MOST_PACKET}B")));
+        }
+        if let Some(burst) = config.burst
+            && !(1..=pacing::Burst::MOST_PACKETS).contains(&burst.packets.into())
+        {
+            return Err(Fault::expected("burst.packets", format!("1 to {}", pacing::Burst::MOST_PACKETS)));
         }
         if self.initial_window.0 == 0 {
             return Err(Fault::expected("initial_window", "one packet at least"));
