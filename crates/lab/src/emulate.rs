@@ -93,7 +93,7 @@ pub fn emulate(
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
-    parts.refuse_proxies()?;
+    parts.refuse_for_kernels(scenario)?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
     let (mut world, speakers, plans) = stage.populate(scenario, options, parts, clock)?;

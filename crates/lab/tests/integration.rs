@@ -18,6 +18,7 @@ mod determinism;
 mod ecn;
 mod hack;
 mod invariants;
+mod ipv6;
 mod metrics;
 mod own_transport;
 mod pep;

@@ -21,6 +21,7 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     match why {
         Error::NoFlow
         | Error::Kernel { .. }
+        | Error::KernelIp { .. }
         | Error::NoNode { .. }
         | Error::NoRoute { .. }
         | Error::NoStrategy { .. }
