@@ -26,7 +26,7 @@ def _loss(direction: str, share: float) -> dict[str, object]:
 
 
 def _jitter(spread: str) -> dict[str, object]:
-    return {} if spread == "0us" else {"link.btl.forward.jitter": {"distribution": "uniform", "spread": spread}}
+    return {} if spread == "0us" else {"link.btl.forward.jitter": {"model": "uniform", "spread": spread}}
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:

@@ -21,6 +21,7 @@ use acklab_path::Link;
 use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
+use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -124,8 +125,11 @@ impl<P: Observed> Parts<P> {
         Ok(Self { links, cells, nodes, map, flows })
     }
 
-    /// Refuses flows whose way a proxy splits, for hosts with connections of their own.
-    pub(crate) fn refuse_proxies(&self) -> Result<(), Error> {
+    /// Refuses what hosts with connections of their own cannot do: flows whose way a proxy splits, and IPv6, which flows over sockets of the kernel do not use.
+    pub(crate) fn refuse_for_kernels(&self, scenario: &Scenario) -> Result<(), Error> {
+        if scenario.ip_version() != IpVersion::V4 {
+            return Err(Error::KernelIp { found: scenario.ip });
+        }
         let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
         split.map_or(Ok(()), |(flow, split)| {
             Err(Error::SplitKernel { flow: flow.plans.0.flow.name.clone(), node: split.pep.node.clone() })
@@ -180,7 +184,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     let (mut numbers, mut measured) = (BTreeMap::new(), 0);
     for flow in flows {
         let dscp = flow.plans.0.flow.category.dscp();
-        let connections = flow.way.connect(flow.endpoints.protocol(), dscp, &mut numbers);
+        let connections = flow.way.connect(flow.endpoints.protocol(), dscp, scenario.ip_version(), &mut numbers);
         let (way, attached) = attach(&mut world, scenario, &connections, flow)?;
         relays.extend(RelayPlace::on(&way, &attached.0.flow, measured));
         measured += 1 + usize::from(attached.1.is_some());

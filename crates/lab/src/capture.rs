@@ -25,7 +25,7 @@ use file::{CaptureFile, Interface};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// Why a capture cannot be written.
@@ -100,7 +100,7 @@ impl Capture {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+    pub fn name_hosts(&mut self, hosts: &[(IpAddr, String)]) -> Result<(), Error> {
         self.file.name_hosts(hosts)
     }
 

@@ -1,19 +1,24 @@
 //! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
-use acklab_wire::Endpoints;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
+use acklab_wire::{Endpoints, IpVersion};
 use pcap_file::DataLink;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 /// A packet that probes and captures can read: one of a simulation, or one of a real host.
 pub trait Observed: acklab_wifi::Packet {
-    /// The link type of captures, which defines the first header of a packet.
-    const LINK_TYPE: DataLink = DataLink::IPV4;
+    /// The link type of captures of a network with this version of IP, which defines the first header of a packet.
+    fn link_type(version: IpVersion) -> DataLink {
+        match version {
+            IpVersion::V4 => DataLink::IPV4,
+            IpVersion::V6 => DataLink::IPV6,
+        }
+    }
 
     /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
     /// that it reports.
@@ -31,7 +36,7 @@ pub trait Observed: acklab_wifi::Packet {
     /// `identification`.
     ///
     /// # Errors
-    /// If the packet does not fit an IPv4 packet; `octets` is then empty.
+    /// If the packet does not fit an IP packet; `octets` is then empty.
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
@@ -66,13 +71,15 @@ pub struct Route {
     pub destination: NodeId,
     /// Differentiated services codepoint.
     pub dscp: u8,
+    /// The version of IP.
+    pub version: IpVersion,
 }
 
 impl Route {
-    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with the default codepoint.
+    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with IPv4 and the default codepoint.
     #[must_use]
     pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
-        Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0 }
+        Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0, version: IpVersion::V4 }
     }
 }
 
@@ -140,15 +147,19 @@ impl Observed for Packet {
     }
 
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let Route { endpoints, dscp, .. } = self.0.header.route;
-        self.0.pdu.encode(endpoints, Ipv4Fields { identification, dscp, ..Ipv4Fields::default() }, extent, octets)
+        let Route { endpoints, dscp, version, .. } = self.0.header.route;
+        let fields = Ipv4Fields { identification, dscp, ..Ipv4Fields::default() };
+        self.0.pdu.encode(endpoints, fields, extent, octets)?;
+        version.convert(octets);
+        Ok(())
     }
 }
 
 impl Header {
     #[inline]
     fn of<P: Pdu>(pdu: &P, route: Route, origin: Instant) -> Self {
-        Self { route, wire_len: pdu.wire_len().get() as u32, is_pure_ack: pdu.is_pure_ack(), origin }
+        let wire_len = pdu.wire_len().get() + route.version.longer_by();
+        Self { route, wire_len: wire_len as u32, is_pure_ack: pdu.is_pure_ack(), origin }
     }
 }
 

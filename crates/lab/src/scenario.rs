@@ -46,6 +46,7 @@ pub use transport::{Custom, Transport};
 use crate::strategies::Strategies;
 use acklab_base::Duration;
 use acklab_path::link;
+use acklab_wire::IpVersion;
 
 use document::Node;
 use refuse::Problem;
@@ -71,6 +72,10 @@ pub struct Scenario {
     /// The source of all randomness of the run. The same scenario with the same seed gives the same results.
     #[schemars(example = 42)]
     pub seed: u64,
+    /// The version of IP of all packets: 4, or 6, whose header is 20 octets longer.
+    #[serde(default = "ipv4", skip_serializing_if = "is_ipv4")]
+    #[schemars(range(min = 4, max = 6), example = 6)]
+    pub ip: u8,
     /// The links. Nodes exist because links and cells name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
@@ -91,6 +96,15 @@ pub struct Scenario {
     /// Captures of packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<Capture>,
+}
+
+const fn ipv4() -> u8 {
+    4
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_ipv4(version: &u8) -> bool {
+    *version == ipv4()
 }
 
 /// A link between two nodes. Its two directions are separate; their names are `<name>_forward` and `<name>_reverse`.
@@ -127,6 +141,12 @@ impl Link {
 }
 
 impl Scenario {
+    /// The version of IP of all packets.
+    #[must_use]
+    pub const fn ip_version(&self) -> IpVersion {
+        if is_ipv4(&self.ip) { IpVersion::V4 } else { IpVersion::V6 }
+    }
+
     /// All flows with their names. A flow with a `count` or with several stations is expanded to one flow for each.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {

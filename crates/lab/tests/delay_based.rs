@@ -222,7 +222,7 @@ fn allegro_does_not_mind_few_acks() {
 fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
     let mean = |ack: &str| {
         let of = |seed: u64| {
-            let jitter = "link.0.forward.jitter={ distribution = \"uniform\", spread = \"2ms\" }";
+            let jitter = "link.0.forward.jitter={ model = \"uniform\", spread = \"2ms\" }";
             run(MODEST, "pcc-vivace", &[jitter, &format!("flow.0.ack={ack}"), &format!("seed={seed}")]).throughput[0]
         };
         (1..=5).map(of).sum::<f64>() / 5.0

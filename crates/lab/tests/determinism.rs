@@ -19,8 +19,8 @@ seed = 11
 name = "access"
 from = "n0"
 to = "n1"
-forward = { rate = "100Mbps", delay = "1ms", jitter = { distribution = "exponential", mean = "300us" } }
-reverse = { rate = "100Mbps", delay = "1ms", jitter = { distribution = "normal", mean = "1ms", deviation = "1ms" } }
+forward = { rate = "100Mbps", delay = "1ms", jitter = { model = "exponential", mean = "300us" } }
+reverse = { rate = "100Mbps", delay = "1ms", jitter = { model = "normal", mean = "1ms", deviation = "1ms" } }
 
 [[link]]
 name = "btl"
@@ -73,7 +73,7 @@ name = "beside"
 from = "m0"
 to = "m1"
 forward = { rate = "5Mbps", delay = "3ms", loss = { model = "independent", probability = 0.05 }, queue = { discipline = "fifo", limit = "5packets" } }
-reverse = { delay = "3ms", jitter = { distribution = "uniform", spread = "9ms" } }
+reverse = { delay = "3ms", jitter = { model = "uniform", spread = "9ms" } }
 
 [[flow]]
 name = "neighbour"

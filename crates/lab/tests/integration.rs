@@ -20,6 +20,7 @@ mod ecn;
 mod emulate;
 mod hack;
 mod invariants;
+mod ipv6;
 mod metrics;
 mod overhead;
 mod own_transport;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Extra delay of every packet. Packets keep their order: a packet that would overtake another arrives together with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Config {
     /// Uniform from zero to `spread`.
     Uniform {

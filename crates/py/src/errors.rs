@@ -22,6 +22,7 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
         Error::NoFlow
         | Error::KernelStack { .. }
         | Error::Kernel { .. }
+        | Error::KernelIp { .. }
         | Error::NoNode { .. }
         | Error::NoRoute { .. }
         | Error::NoStrategy { .. }

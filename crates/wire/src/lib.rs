@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
+//! | [`ip_version`] | [`IpVersion`]: IPv4 or IPv6, addresses of nodes, and headers of packets in either |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
@@ -17,6 +18,7 @@
 
 pub mod dot11;
 pub mod endpoints;
+pub mod ip_version;
 pub mod ipv4;
 mod octets;
 pub mod packet;
@@ -30,5 +32,6 @@ pub mod udp;
 pub mod varint;
 
 pub use endpoints::{Endpoints, address_of_node};
+pub use ip_version::IpVersion;
 pub use packet::IpPacket;
 pub use pdu::Pdu;

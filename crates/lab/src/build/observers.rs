@@ -12,7 +12,7 @@ use crate::scenario::{Scenario, Series};
 use acklab_base::{Duration, PortId};
 use acklab_wire::address_of_node;
 use acklab_wire::ipv4::Extent;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The bin of throughput if there is no propagation delay to derive it from.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
@@ -52,7 +52,8 @@ pub(super) fn observers<P: Observed>(
     for capture in of_packets {
         let path = folder.join(&capture.file);
         let title = (!scenario.title.is_empty()).then_some(scenario.title.as_str());
-        let mut file = Capture::create_for(P::LINK_TYPE, &path, &capture.point, title, Extent::Headers)?;
+        let mut file =
+            Capture::create_for(P::link_type(scenario.ip_version()), &path, &capture.point, title, Extent::Headers)?;
         file.name_hosts(&names)?;
         observers.add(file, capture_points(scenario, &capture.point, &ports_of));
     }
@@ -60,8 +61,9 @@ pub(super) fn observers<P: Observed>(
 }
 
 /// The addresses of all nodes, with their names.
-fn hosts(scenario: &Scenario) -> Vec<(Ipv4Addr, String)> {
-    (0..).map(address_of_node).zip(scenario.node_names()).collect()
+fn hosts(scenario: &Scenario) -> Vec<(IpAddr, String)> {
+    let address = |node| scenario.ip_version().address(address_of_node(node));
+    (0..).map(address).zip(scenario.node_names()).collect()
 }
 
 /// The index of the cell that is called `point`.

@@ -107,7 +107,7 @@ impl FlowPlan {
             Hop::Link(direction) => direction_config(scenario, direction).delay,
             Hop::Cell { .. } => Duration::ZERO,
         };
-        let full_size = endpoints.full_size();
+        let full_size = endpoints.full_size() + scenario.ip_version().longer_by();
         let capacities = path.iter().filter_map(|hop| match *hop {
             Hop::Cell { cell, from, .. } => {
                 bottleneck(scenario, &flow, *hop, full_size, links, cells).map(|found| (cell, from, found.rate))

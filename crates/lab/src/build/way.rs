@@ -5,7 +5,7 @@ use crate::scenario::{Flow, Pep, Scenario, Transport};
 use acklab_base::NodeId;
 use acklab_net::{Hop, Map};
 use acklab_transport::tcp;
-use acklab_wire::Endpoints;
+use acklab_wire::{Endpoints, IpVersion};
 use std::collections::BTreeMap;
 
 /// The way of a flow from its sender to its receiver. Without a proxy, it is one connection.
@@ -57,15 +57,21 @@ impl Way {
     }
 
     /// The connections, with addresses. `numbers` counts the connections that each node has opened.
-    pub(super) fn connect(&self, protocol: u8, dscp: u8, numbers: &mut BTreeMap<NodeId, u32>) -> Vec<Connection> {
+    pub(super) fn connect(
+        &self,
+        protocol: u8,
+        dscp: u8,
+        version: IpVersion,
+        numbers: &mut BTreeMap<NodeId, u32>,
+    ) -> Vec<Connection> {
         let connect = |ends: &[NodeId]| {
             let number = numbers.entry(ends[0]).or_default();
             *number += 1;
             // A proxy that hides itself would keep the addresses of the flow.
             let addresses = Endpoints::of_nodes(ends[0].0, ends[1].0, *number - 1);
             Connection {
-                data: Route { dscp, ..Route::new(protocol, addresses, ends[1]) },
-                acks: Route { dscp, ..Route::new(protocol, addresses.reverse(), ends[0]) },
+                data: Route { dscp, version, ..Route::new(protocol, addresses, ends[1]) },
+                acks: Route { dscp, version, ..Route::new(protocol, addresses.reverse(), ends[0]) },
             }
         };
         self.stops.windows(2).map(connect).collect()

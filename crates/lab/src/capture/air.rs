@@ -25,7 +25,7 @@ use acklab_wire::ipv4::Extent;
 use mode::{channel, modulation};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::Path;
 
 /// Length of the FCS in octets (9.2.4.8).
@@ -106,7 +106,7 @@ impl AirCapture {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
+    pub fn name_hosts(&mut self, hosts: &[(IpAddr, String)]) -> Result<(), Error> {
         self.file.name_hosts(hosts)
     }
 

@@ -7,7 +7,7 @@ use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
 };
-use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, Ipv6Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::blocks::unknown::UnknownBlock;
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,9 +100,13 @@ impl CaptureFile {
     }
 
     /// Writes a name resolution block with the names of these addresses.
-    pub(super) fn name_hosts(&mut self, hosts: &[(Ipv4Addr, String)]) -> Result<(), Error> {
-        let record = |(address, name): &(Ipv4Addr, String)| {
-            Record::Ipv4(Ipv4Record { ip_addr: *address, names: vec![Cow::Owned(name.clone())] })
+    pub(super) fn name_hosts(&mut self, hosts: &[(IpAddr, String)]) -> Result<(), Error> {
+        let record = |(address, name): &(IpAddr, String)| {
+            let names = vec![Cow::Owned(name.clone())];
+            match *address {
+                IpAddr::V4(ip_addr) => Record::Ipv4(Ipv4Record { ip_addr, names }),
+                IpAddr::V6(ip_addr) => Record::Ipv6(Ipv6Record { ip_addr, names }),
+            }
         };
         let block = NameResolutionBlock { records: hosts.iter().map(record).collect(), options: Vec::new() };
         self.writer.write_pcapng_block(block).map_err(|refused| self.write_error(reason(refused)))?;

@@ -2,10 +2,10 @@
 
 use crate::packet::Observed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
-use acklab_wire::IpPacket;
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use acklab_wire::rohc::Ack;
+use acklab_wire::{IpPacket, IpVersion};
 use pcap_file::DataLink;
 
 /// Data of a measured flow in a packet.
@@ -110,7 +110,9 @@ impl acklab_wifi::Packet for RealPacket {
 
 impl Observed for RealPacket {
     /// IPv4 or IPv6.
-    const LINK_TYPE: DataLink = DataLink::RAW;
+    fn link_type(_: IpVersion) -> DataLink {
+        DataLink::RAW
+    }
 
     fn origin(&self) -> Instant {
         self.origin

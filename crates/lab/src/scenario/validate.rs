@@ -26,6 +26,9 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
         return Err(Problem::at("duration", "a duration above zero"));
     }
     not_too_long("duration", scenario.duration)?;
+    if !matches!(scenario.ip, 4 | 6) {
+        return Err(Problem::at("ip", "4 or 6"));
+    }
     if scenario.link.is_empty() && scenario.wifi.is_empty() {
         return Err(Problem::invalid("link", "expected at least one link or Wi-Fi cell"));
     }

@@ -159,10 +159,9 @@ fn loss() -> impl Strategy<Value = String> {
 
 fn jitter() -> impl Strategy<Value = String> {
     prop_oneof![
-        (1u64..20).prop_map(|ms| format!("jitter = {{ distribution = \"uniform\", spread = \"{ms}ms\" }}")),
-        (1u64..5).prop_map(|ms| format!("jitter = {{ distribution = \"exponential\", mean = \"{ms}ms\" }}")),
-        (1u64..5)
-            .prop_map(|ms| format!("jitter = {{ distribution = \"normal\", mean = \"{ms}ms\", deviation = \"2ms\" }}")),
+        (1u64..20).prop_map(|ms| format!("jitter = {{ model = \"uniform\", spread = \"{ms}ms\" }}")),
+        (1u64..5).prop_map(|ms| format!("jitter = {{ model = \"exponential\", mean = \"{ms}ms\" }}")),
+        (1u64..5).prop_map(|ms| format!("jitter = {{ model = \"normal\", mean = \"{ms}ms\", deviation = \"2ms\" }}")),
     ]
 }
 

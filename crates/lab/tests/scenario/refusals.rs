@@ -33,6 +33,12 @@ fn check_marked(marked: &str, message: &str) {
 #[test]
 fn unknown_and_missing_keys() {
     check(&[
+        // Loss, jitter and traffic name what they are by the same key.
+        (
+            r#"jitter = { model = "normal", mean = "1ms", deviation = "200us" }"#,
+            r#"«jitter» = { distribution = "normal", mean = "1ms", deviation = "200us" }"#,
+            r#"link.0.reverse.jitter: the key `model` is missing; expected one of "uniform", "exponential", "normal""#,
+        ),
         (
             r#"interval = "5ms""#,
             r#"«intervall» = "5ms""#,

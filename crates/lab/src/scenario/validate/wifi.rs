@@ -48,6 +48,9 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
         access(&at("ap.access"), &cell.ap.access)?;
         access(&at("access"), &cell.access)?;
         settings(&format!("wifi.{index}"), cell)?;
+        if cell.hack.is_some() && scenario.ip != 4 {
+            return Err(Problem::at(at("hack"), "no `hack` with `ip = 6`: it compresses the ACKs of IPv4"));
+        }
     }
     Ok(())
 }
