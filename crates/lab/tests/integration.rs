@@ -22,6 +22,7 @@ mod metrics;
 mod overhead;
 mod own_transport;
 mod pep;
+mod qlog;
 mod quic;
 mod quinn;
 mod scenario;

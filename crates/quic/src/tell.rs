@@ -110,6 +110,10 @@ impl Endpoint for Connection {
         self.events.pop_front()
     }
 
+    fn record_losses(&mut self) {
+        self.sender.records_losses = true;
+    }
+
     fn port(&mut self) -> Port<'_> {
         Port::Stream(self)
     }

@@ -5,6 +5,7 @@
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`log`] | [`log::Entry`]: packets as a log shows them |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
 //! | [`quic`] | [`quic::Datagram`]: packets of QUIC and their octets |
@@ -18,6 +19,7 @@
 pub mod dot11;
 pub mod endpoints;
 pub mod ipv4;
+pub mod log;
 mod octets;
 pub mod packet;
 pub mod pdu;
