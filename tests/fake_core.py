@@ -15,6 +15,7 @@ import pyarrow as pa
 from acklab.errors import Cancelled, RunError, ScenarioError
 
 VERSION = "0.0.0"
+QLOG_VERSIONS = ["0.3", "draft-13"]
 REVISION = "fake"
 
 
@@ -38,7 +39,7 @@ class RunResult:
 class FakeCore:
     """One instance a test, so that `runs` counts only its own."""
 
-    VERSION, REVISION, Cancel = VERSION, REVISION, Cancel
+    VERSION, REVISION, QLOG_VERSIONS, Cancel = VERSION, REVISION, QLOG_VERSIONS, Cancel
 
     def __init__(self):
         self.runs = 0
@@ -67,7 +68,20 @@ class FakeCore:
             raise ScenarioError(f"{name}: duration: found {document['duration']!r}, expected a duration such as 15ms")
         return json.dumps(document, sort_keys=True)
 
-    def run(self, text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None, watch=None):
+    def run(
+        self,
+        text,
+        name,
+        sets,
+        base,
+        seed=None,
+        captures=None,
+        qlog=None,
+        qlog_version=None,
+        cancel=None,
+        strategies=None,
+        watch=None,
+    ):
         scenario = json.loads(self.load(text, name, [*sets, *([] if seed is None else [f"seed={seed}"])]))
         with self.lock:
             self.runs += 1

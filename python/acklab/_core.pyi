@@ -355,6 +355,7 @@ class Lost:
         """Whether the application had nothing more to send when it left."""
 
 VERSION: str
+QLOG_VERSIONS: list[str]
 REVISION: str
 
 def load(text: str, name: str, sets: list[str]) -> str: ...
@@ -365,6 +366,8 @@ def run(
     base: str,
     seed: int | None = None,
     captures: str | None = None,
+    qlog: str | None = None,
+    qlog_version: str | None = None,
     cancel: Cancel | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
     watch: Callable[[float], None] | None = None,

@@ -30,6 +30,10 @@ Sent = _core.Sent
 Window = _core.Window
 
 
+QLOG_VERSIONS: tuple[str, ...] = tuple(_core.QLOG_VERSIONS)
+"""The versions of qlog that can be written, the default first."""
+
+
 def version() -> str:
     """The version of acklab, such as "0.1.0"."""
     return _core.VERSION
@@ -64,6 +68,8 @@ def run(
     sets: Sequence[str],
     base: Path,
     captures: Path | None = None,
+    qlog: Path | None = None,
+    qlog_version: str = QLOG_VERSIONS[0],
     cancel: Cancel | None = None,
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
     watch: Callable[[float], None] | None = None,
@@ -71,7 +77,7 @@ def run(
     """Runs a scenario without holding the interpreter lock, but for calls of `strategies`.
 
     `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all;
-    `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
+    logs of endpoints of version `qlog_version` are written into `qlog`, or not at all; `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
     Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
     """
     result = _core.run(
@@ -80,6 +86,8 @@ def run(
         list(sets),
         str(base),
         captures=None if captures is None else str(captures),
+        qlog=None if qlog is None else str(qlog),
+        qlog_version=qlog_version,
         cancel=cancel,
         strategies=None if strategies is None else dict(strategies),
         watch=watch,

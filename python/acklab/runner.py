@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.errors import UsageError
 from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import FROM_DICT, Overrides, Source, overrides, with_seed
@@ -19,6 +20,8 @@ def run(
     set: Overrides = (),
     base: str | Path | None = None,
     captures: str | Path | None = None,
+    qlog: str | Path | None = None,
+    qlog_version: str = core.QLOG_VERSIONS[0],
     cancel: core.Cancel | None = None,
     strategies: Strategies | None = None,
     watch: Callable[[float], None] | None = None,
@@ -29,16 +32,20 @@ def run(
     values, such as `{"flow.0.congestion": "cubic"}`. `base` is the folder that trace files are relative to (default: that of the
     file). Captures that the scenario names are written into the folder `captures`, or not at all.
 
+    `qlog` is a folder for logs of the endpoints, two files for each flow, which qvis reads: `FLOW_client.sqlog` and
+    `FLOW_server.sqlog`. It is made if it is missing. `qlog_version` is "0.3", which tools read, or "draft-13", the current drafts.
+
     `strategies` are ACK policies and congestion controllers written in Python (see `acklab.strategies`): classes by the name that the
     scenario calls them, `{"mine": MyPolicy}` for `ack = { policy = "custom", name = "mine" }`. Each flow has an instance of its own.
 
     `watch` is told some times a second which share of the duration has passed, from 0 to 1.
 
-    Raises ScenarioError for a scenario that is refused, RunError for a run that fails, Cancelled once `cancel` is cancelled. What a
+    Raises ScenarioError for a scenario that is refused, UsageError for a version of qlog that is not known, RunError for a run that fails, Cancelled once `cancel` is cancelled. What a
     strategy raises ends the run at once and comes out as it is.
     """
     source = Source.of(scenario, None if base is None else Path(base))
-    return run_source(source, overrides(set), seed, None if captures is None else Path(captures), cancel, strategies, watch)
+    folder, logs = (None if path is None else Path(path) for path in (captures, qlog))
+    return run_source(source, overrides(set), seed, folder, logs, qlog_version, cancel, strategies, watch)
 
 
 def run_source(
@@ -46,12 +53,21 @@ def run_source(
     sets: list[str],
     seed: int | None,
     captures: Path | None = None,
+    qlog: Path | None = None,
+    qlog_version: str = core.QLOG_VERSIONS[0],
     cancel: core.Cancel | None = None,
     strategies: Strategies | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Result:
     """As `run`, with everything already in its plain form."""
-    document, tables = core.run(source.text, source.name, with_seed(sets, seed), source.base, captures, cancel, strategies, watch)
+    if qlog_version not in core.QLOG_VERSIONS:
+        known = " or ".join(f'"{version}"' for version in core.QLOG_VERSIONS)
+        raise UsageError(f'qlog_version: found "{qlog_version}", expected {known}')
+    if qlog is not None:
+        qlog.mkdir(parents=True, exist_ok=True)
+    document, tables = core.run(
+        source.text, source.name, with_seed(sets, seed), source.base, captures, qlog, qlog_version, cancel, strategies, watch
+    )
     used = int(document["seed"])
     command = repeating(source, sets, used, strategies)
     provenance = Provenance(document, used, core.revision(), core.version(), command)

@@ -1,6 +1,6 @@
 //! The contract of a transport endpoint with the code that drives and measures it.
 
-use crate::{Duration, Event, Instant, Machine, Port};
+use crate::{Duration, Event, Instant, Machine, Port, Rate};
 
 /// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a [`Port`] for an application, and
 /// reports its state, counters and events.
@@ -56,6 +56,19 @@ pub trait Endpoint: Machine {
 
     /// Records each decision of the ACK policy among the [events](Self::take_event) from now on.
     fn record_decisions(&mut self) {}
+
+    /// Records each packet of data that is declared lost among the [events](Self::take_event) from now on. A transport without packet
+    /// numbers records none.
+    fn record_losses(&mut self) {}
+
+    /// The rate at which pacing spreads the data sent. Returns `None` without pacing.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Calls `to` with the name and the value of each transport parameter that this end announces (RFC 9000, §18.2), in octets,
+    /// milliseconds or as a plain number, always in the same order.
+    fn report_parameters(&self, _to: &mut dyn FnMut(&'static str, u64)) {}
 
     /// The port of the application.
     fn port(&mut self) -> Port<'_>;

@@ -48,6 +48,18 @@ pub enum Event {
         /// Data packets that have arrived since the last acknowledgment.
         unacknowledged: u64,
     },
+    /// A packet of data was declared lost. Recorded only after a call of [`record_losses`](crate::Endpoint::record_losses).
+    PacketLost {
+        /// Its number.
+        number: u64,
+    },
+    /// The connection is over.
+    Closed {
+        /// Why.
+        reason: Closing,
+        /// The code of the application or of the transport error; zero if there is none.
+        code: u64,
+    },
     /// An event that only one transport has.
     Other {
         /// The name of the event.
@@ -66,6 +78,32 @@ pub enum AckTime {
     In(Duration),
     /// At no set time: a later arrival or the next data packet will trigger it.
     Hold,
+}
+
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// An application has closed it, with code zero if both ends have sent and received everything.
+    Application,
+    /// An end has found a violation of the protocol.
+    ProtocolViolation,
+    /// Nothing has arrived for too long.
+    IdleTimeout,
+    /// The peer does not know the connection.
+    Reset,
+}
+
+impl Closing {
+    /// The name in the events table.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Application => "closed",
+            Self::ProtocolViolation => "failed",
+            Self::IdleTimeout => "idle-timeout",
+            Self::Reset => "reset",
+        }
+    }
 }
 
 impl AckTime {
@@ -96,6 +134,8 @@ impl Event {
             Self::SynTimeout => "syn-timeout",
             Self::Finished => "finished",
             Self::AckDecided { when, .. } => when.name(),
+            Self::PacketLost { .. } => "packet-lost",
+            Self::Closed { reason, .. } => reason.name(),
             Self::Other { name, .. } => name,
         }
     }
@@ -110,7 +150,8 @@ impl fmt::Display for Event {
             Self::RecoveryEntered { until } | Self::WindowReduced { until } => write!(f, "until offset {until}"),
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
             Self::AckDecided { unacknowledged, .. } => write!(f, "{unacknowledged} unacknowledged"),
-            Self::Other { value, .. } => write!(f, "{value}"),
+            Self::PacketLost { number } => write!(f, "{number}"),
+            Self::Closed { code: value, .. } | Self::Other { value, .. } => write!(f, "{value}"),
             _ => Ok(()),
         }
     }

@@ -185,7 +185,7 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     for flow in flows {
         let dscp = flow.plans.0.flow.category.dscp();
         let connections = flow.way.connect(flow.endpoints.protocol(), dscp, scenario.ip_version(), &mut numbers);
-        let (way, attached) = attach(&mut world, scenario, &connections, flow)?;
+        let (way, attached) = attach(&mut world, scenario, options, &connections, flow)?;
         relays.extend(RelayPlace::on(&way, &attached.0.flow, measured));
         measured += 1 + usize::from(attached.1.is_some());
         ways.push((way, connections));
@@ -269,6 +269,7 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
 fn attach(
     world: &mut World,
     scenario: &Scenario,
+    options: &RunOptions,
     connections: &[Connection],
     flow: FlowParts,
 ) -> Result<(Way, Plans), Error> {
@@ -287,6 +288,9 @@ fn attach(
         let mut flow = flows::Flow::new(ends, keys, probes);
         if scenario.measure.series.contains(&Series::Decisions) {
             flow.record_decisions();
+        }
+        if let Some(options) = &options.qlog {
+            flow.keep_logs(|end| observers::log(scenario, options, plan, end, routes));
         }
         flow
     });

@@ -1,6 +1,7 @@
 //! Errors of a run whose scenario is valid.
 
 use crate::capture;
+use crate::qlog;
 use acklab_path::server::{ScheduleError, TraceError};
 use std::io;
 use std::path::PathBuf;
@@ -174,6 +175,9 @@ pub enum Error {
     /// A TUN device cannot be made.
     #[error(transparent)]
     Tun(#[from] acklab_live::tun::Error),
+    /// A log of an endpoint cannot be written.
+    #[error(transparent)]
+    Qlog(#[from] qlog::Error),
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] capture::Error),

@@ -2,6 +2,7 @@
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
+use crate::qlog::{self, Log, VantagePoint};
 use crate::socket::{End, Relay, Relayed, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
@@ -15,6 +16,15 @@ pub(crate) struct Flow<E: ?Sized = dyn Socket> {
     pub(crate) keys: [FlowKey; 2],
     /// The counters of both ends at the beginning of the window of measurement.
     before: [Snapshot; 2],
+}
+
+impl Flow {
+    /// Writes a log at each end.
+    pub(crate) fn keep_logs(&mut self, log: impl Fn(VantagePoint) -> Log) {
+        for (end, vantage_point) in self.ends.iter_mut().zip(VantagePoint::ALL) {
+            end.keep_log(log(vantage_point));
+        }
+    }
 }
 
 impl<E: End + ?Sized> Flow<E> {
@@ -119,6 +129,22 @@ impl Flows {
     fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
         let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
         to(&mut **relay, &mut self.pool)
+    }
+}
+
+impl Flows {
+    /// Returns the first failure of a log as an error.
+    pub(crate) fn check_logs(&mut self) -> Result<(), qlog::Error> {
+        self.logs().try_for_each(Log::check)
+    }
+
+    /// Finishes all logs.
+    pub(crate) fn finish_logs(&mut self) -> Result<(), qlog::Error> {
+        self.logs().try_for_each(Log::finish)
+    }
+
+    fn logs(&mut self) -> impl Iterator<Item = &mut Log> {
+        self.all.iter_mut().flat_map(|flow| &mut flow.ends).filter_map(|end| end.log())
     }
 }
 

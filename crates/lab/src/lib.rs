@@ -14,6 +14,7 @@
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and probes |
 //! | `probe`, `statistics` | the measurements of a flow during the run |
 //! | `observers`, `air` | the observers of the network: captures, drops, and monitors of a cell's air |
+//! | [`qlog`] | logs of endpoints that qvis reads |
 //! | [`capture`] | captures of packets and of the air in pcapng files |
 //! | `results` | the tables of a run, and the [`Description`] of their columns |
 //! | `table` | [`Table`]: a typed table with units, which converts to Arrow |
@@ -28,6 +29,7 @@ mod flows;
 mod observers;
 pub mod packet;
 mod probe;
+pub mod qlog;
 mod results;
 mod run;
 pub mod scenario;

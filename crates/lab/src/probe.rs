@@ -294,6 +294,8 @@ impl FlowProbe {
         match event {
             Event::Established => _ = self.established.get_or_insert(now),
             Event::Finished => self.completed = Some(now),
+            // They are for logs.
+            Event::PacketLost { .. } => return,
             _ => {}
         }
         if let Event::AckDecided { when, reason, unacknowledged } = event {

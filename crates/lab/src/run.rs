@@ -4,6 +4,7 @@ use crate::build::{self, Plan, World};
 use crate::error::Error;
 use crate::flows::Measured;
 use crate::packet::Observed;
+use crate::qlog;
 use crate::results;
 use crate::scenario::Scenario;
 use crate::strategies::Strategies;
@@ -23,6 +24,9 @@ pub struct RunOptions {
     pub base: PathBuf,
     /// The folder for captures; without it, none is written.
     pub captures: Option<PathBuf>,
+    /// Where the logs of endpoints are written; without it, none is. A flow over a transport without packets of its own, such as UDP, has
+    /// none.
+    pub qlog: Option<qlog::Options>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
     /// How far the run is, for whoever shows it.
@@ -61,7 +65,8 @@ pub struct Results {
 /// user, it is called after every wake-up, because the strategy may have failed.
 ///
 /// # Errors
-/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace cannot be read, a capture cannot be written, or `goes_on` returned `false`.
+/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace cannot be read, a capture or a log cannot be
+/// written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
@@ -90,6 +95,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
         advance(&mut clock, &mut world, end)?;
     }
     world.taps.finish()?;
+    world.hosts.finish_logs()?;
     Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
@@ -111,7 +117,8 @@ fn advance(
             return Err(Error::Stopped);
         }
     }
-    world.taps.check().map_err(Error::from)
+    world.taps.check()?;
+    world.hosts.check_logs().map_err(Error::from)
 }
 
 /// The tables of the window from `from` to `until`, which has just ended, and the number of packets delivered by links and cells.

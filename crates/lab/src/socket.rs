@@ -11,6 +11,7 @@ pub(crate) use snapshot::Snapshot;
 
 use crate::packet::{Observed, Packet, Pool, Route, SpareList};
 use crate::probe::{FlowProbe, Probes};
+use crate::qlog::Log;
 use acklab_base::{Datagram as _, Endpoint, Event, Instant};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
@@ -65,6 +66,12 @@ pub(crate) trait Socket: End {
 
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
+
+    /// Writes `log` from now on.
+    fn keep_log(&mut self, log: Log);
+
+    /// The log that it writes.
+    fn log(&mut self) -> Option<&mut Log>;
 }
 
 /// An endpoint with its application and the IP header of its packets.
@@ -76,6 +83,7 @@ pub(crate) struct Bound<E> {
     spares: SpareList,
     /// IP octets of the packets sent.
     sent_bytes: u64,
+    log: Option<Box<Log>>,
 }
 
 impl<E> Bound<E>
@@ -84,7 +92,7 @@ where
     E::Datagram: Pdu,
 {
     pub(crate) fn new(endpoint: E, application: Application, route: Route, role: Role, pool: &mut Pool) -> Self {
-        Self { endpoint, application, route, role, spares: pool.spares::<E::Datagram>(), sent_bytes: 0 }
+        Self { endpoint, application, route, role, spares: pool.spares::<E::Datagram>(), sent_bytes: 0, log: None }
     }
 
     /// The earlier deadline of the endpoint and its application.
@@ -119,6 +127,27 @@ where
         self.note_events(now, probes);
     }
 
+    #[inline(never)]
+    fn log_arrival(&mut self, now: Instant, pdu: &E::Datagram) {
+        if let Some(log) = &mut self.log {
+            log.received(now, pdu, &self.endpoint);
+        }
+    }
+
+    #[inline(never)]
+    fn log_departure(&mut self, now: Instant, pdu: &E::Datagram) {
+        if let Some(log) = &mut self.log {
+            log.sent(now, pdu, &self.endpoint);
+        }
+    }
+
+    #[inline(never)]
+    fn log_state(&mut self, now: Instant) {
+        if let Some(log) = &mut self.log {
+            log.update(now, &self.endpoint);
+        }
+    }
+
     /// Informs the probe of a data packet that leaves one end of a flow with data in both directions.
     #[inline(never)]
     fn note_departure(&self, now: Instant, pdu: &E::Datagram, probes: &mut Probes) {
@@ -135,7 +164,6 @@ where
         self.role.received(probes).data_read(now, &vitals);
         let sent = self.role.sent(probes);
         sent.data_written(now, &vitals);
-        self.note_events(now, probes);
     }
 
     /// Passes the events of the endpoint to the probes: decisions of the ACK policy concern the received data, all others the sent data.
@@ -147,7 +175,10 @@ where
     }
 
     #[inline(never)]
-    fn note_event(&self, now: Instant, event: Event, probes: &mut Probes) {
+    fn note_event(&mut self, now: Instant, event: Event, probes: &mut Probes) {
+        if let Some(log) = &mut self.log {
+            log.event(now, event);
+        }
         let probe = match event {
             Event::AckDecided { .. } => self.role.received(probes),
             _ => self.role.sent(probes),
@@ -163,6 +194,9 @@ where
 {
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
         let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
+        if self.log.is_some() {
+            self.log_arrival(now, pdu);
+        }
         let content = self.endpoint.content(pdu);
         match self.role {
             Role::Sender => {
@@ -192,6 +226,9 @@ where
             Role::Initiator | Role::Responder => self.accept_both_ways(now, &packet, pdu, probes),
         }
         pool.take_back(self.spares, packet);
+        if self.log.is_some() {
+            self.log_state(now);
+        }
     }
 
     fn wake(&mut self, now: Instant, probes: &mut Probes) {
@@ -202,9 +239,12 @@ where
             (Role::Sender, _) => probe.data_written(now, &self.endpoint.vitals()),
             (Role::Receiver, Application::Reader(_)) => probe.data_read(now, &self.endpoint.vitals()),
             (Role::Receiver, _) => {}
-            (Role::Initiator | Role::Responder, _) => return self.note_wake(now, probes),
+            (Role::Initiator | Role::Responder, _) => self.note_wake(now, probes),
         }
         self.note_events(now, probes);
+        if self.log.is_some() {
+            self.log_state(now);
+        }
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
@@ -220,9 +260,21 @@ where
         } else if self.role != Role::Receiver {
             self.note_departure(now, pdu, probes);
         }
+        if self.log.is_some() {
+            self.log_departure(now, pdu);
+        }
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         self.sent_bytes += packet.wire_len().get();
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
+    }
+
+    fn keep_log(&mut self, mut log: Log) {
+        log.prepare(&mut self.endpoint);
+        self.log = Some(Box::new(log));
+    }
+
+    fn log(&mut self) -> Option<&mut Log> {
+        self.log.as_deref_mut()
     }
 }
 

@@ -25,6 +25,7 @@ mod metrics;
 mod overhead;
 mod own_transport;
 mod pep;
+mod qlog;
 mod quic;
 mod quic_parity;
 mod quinn;

@@ -3,7 +3,9 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
+use acklab_lab::qlog::{Options, Schema};
 use acklab_lab::{RunOptions, Table, scenario};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
@@ -37,11 +39,12 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
 
 /// Runs a scenario with the interpreter detached.
 ///
-/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures.
+/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures; `qlog` is the
+/// folder for logs of endpoints, or `None` for none, and `qlog_version` their version.
 /// `strategies` are classes by their name in the scenario; the interpreter is attached while they are called. Raises `ScenarioError`,
 /// `RunError`, the exceptions of strategies and of `watch`, which is told now and then what share of the duration has passed, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, cancel=None, strategies=None, watch=None))]
+#[pyo3(signature = (text, name, sets, base, seed=None, captures=None, qlog=None, qlog_version=None, cancel=None, strategies=None, watch=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -51,6 +54,8 @@ pub(crate) fn run(
     base: PathBuf,
     seed: Option<u64>,
     captures: Option<PathBuf>,
+    qlog: Option<PathBuf>,
+    qlog_version: Option<&str>,
     cancel: Option<&Cancel>,
     strategies: Option<&Bound<'_, PyDict>>,
     watch: Option<Py<PyAny>>,
@@ -59,7 +64,9 @@ pub(crate) fn run(
     let strategies = named(strategies, &fault)?;
     let scenario = scenario::load_for(text, name, &sets, seed, &strategies).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
-    let options = RunOptions { base, captures, strategies, ..RunOptions::default() };
+    let schema: Schema = qlog_version.map_or(Ok(Schema::default()), str::parse).map_err(PyValueError::new_err)?;
+    let qlog = qlog.map(|folder| Options { folder, schema });
+    let options = RunOptions { base, captures, qlog, strategies, ..RunOptions::default() };
     let progress = options.progress.clone();
     let mut signal = None;
     let mut checked = Instant::now();

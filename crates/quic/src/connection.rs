@@ -7,6 +7,7 @@ use crate::settings::{Settings, varint};
 use crate::tap::Tap;
 use crate::time::{Epoch, duration};
 use crate::tls;
+use acklab_base::event::Closing;
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Event, Instant};
 use acklab_transport::ack::Ranges;
@@ -262,18 +263,19 @@ impl Connection {
         self.events.push_back(Event::Established);
     }
 
-    /// The connection is closed, by this end, by the peer or by a timeout. An orderly close is no event.
+    /// The connection is closed, by this end, by the peer or by a timeout.
     fn on_lost(&mut self, reason: &quinn_proto::ConnectionError) {
         use quinn_proto::ConnectionError as Reason;
         self.is_open = false;
         self.is_closed = true;
-        let name = match reason {
-            Reason::LocallyClosed | Reason::ApplicationClosed(_) => return,
-            Reason::TimedOut => "idle-timeout",
-            Reason::Reset => "reset",
-            _ => "connection-error",
+        let (reason, code) = match reason {
+            Reason::LocallyClosed => (Closing::Application, 0),
+            Reason::ApplicationClosed(close) => (Closing::Application, close.error_code.into_inner()),
+            Reason::TimedOut => (Closing::IdleTimeout, 0),
+            Reason::Reset => (Closing::Reset, 0),
+            _ => (Closing::ProtocolViolation, 0),
         };
-        self.events.push_back(Event::Other { name, value: 0 });
+        self.events.push_back(Event::Closed { reason, code });
     }
 
     /// The client closes the connection once both streams are over.

@@ -4,8 +4,9 @@ use crate::tap::{Packet, Space};
 use acklab_base::{Bytes, Ecn};
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use acklab_wire::log;
 use acklab_wire::pdu::{EncodeError, Pdu};
-use acklab_wire::quic::Frame;
+use acklab_wire::quic::{Frame, PacketType};
 use acklab_wire::udp::{self, UDP_HEADER};
 use std::sync::Arc;
 
@@ -82,6 +83,21 @@ impl Pdu for Datagram {
 
     fn secrets(&self) -> Option<&Arc<str>> {
         self.secrets.as_ref()
+    }
+
+    fn log_entries(&self, to: &mut dyn FnMut(log::Entry<'_>)) {
+        for packet in self.packets.iter() {
+            to(log::Entry {
+                packet_type: match packet.space {
+                    Space::Initial => PacketType::Initial,
+                    Space::Handshake => PacketType::Handshake,
+                    Space::Data => PacketType::OneRtt,
+                },
+                number: log::Number::Full(packet.number),
+                length: packet.length.into(),
+                frames: log::Frames::Quic(&packet.frames),
+            });
+        }
     }
 
     /// All of it, whatever `extent` says.

@@ -88,6 +88,8 @@ pub(crate) struct Sender {
     control: Control,
     rtt_samples: u64,
     latest_rtt: Duration,
+    /// Packets of data that are declared lost are events.
+    pub(crate) records_losses: bool,
     pub(crate) counters: Counters,
 }
 
@@ -99,6 +101,7 @@ impl Sender {
             largest: [None; 3],
             next_number: 0,
             lost: BTreeSet::new(),
+            records_losses: false,
             acknowledged: Ranges::default(),
             sent: 0,
             in_flight: 0,
@@ -296,7 +299,7 @@ impl Sender {
         for loss in &losses {
             is_persistent |= loss.is_persistent;
             self.in_flight = self.in_flight.saturating_sub(loss.octets);
-            self.lose(now, loss, &mut lost);
+            self.lose(now, loss, &mut lost, events);
         }
         self.counters.lost += lost.len() as u64;
         self.counters.marks += u64::from(is_marked);
@@ -338,7 +341,7 @@ impl Sender {
     }
 
     /// Moves the packets of `loss` from the outstanding ones to `lost`.
-    fn lose(&mut self, now: Instant, loss: &Loss, lost: &mut Vec<cc::Lost>) {
+    fn lose(&mut self, now: Instant, loss: &Loss, lost: &mut Vec<cc::Lost>, events: &mut VecDeque<Event>) {
         let sent_at = self.epoch.of_std(loss.sent_at);
         for space in Space::ALL.into_iter().rev() {
             let Some(last) = self.last_of(space, loss.octets, sent_at) else { continue };
@@ -350,6 +353,9 @@ impl Sender {
                 }
                 if space == Space::Data {
                     self.lost.insert(number);
+                    if self.records_losses {
+                        events.push_back(Event::PacketLost { number });
+                    }
                 }
                 if packet.size > 0 {
                     lost.push(cc::Lost {

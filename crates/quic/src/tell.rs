@@ -107,6 +107,20 @@ impl Endpoint for Connection {
         self.events.pop_front()
     }
 
+    /// Those that the settings choose. The others are quinn-proto's own.
+    fn report_parameters(&self, to: &mut dyn FnMut(&'static str, u64)) {
+        let settings = &self.settings;
+        to("max_idle_timeout", settings.idle_timeout.as_nanos() / 1_000_000);
+        to("initial_max_data", settings.connection_window.get());
+        to("initial_max_stream_data_bidi_local", settings.stream_window.get());
+        to("initial_max_stream_data_bidi_remote", settings.stream_window.get());
+        to("initial_max_stream_data_uni", settings.stream_window.get());
+    }
+
+    fn record_losses(&mut self) {
+        self.sender.records_losses = true;
+    }
+
     fn port(&mut self) -> Port<'_> {
         Port::Stream(self)
     }

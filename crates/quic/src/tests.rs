@@ -2,6 +2,7 @@
 
 use crate::{Connection, Controllers, Datagram, Settings};
 use acklab_base::endpoint::counter;
+use acklab_base::event::Closing;
 use acklab_base::random::Seed;
 use acklab_base::{CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, StreamPort};
 use acklab_transport::cc;
@@ -237,7 +238,7 @@ fn what_was_not_sent_is_discarded() {
 fn a_peer_that_is_not_there_ends_the_connection() {
     let mut pair = Pair::new(&Settings::default(), 1);
     pair.transfer(1000, LONG, |_, _, _| false);
-    assert_eq!(pair.events[0].last().unwrap().1, Event::Other { name: "idle-timeout", value: 0 });
+    assert_eq!(pair.events[0].last().unwrap().1, Event::Closed { reason: Closing::IdleTimeout, code: 0 });
     assert_eq!(pair.ends[0].deadline(), None);
 }
 

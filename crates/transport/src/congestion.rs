@@ -221,7 +221,8 @@ impl Congestion {
 
     /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).
     #[inline]
-    fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
+    #[must_use]
+    pub fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
         let Window { cwnd, ssthresh, .. } = self.window;
         let of_window = || pacing::rate_of_window(self.spread, cwnd, ssthresh, srtt?);
         match self.pacing {

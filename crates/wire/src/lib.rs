@@ -6,6 +6,7 @@
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ip_version`] | [`IpVersion`]: IPv4 or IPv6, addresses of nodes, and headers of packets in either |
 //! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`log`] | [`log::Entry`]: packets as a log shows them |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
 //! | [`quic`] | [`quic::Datagram`]: packets of QUIC and their octets |
@@ -20,6 +21,7 @@ pub mod dot11;
 pub mod endpoints;
 pub mod ip_version;
 pub mod ipv4;
+pub mod log;
 mod octets;
 pub mod packet;
 pub mod pdu;

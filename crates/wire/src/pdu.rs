@@ -1,7 +1,7 @@
 //! The contract of a protocol data unit: what a transport sends in an IP packet.
 
 use crate::ipv4::{Extent, Ipv4Fields, TooLong};
-use crate::{Endpoints, tcp, udp};
+use crate::{Endpoints, log, tcp, udp};
 use acklab_base::{AckHeader, Bytes, Ecn};
 use std::any::Any;
 use std::fmt::Debug;
@@ -40,6 +40,9 @@ pub trait Pdu: Any + Debug + Send {
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
+
+    /// Calls `to` with each of its packets as a log shows them. A transport without packets of its own, such as UDP, has none to show.
+    fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
     /// Replaces the contents of `octets` with the IPv4 packet that carries this between `endpoints`.
     ///

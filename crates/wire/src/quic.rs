@@ -36,6 +36,7 @@ pub use number::PacketNumber;
 
 use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::log;
 use crate::pdu::{self, Pdu};
 use crate::sequence::Sequence;
 use crate::udp::UDP_HEADER;
@@ -150,6 +151,17 @@ impl Pdu for Datagram {
     #[inline]
     fn payload(&self) -> u32 {
         self.packets.iter().map(|packet| packet.frames.payload()).sum()
+    }
+
+    fn log_entries(&self, to: &mut dyn FnMut(log::Entry<'_>)) {
+        for packet in self.packets.iter() {
+            to(log::Entry {
+                packet_type: packet.header.packet_type(),
+                number: log::Number::Quic(packet.number),
+                length: packet.wire_len(),
+                frames: log::Frames::Quic(&packet.frames),
+            });
+        }
     }
 
     fn encode(

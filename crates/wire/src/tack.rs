@@ -42,7 +42,9 @@ pub use time::Timestamp;
 
 use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::log;
 use crate::pdu::{self, Pdu};
+use crate::quic::PacketType;
 use crate::udp::UDP_HEADER;
 use acklab_base::{Bytes, Ecn};
 use etherparse::IpNumber;
@@ -118,6 +120,17 @@ impl Pdu for Packet {
     #[inline]
     fn payload(&self) -> u32 {
         self.frames.payload()
+    }
+
+    fn log_entries(&self, to: &mut dyn FnMut(log::Entry<'_>)) {
+        let is_handshake = |frame: &Frame| matches!(frame, Frame::Open { .. } | Frame::Accept { .. });
+        let packet_type = if self.frames.iter().any(is_handshake) { PacketType::Initial } else { PacketType::OneRtt };
+        to(log::Entry {
+            packet_type,
+            number: log::Number::Tack(self.number),
+            length: HEADER + self.frames.wire_len() + TAG,
+            frames: log::Frames::Tack(&self.frames),
+        });
     }
 
     fn encode(

@@ -73,6 +73,7 @@ StrategyOption = Annotated[
     epilog=_examples(
         "run studies/ack_compression/experiment_55.toml",
         "run cell.toml --set wifi.0.station.0.count=5 --seed 2 --out out/five",
+        "run path.toml --qlog out/qlog",
         "run cell.toml --json | jq '.flows[].mean_throughput_l4'",
         'run path.toml --strategy mine.py:EveryThird --set \'flow.0.ack={policy = "custom", name = "EveryThird"}\'',
     )
@@ -84,13 +85,20 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the tables there, as Parquet.", show_default=False)
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write what happens at both ends of each flow there, for qvis.", show_default=False),
+    ] = None,
+    qlog_version: Annotated[
+        str, typer.Option(metavar="VERSION", help="Version of these logs: 0.3, which qvis reads, or draft-13.")
+    ] = "0.3",
     strategy: StrategyOption = None,
     json_: Json = False,
 ) -> None:
     """Run one scenario and show its tables."""
     from acklab.cli.run import run_command
 
-    run_command(file, set_ or [], seed, out, json_, _strategies(strategy))
+    run_command(file, set_ or [], seed, out, qlog, qlog_version, json_, _strategies(strategy))
 
 
 @app.command(name="emulate")

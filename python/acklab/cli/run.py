@@ -17,7 +17,14 @@ from acklab.terminal import run_bar, show_table, tell
 
 
 def run_command(
-    file: Path, sets: list[str], seed: int | None, folder: Path | None, as_json: bool, strategies: Strategies | None = None
+    file: Path,
+    sets: list[str],
+    seed: int | None,
+    folder: Path | None,
+    qlog: Path | None,
+    qlog_version: str,
+    as_json: bool,
+    strategies: Strategies | None = None,
 ) -> None:
     """Runs a scenario, shows its tables, and keeps them if there is a folder to keep them in."""
     source = Source.of(file)
@@ -35,7 +42,7 @@ def run_command(
                 reached = share
                 bar(share)
 
-            result = run_source(source, sets, seed, captures, strategies=strategies, watch=watch)
+            result = run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
     except (KeyboardInterrupt, Cancelled) as error:
         raise Cancelled(f"stopped at {reached:.1%} of the run; nothing of it is kept") from error
     # Shown first, so that a folder that cannot be written does not lose what was computed.
@@ -48,6 +55,8 @@ def run_command(
         tell(f"kept in {printable(folder)}")
     for capture in result.scenario.get("capture") or []:
         tell(f"captured {printable(captures / capture['file'])}")
+    if qlog is not None:
+        tell(f"logs of the endpoints in {printable(qlog)}")
 
 
 def check_command(file: Path, sets: list[str], as_json: bool) -> None:

@@ -6,8 +6,9 @@ use crate::air::AirMonitor;
 use crate::capture::{AirCapture, Capture};
 use crate::error::Error;
 use crate::observers::{CapturePoint, Observers};
-use crate::packet::Observed;
+use crate::packet::{Observed, Route};
 use crate::probe::{FlowProbe, Records};
+use crate::qlog::{self, About, Log, VantagePoint};
 use crate::scenario::{Scenario, Series};
 use acklab_base::{Duration, PortId};
 use acklab_wire::address_of_node;
@@ -37,6 +38,37 @@ pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> F
     let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
     let burst_gap = Duration::from_secs_f64(plan.segment_time / 2.0);
     FlowProbe::new(plan.payload, bin.unwrap_or(default_bin), burst_gap, Records::default())
+}
+
+/// The log of one end of a flow, whose packets leave both ends by `routes`.
+pub(super) fn log(
+    scenario: &Scenario,
+    options: &qlog::Options,
+    plan: &FlowPlan,
+    end: VantagePoint,
+    routes: [Route; 2],
+) -> Log {
+    let (flow, labels) = (&plan.flow, &plan.labels);
+    let parts = [
+        ("preset", &labels.preset),
+        ("congestion control", &labels.controller),
+        ("recovery", &labels.recovery),
+        ("ACK policy", &labels.ack_policy),
+    ];
+    let parts = parts.into_iter().filter_map(|(what, name)| Some(format!(", {what} {}", name.as_ref()?)));
+    let description = format!("flow {}: {}{}", flow.name, labels.protocol, parts.collect::<String>());
+    let (node, route) = match end {
+        VantagePoint::Client => (&flow.from, routes[0]),
+        VantagePoint::Server => (&flow.to, routes[1]),
+    };
+    let about = About {
+        title: if scenario.title.is_empty() { &flow.name } else { &scenario.title },
+        description: &description,
+        protocol: &labels.protocol,
+        node,
+        vantage_point: end,
+    };
+    Log::new(options, &flow.name, &about, route.endpoints)
 }
 
 /// The observers of the network.

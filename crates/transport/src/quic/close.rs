@@ -8,6 +8,7 @@ use super::connection::{Connection, Phase};
 use super::space;
 use crate::recovery::alarm::Alarm;
 use crate::streams::Side;
+use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::quic::{self, Datagram, Frame, TransportError};
 use acklab_wire::sequence::Sequence;
@@ -38,11 +39,11 @@ impl Ended {
         }
     }
 
-    const fn name(self) -> &'static str {
+    const fn reason(self) -> Closing {
         match self {
-            Self::Application(_) => "closed",
-            Self::Transport(_) => "failed",
-            Self::IdleTimeout => "idle-timeout",
+            Self::Application(_) => Closing::Application,
+            Self::Transport(_) => Closing::ProtocolViolation,
+            Self::IdleTimeout => Closing::IdleTimeout,
         }
     }
 }
@@ -97,7 +98,7 @@ impl Connection {
         for id in space::Id::ALL {
             self.spaces[id].board.abandon().for_each(drop);
         }
-        self.events.push_back(Event::Other { name: ended.name(), value: ended.code() });
+        self.events.push_back(Event::Closed { reason: ended.reason(), code: ended.code() });
         self.output.stir();
     }
 

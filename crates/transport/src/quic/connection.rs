@@ -88,6 +88,8 @@ pub struct Connection {
     pub(super) has_sent_since: bool,
     pub(super) refused: super::input::Refused,
     pub(super) events: VecDeque<Event>,
+    /// Packets of data that are declared lost are events.
+    pub(super) records_losses: bool,
     pub(super) is_finished: bool,
     /// Memory that each ACK uses again.
     pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
@@ -158,6 +160,7 @@ impl Connection {
             has_sent_since: false,
             refused: super::input::Refused::default(),
             events: VecDeque::new(),
+            records_losses: false,
             is_finished: false,
             acknowledged: Vec::new(),
             lost: Vec::new(),

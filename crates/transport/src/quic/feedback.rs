@@ -174,6 +174,9 @@ impl Connection {
         let mut lost = std::mem::take(&mut self.lost);
         for lost in lost.drain(..) {
             let packet = lost.packet;
+            if self.records_losses && id == space::Id::Application {
+                self.events.push_back(Event::PacketLost { number: lost.number });
+            }
             for piece in packet.content.pieces() {
                 if let Some(stream) = self.streams.table.get_mut(piece.id) {
                     stream.outgoing.on_lost(piece);

@@ -16,6 +16,7 @@
 //! shows that the client's address is its own (RFC 9000, §8.1). It sends no data before the handshake is complete.
 
 use super::connection::{Connection, Phase};
+use super::feedback::ACK_DELAY_EXPONENT;
 use super::settings::Config;
 use super::space::{self, Keys};
 use crate::fault::Fault;
@@ -97,6 +98,23 @@ impl Parameters {
             datagram: config.datagram,
             idle_timeout: config.idle_timeout,
         }
+    }
+
+    /// Calls `to` with each parameter that the end of RFC 9000 would announce, by its name there.
+    pub(super) fn report(&self, to: &mut dyn FnMut(&'static str, u64)) {
+        let ms = |time: Duration| time.as_nanos() / 1_000_000;
+        if let Some(timeout) = self.idle_timeout {
+            to("max_idle_timeout", ms(timeout));
+        }
+        to("max_udp_payload_size", self.datagram);
+        to("ack_delay_exponent", ACK_DELAY_EXPONENT.into());
+        to("max_ack_delay", ms(self.max_ack_delay));
+        to("initial_max_data", self.connection_window);
+        to("initial_max_stream_data_bidi_local", self.stream_window);
+        to("initial_max_stream_data_bidi_remote", self.stream_window);
+        to("initial_max_stream_data_uni", self.stream_window);
+        to("initial_max_streams_bidi", self.streams);
+        to("initial_max_streams_uni", self.streams);
     }
 }
 

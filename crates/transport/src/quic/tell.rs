@@ -1,9 +1,10 @@
 //! What a connection tells of itself.
 
 use super::connection::Connection;
+use super::handshake::Parameters;
 use super::space;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
 use acklab_wire::Pdu as _;
 use acklab_wire::quic::{Datagram, Frame};
 
@@ -97,6 +98,18 @@ impl Endpoint for Connection {
 
     fn record_decisions(&mut self) {
         self.acks.acknowledger.keep_decisions(true);
+    }
+
+    fn report_parameters(&self, to: &mut dyn FnMut(&'static str, u64)) {
+        Parameters::of(&self.config).report(to);
+    }
+
+    fn record_losses(&mut self) {
+        self.records_losses = true;
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.congestion.pacing_rate(self.estimator.srtt())
     }
 
     fn port(&mut self) -> Port<'_> {

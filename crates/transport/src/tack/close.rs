@@ -7,6 +7,7 @@
 use super::connection::{Connection, Phase};
 use crate::recovery::alarm::Alarm;
 use crate::streams::Side;
+use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::tack::{Frame, Packet};
 
@@ -50,7 +51,7 @@ impl Connection {
         self.phase = Phase::Closed { code };
         let outstanding = self.sender.board.abandon();
         drop(outstanding);
-        self.events.push_back(Event::Other { name: "closed", value: code.into() });
+        self.events.push_back(Event::Closed { reason: Closing::Application, code: code.into() });
     }
 
     /// The client says that all is done.

@@ -54,6 +54,8 @@ pub struct Connection {
     pub(super) receiver: Receiver,
     pub(super) refusals: Refusals,
     pub(super) events: VecDeque<Event>,
+    /// Packets of data that are declared lost are events.
+    pub(super) records_losses: bool,
     pub(super) output: super::output::Output,
     pub(super) is_finished: bool,
 }
@@ -93,6 +95,7 @@ impl Connection {
             receiver: Receiver::new(settings, policy),
             refusals: Refusals::default(),
             events: VecDeque::new(),
+            records_losses: false,
             output: super::output::Output::default(),
             is_finished: false,
         }

@@ -181,6 +181,9 @@ impl Connection {
                 Some(Control::Handshake | Control::Blocked | Control::Ping) | None => {}
             }
             if piece.is_some() {
+                if self.records_losses {
+                    self.events.push_back(Event::PacketLost { number: lost.number });
+                }
                 sender.told_lost.push(cc::Lost {
                     now,
                     sent_at: lost.packet.at,

@@ -111,7 +111,7 @@ fn runs(next: u64, ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<It
 }
 
 /// The ranges that `runs` from `next` on stand for.
-pub(super) fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
+pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
     runs.iter().scan(next, |reached, run| {
         let start = *reached + u64::from(run.skip);
         *reached = start + u64::from(run.length);

@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
 use acklab_wire::tack::{Frame, Packet};
 
 impl Endpoint for Connection {
@@ -95,6 +95,14 @@ impl Endpoint for Connection {
 
     fn record_decisions(&mut self) {
         self.receiver.acknowledger.keep_decisions(true);
+    }
+
+    fn record_losses(&mut self) {
+        self.records_losses = true;
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.sender.congestion.pacing_rate(self.sender.srtt())
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -3,7 +3,9 @@
 use super::{Options, SeqNumber, headers};
 use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
+use crate::log;
 use crate::pdu::{EncodeError, Pdu};
+use crate::quic::PacketType;
 use acklab_base::{AckHeader, Bytes, Ecn};
 use etherparse::IpNumber;
 use std::fmt;
@@ -200,6 +202,16 @@ impl Pdu for Segment {
 
     fn payload(&self) -> u32 {
         self.payload
+    }
+
+    fn log_entries(&self, to: &mut dyn FnMut(log::Entry<'_>)) {
+        let is_handshake = self.flags.contains(Flags::SYN);
+        to(log::Entry {
+            packet_type: if is_handshake { PacketType::Initial } else { PacketType::OneRtt },
+            number: log::Number::None,
+            length: self.wire_len().get() - IPV4_HEADER,
+            frames: log::Frames::Tcp(self),
+        });
     }
 
     fn encode(

@@ -1,7 +1,7 @@
 //! Vitals, counters and events of a connection: those of data sent from its sending half, those of data received from its receiving half.
 
 use super::{Connection, Way};
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Connection {
@@ -58,6 +58,10 @@ impl Endpoint for Connection {
 
     fn record_decisions(&mut self) {
         self.receiving.record_decisions();
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Endpoint::pacing_rate(&self.sending)
     }
 
     fn port(&mut self) -> Port<'_> {

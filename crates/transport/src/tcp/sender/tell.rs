@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Sender {
@@ -55,6 +55,10 @@ impl Endpoint for Sender {
         ] {
             to(name, unit, CounterValue::Count(count));
         }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Sender::pacing_rate(self)
     }
 
     fn port(&mut self) -> Port<'_> {

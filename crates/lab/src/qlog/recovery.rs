@@ -1,0 +1,92 @@
+//! What a log says of recovery: metrics, the state of congestion control, losses and timers.
+
+use super::file::{LogFile, ms};
+use super::schema::Kind;
+use acklab_base::{Event, Instant, Rate, Vitals};
+use serde_json::{Map, Value, json};
+
+/// What the log has said last, for events say what has changed.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    said: Map<String, Value>,
+    rtt_samples: u64,
+    min_rtt: Option<u64>,
+    is_recovering: bool,
+    state: Option<&'static str>,
+}
+
+impl Recovery {
+    /// Writes the metrics that have changed, and the state of congestion control if it has.
+    pub(super) fn update(&mut self, now: Instant, vitals: &Vitals, pacing: Option<Rate>, file: &mut LogFile) {
+        if vitals.rtt_samples > self.rtt_samples {
+            self.rtt_samples = vitals.rtt_samples;
+            let latest = vitals.latest_rtt.as_nanos();
+            self.min_rtt = Some(self.min_rtt.map_or(latest, |least| least.min(latest)));
+        }
+        let has_rtt = self.rtt_samples > 0;
+        let metrics = [
+            ("min_rtt", self.min_rtt.map(|nanos| ms(nanos).into())),
+            ("smoothed_rtt", vitals.smoothed_rtt.filter(|_| has_rtt).map(|rtt| ms(rtt.as_nanos()).into())),
+            ("latest_rtt", has_rtt.then(|| ms(vitals.latest_rtt.as_nanos()).into())),
+            ("congestion_window", vitals.window.map(Value::from)),
+            ("bytes_in_flight", vitals.in_flight.map(Value::from)),
+            ("ssthresh", vitals.threshold.map(Value::from)),
+            ("pacing_rate", pacing.map(|rate| rate.bits_per_second().into())),
+        ];
+        let mut changed = Map::new();
+        for (name, value) in metrics {
+            let Some(value) = value else { continue };
+            if self.said.get(name) != Some(&value) {
+                self.said.insert(name.to_owned(), value.clone());
+                changed.insert(name.to_owned(), value);
+            }
+        }
+        if !changed.is_empty() {
+            file.event(now, Kind::MetricsUpdated, &changed.into());
+        }
+        if let Some(state) = self.state_of(vitals) {
+            self.enter(now, state, file);
+        }
+    }
+
+    /// The state of congestion control, with the names for NewReno in draft-ietf-quic-qlog-quic-events-12. Returns `None` as long as
+    /// there is no threshold: an end in its first slow start cannot be told from a controller that has none.
+    fn state_of(&self, vitals: &Vitals) -> Option<&'static str> {
+        if self.is_recovering {
+            return Some("recovery");
+        }
+        Some(if vitals.window? < vitals.threshold? { "slow_start" } else { "congestion_avoidance" })
+    }
+
+    fn enter(&mut self, now: Instant, state: &'static str, file: &mut LogFile) {
+        if self.state == Some(state) {
+            return;
+        }
+        let mut data = json!({ "new": state });
+        if let Some(old) = self.state {
+            data["old"] = old.into();
+        }
+        self.state = Some(state);
+        file.event(now, Kind::CongestionStateUpdated, &data);
+    }
+
+    /// An event of the endpoint, of those that concern recovery.
+    pub(super) fn event(&mut self, now: Instant, event: Event, file: &mut LogFile) {
+        match event {
+            Event::RecoveryEntered { .. } => {
+                self.is_recovering = true;
+                self.enter(now, "recovery", file);
+            }
+            // The state after it follows from the window.
+            Event::RecoveryExited | Event::Undone => self.is_recovering = false,
+            Event::PacketLost { number } => {
+                let header = json!({ "packet_type": "1RTT", "packet_number": number });
+                file.event(now, Kind::PacketLost, &json!({ "header": header }));
+            }
+            Event::RetransmissionTimeout { .. } | Event::TailLossProbe { .. } => {
+                file.event(now, Kind::TimerUpdated, &json!({ "timer_type": "pto", "event_type": "expired" }));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! TCP segments in the terms of QUIC.
+//!
+//! A segment has no packet number. Each end numbers the segments that it sends, and those that arrive, in their order from zero. An
+//! acknowledgment by offset, cumulative or selective, becomes an ACK frame with the numbers of the segments that it covers and none
+//! before it has: the congestion graph of qvis then shows when each transmission was acknowledged. Data become a STREAM frame of stream
+//! 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an Initial packet. The fields of the header itself stand beside
+//! the frames.
+
+use super::frames::acked_ranges;
+use super::schema::Schema;
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The segments of one direction, from the view of one end.
+#[derive(Debug, Default)]
+struct Direction {
+    /// The sequence number of the SYN.
+    initial: Option<SeqNumber>,
+    /// Left shift of the window field (RFC 7323, §2.2), from the SYN.
+    window_shift: Option<u8>,
+    /// One more than the highest offset sent, in sequence space from the SYN on.
+    end: u64,
+    next_number: u64,
+    /// Segments that are not acknowledged: offsets and number.
+    open: VecDeque<(Range<u64>, u64)>,
+}
+
+impl Direction {
+    fn offset(&self, number: SeqNumber) -> u64 {
+        self.initial.map_or(0, |initial| number.offset_near(initial, self.end))
+    }
+
+    /// Enters a segment of this direction. Returns its packet number and its offset in sequence space.
+    fn enter(&mut self, segment: &Segment) -> (u64, u64) {
+        if segment.flags.contains(Flags::SYN) {
+            self.initial = Some(segment.seq);
+            self.window_shift = segment.options.window_scale;
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        let offset = self.offset(segment.seq);
+        let range = offset..offset + segment.sequence_len();
+        self.end = self.end.max(range.end);
+        if !range.is_empty() {
+            self.open.push_back((range, number));
+        }
+        (number, offset)
+    }
+
+    /// The numbers of the segments that `segment`, one of the other direction, is the first to acknowledge.
+    fn acknowledge(&mut self, segment: &Segment) -> Vec<Range<u64>> {
+        let cumulative = self.offset(segment.ack);
+        let blocks = segment.options.sack.as_slice().iter();
+        let blocks: Vec<Range<u64>> = blocks.map(|block| self.offset(block.start)..self.offset(block.end)).collect();
+        let mut numbers: Vec<Range<u64>> = Vec::new();
+        let mut is_acked = |(range, number): &(Range<u64>, u64)| {
+            let is_selected = |block: &Range<u64>| block.start <= range.start && range.end <= block.end;
+            let is_acked = range.end <= cumulative || blocks.iter().any(is_selected);
+            if is_acked {
+                match numbers.last_mut() {
+                    Some(last) if last.end == *number => last.end += 1,
+                    _ => numbers.push(*number..number + 1),
+                }
+            }
+            is_acked
+        };
+        self.open.retain(|segment| !is_acked(segment));
+        numbers
+    }
+}
+
+/// The segments of a connection, from the view of one end.
+#[derive(Debug, Default)]
+pub(super) struct Segments {
+    /// Those that leave and those that arrive.
+    ways: [Direction; 2],
+}
+
+impl Segments {
+    /// The packet number, the frames and the header of a segment. `way` is 0 if it leaves and 1 if it arrives.
+    pub(super) fn describe(&mut self, schema: Schema, segment: &Segment, way: usize) -> (u64, Vec<Value>, Value) {
+        let (number, offset) = self.ways[way].enter(segment);
+        let has = |flag| segment.flags.contains(flag);
+        let mut frames = Vec::new();
+        if has(Flags::ACK) {
+            let numbers = self.ways[1 - way].acknowledge(segment);
+            let mut ack = json!({ "frame_type": "ack" });
+            if !numbers.is_empty() {
+                ack["acked_ranges"] = acked_ranges(numbers);
+            }
+            frames.push(ack);
+            // The window of a SYN is not scaled, and none is unless both ends offer it (RFC 7323, §2.2).
+            let shift = self.ways[way].window_shift.zip(self.ways[1 - way].window_shift).map_or(0, |(own, _)| own);
+            let shift = if has(Flags::SYN) { 0 } else { shift };
+            let acknowledged = self.ways[1 - way].offset(segment.ack).saturating_sub(1);
+            let maximum = acknowledged + (u64::from(segment.window) << shift);
+            frames.push(json!({ "frame_type": "max_data", "maximum": maximum }));
+        }
+        if has(Flags::SYN) {
+            frames.push(json!({ "frame_type": "ping" }));
+        } else if segment.payload > 0 || has(Flags::FIN) {
+            // The SYN is before the first octet of data.
+            let mut frame = json!({ "frame_type": "stream", "stream_id": 0, "offset": offset.saturating_sub(1) });
+            if has(Flags::FIN) {
+                frame["fin"] = true.into();
+            }
+            frames.push(schema.with_length(frame, segment.payload.into()));
+        }
+        (number, frames, header(segment))
+    }
+}
+
+/// The fields of the header, by the names of RFC 9293.
+fn header(segment: &Segment) -> Value {
+    let mut header = json!({
+        "sequence_number": segment.seq.0,
+        "flags": format!("{:?}", segment.flags),
+        "window": segment.window,
+    });
+    if segment.flags.contains(Flags::ACK) {
+        header["acknowledgment_number"] = segment.ack.0.into();
+    }
+    let sack = segment.options.sack.as_slice();
+    if !sack.is_empty() {
+        header["sack"] = sack.iter().map(|block| json!([block.start.0, block.end.0])).collect();
+    }
+    if let Some(clocks) = segment.options.timestamps {
+        header["timestamps"] = json!([clocks.value, clocks.echo]);
+    }
+    header
+}

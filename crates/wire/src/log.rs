@@ -1,0 +1,57 @@
+//! Packets as a log shows them.
+//!
+//! A protocol data unit tells its packets by [`Pdu::log_entries`](crate::Pdu::log_entries), so that a log need not know which transport
+//! has sent it.
+
+use crate::tcp::Segment;
+use crate::{quic, tack};
+
+/// One packet of a protocol data unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Whether it belongs to the handshake, in the terms of QUIC.
+    pub packet_type: quic::PacketType,
+    /// The packet number as the packet carries it.
+    pub number: Number,
+    /// Octets from the header of the transport on: without those of IP and UDP.
+    pub length: u64,
+    /// What it carries.
+    pub frames: Frames<'a>,
+}
+
+/// A packet number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// The packet has none, as in TCP.
+    None,
+    /// The full number.
+    Full(u64),
+    /// A truncated number of QUIC.
+    Quic(quic::PacketNumber),
+    /// A truncated number of TACK.
+    Tack(tack::PktSeq),
+}
+
+impl Number {
+    /// The full number, if `largest` is the largest of those before it. Returns `None` for a packet without a number.
+    #[must_use]
+    pub fn expand(self, largest: Option<u64>) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Full(number) => Some(number),
+            Self::Quic(number) => Some(number.expand(largest)),
+            Self::Tack(number) => Some(number.near(largest.unwrap_or(0))),
+        }
+    }
+}
+
+/// The content of a packet, in the language of its transport.
+#[derive(Clone, Copy, Debug)]
+pub enum Frames<'a> {
+    /// Frames of QUIC.
+    Quic(&'a quic::Frames),
+    /// Frames of TACK.
+    Tack(&'a tack::Frames),
+    /// A TCP segment.
+    Tcp(&'a Segment),
+}
