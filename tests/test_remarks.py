@@ -105,3 +105,10 @@ def test_programs_that_died_or_had_to_be_killed_are_named():
     assert "was killed at 1.5 s" in of(signal=9)[0]
     assert of(failure="no such file", stop_time=None) == ["a: could not be started: no such file"]
     assert "never started" in of(start_time=None, stop_time=None)[0]
+
+
+def test_an_emulation_with_late_packets_says_so():
+    timing = {"trusted": "no", "reasons": "in second 3 of the run, one packet of a thousand was 5ms late"}
+    tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
+    (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
+    assert remark == f"not to be trusted: {timing['reasons']}"

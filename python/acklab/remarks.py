@@ -22,7 +22,9 @@ def remarks(result: "Result") -> list[str]:
     flows = result.arrow("flows").to_pylist()
     links = result.arrow("links").to_pylist() if "links" in result.tables else []
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
-    return [*_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links), *_programs(programs)]
+    timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
+    late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
+    return [*late, *_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links), *_programs(programs)]
 
 
 def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -163,13 +163,15 @@ def main() -> int:
     seconds = parser.parse_args().minutes * 60
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        said("warm-up", emulate(folder, RUN, 0), before := State.now())
+        # Twice, so that all modules are loaded and the allocator has what it keeps.
+        for _ in range(2):
+            said("warm-up", emulate(folder, RUN, 0), before := State.now())
         killed(folder)
         faults = [f"after kill -9: {leak}" for leak in State.now().leaks(before)]
-        whole = emulate(folder, max(RUN, (seconds - 2 * RUN) / 2), 1)
+        whole = emulate(folder, max(RUN, (seconds - 3 * RUN) / 2), 1)
         said("one run", whole, State.now())
         faults += [f"after the long run: {leak}" for leak in State.now().leaks(before)]
-        runs = max(1, round((seconds - 2 * RUN) / 2 / RUN))
+        runs = max(1, round((seconds - 3 * RUN) / 2 / RUN))
         for number in range(runs):
             last = emulate(folder, RUN, 2 + number)
             said(f"run {number + 1} of {runs}", last, state := State.now())
