@@ -7,7 +7,7 @@
 # make figure the figure of the README
 # make bench  what a simulated packet costs; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
-# make validate  ns-3 and the kernel's own TCP on the same paths (Debian's libns3-dev, root for namespaces; takes minutes)
+# make validate  ns-3 and the kernel's own TCP on the same paths, and what an emulation holds (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
@@ -87,11 +87,10 @@ profile:
 digests:
 	@cargo run --package acklab-lab --profile quick --quiet --example digests < crates/lab/examples/digests.tsv
 
-validate:
+validate: install
 	$(MAKE) -C validation/ns3 run
-	for path in plain gate filter; do for congestion in reno cubic bbr; do \
-		$(PYTHON) validation/linux/emulate.py --return $$path --congestion $$congestion --keeps nothing || exit; \
-	done; done
+	$(BIN)/acklab study parity --way emulate --out $(OUT)
+	$(BIN)/python validation/emulation/table.py
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture

@@ -1,6 +1,7 @@
 """Points of studies that are emulated: their files, and the numbers side by side."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,8 @@ def test_what_is_wrong_is_said_by_its_place(tmp_path, monkeypatch):
         read(study).point[0].chosen(study)
 
 
-def comparison(**changes) -> Comparison:
-    values = {
+def comparison(**changes: Any) -> Comparison:
+    values: dict[str, Any] = {
         "point": "reno",
         "title": "goodput",
         "metric": "flows.mean_throughput_l7",

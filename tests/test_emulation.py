@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def emulate(folder, text, *words):
     file.write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "acklab", "emulate", str(file), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, timeout=60)
+
+
+def needs(*programs):
+    missing = [program for program in programs if shutil.which(program) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
 
 
 def document(done):
@@ -103,7 +109,7 @@ def test_what_the_kernel_cannot_do_is_refused_by_name(tmp_path, settings, messag
     assert done.stdout == ""
 
 
-@pytest.mark.skipif(shutil.which("ping") is None, reason="needs ping")
+@needs("ping")
 def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     done = emulate(tmp_path, ALONE.format(duration="20s"), "--at", "client", "--", "ping", "-c", "5", "-i", "0.2", "{server}")
     assert done.returncode == 0, done.stderr
@@ -138,6 +144,130 @@ def test_a_simulation_refuses_a_scenario_without_flows(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 2
     assert "expected at least one" in done.stderr
+
+
+def at_client(folder, *words, path=ALONE):
+    return emulate(folder, path.format(duration="30s"), "--at", "client", "--", *words)
+
+
+@needs("ping")
+def test_ipv6_fragments_and_icmp_work_as_on_a_wire(tmp_path):
+    done = at_client(tmp_path, "ping", "-6", "-c", "2", "-i", "0.2", "{server.ipv6}")
+    assert " 0% packet loss" in done.stdout, done.stderr
+    # 4000 octets are three fragments of 1500 each way.
+    done = at_client(tmp_path, "ping", "-c", "2", "-i", "0.2", "-s", "4000", "{server}")
+    assert " 0% packet loss" in done.stdout, done.stderr
+    assert "4008 bytes from" in done.stdout
+    # 1472 octets of payload fill the MTU of 1500, and one more may not be sent in one piece.
+    done = at_client(tmp_path, "ping", "-c", "1", "-M", "do", "-s", "1473", "{server}")
+    assert done.returncode != 0
+    assert "message too long, mtu=1500" in done.stdout + done.stderr
+
+
+@needs("curl")
+def test_curl_fetches_a_file_from_a_server(tmp_path):
+    (tmp_path / "www").mkdir()
+    octets = os.urandom(400_000)
+    (tmp_path / "www" / "file").write_bytes(octets)
+    server = (
+        f'[[application]]\nnode = "server"\ncommand = "exec {sys.executable} -m http.server 80 --directory {tmp_path / "www"}"\n'
+    )
+    words = ["curl", "-s", "--retry", "20", "--retry-all-errors", "--retry-delay", "1", "-o", "got", "http://{server}/file"]
+    done = at_client(tmp_path, *words, path=PATH + server.replace("{", "{{").replace("}", "}}"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "got").read_bytes() == octets
+
+
+SSHD = shutil.which("sshd") or shutil.which("/usr/sbin/sshd")
+
+
+@pytest.mark.skipif(SSHD is None or shutil.which("ssh") is None, reason="needs ssh and sshd")
+def test_ssh_logs_in(tmp_path):
+    for key in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / key], check=True)
+    (tmp_path / "authorized").write_text((tmp_path / "user.pub").read_text())
+    options = f"-D -p 22 -h {tmp_path / 'host'} -o AuthorizedKeysFile={tmp_path / 'authorized'} -o StrictModes=no -o UsePAM=no"
+    server = f'[[application]]\nnode = "server"\ncommand = "mkdir -p /run/sshd; exec {SSHD} {options}"\n'
+    client = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectionAttempts=20"
+    words = ["ssh", *client.split(), "-i", str(tmp_path / "user"), "{server}", "echo", "from", "afar"]
+    done = at_client(tmp_path, *words, path=PATH + server)
+    assert "from afar" in done.stdout, done.stderr
+
+
+def test_programs_that_die_or_hang_do_not_hold_up_the_run(tmp_path):
+    text = PATH.format(duration="2s") + (
+        '[[application]]\nname = "dies"\nnode = "server"\ncommand = "kill -SEGV $$"\n'
+        """[[application]]\nname = "hangs"\nnode = "client"\ncommand = "trap '' TERM; while :; do sleep 9; done"\n"""
+        '[[application]]\nname = "fails"\nnode = "client"\ncommand = "no-such-program"\n'
+    )
+    start = time.monotonic()
+    done = emulate(tmp_path, text)
+    assert done.returncode in (0, 3), done.stderr
+    assert time.monotonic() - start < 15
+    assert "note: dies: was ended by SIGSEGV" in done.stderr
+    assert "note: hangs: was killed" in done.stderr
+    assert "note: fails: ended with exit status 127" in done.stderr
+
+
+def test_a_flood_is_carried_or_said_to_be_lost(tmp_path):
+    # As fast as one processor can, into a link of 16 Mbps: the queue of the link drops what is too much.
+    send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1400), ('{server}', 9))"
+    (tmp_path / "flood.py").write_text("import sys\n" + send.replace("'{server}'", "sys.argv[1]"))
+    flood = f'[[application]]\nname = "flood"\nnode = "client"\ncommand = "exec {sys.executable} flood.py {{server}}"\n'
+    done = document(emulate(tmp_path, PATH.format(duration="3s") + flood, "--json"))
+    forward = next(link for link in done["links"] if link["link"] == "btl_forward")
+    assert forward["mean_sending_rate_l1"] > 15, "the link is busy all the time"
+    assert forward["total_qdisc_drops_l2"] > 1000
+    (timing,) = done["timing"]
+    assert (timing["overruns"] > 0) <= (timing["trusted"] == "no"), "packets that were lost in front of the network are said"
+    assert done["applications"][0]["signal"] == signal.SIGTERM
+
+
+DEVICE = "mount -t tmpfs none /mnt && mknod -m 666 /mnt/tun c 10 200 && mount --bind /mnt/tun /dev/net/tun && exec "
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
+MAY_BECOME_NOBODY = USER_NAMESPACES.exists() and USER_NAMESPACES.read_text().strip() != "0"
+
+
+def as_nobody(folder, *words, device=True):
+    """Emulates as a user without rights, who may open the device as on most systems, or may not."""
+    folder.chmod(0o777)
+    (folder / "scenario.toml").chmod(0o644)
+    command = [*NOBODY, sys.executable, "-m", "acklab", "emulate", "scenario.toml", *words]
+    if device:
+        command = ["unshare", "--mount", "sh", "-c", DEVICE + '"$@"', "sh", *command]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, timeout=60)
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that every user can reach, as those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@needs("setpriv", "unshare", "ping")
+@pytest.mark.skipif(not MAY_BECOME_NOBODY, reason="needs user namespaces")
+def test_a_user_without_rights_emulates_in_a_user_namespace(open_folder):
+    (open_folder / "scenario.toml").write_text(PATH.format(duration="2s") + FLOW.format(congestion="cubic"))
+    done = document(as_nobody(open_folder, "--json"))
+    assert done["flows"][0]["mean_throughput_l4"] > 8
+    assert done["timing"][0]["priority"] == "normal"
+    (open_folder / "scenario.toml").write_text(ALONE.format(duration="20s"))
+    done = as_nobody(open_folder, "--at", "client", "--", "ping", "-c", "3", "-i", "0.2", "{server}")
+    assert " 0% packet loss" in done.stdout, done.stderr
+
+
+@needs("setpriv")
+@pytest.mark.skipif(not MAY_BECOME_NOBODY, reason="needs user namespaces")
+def test_a_missing_permission_is_named_with_what_grants_it(open_folder):
+    if os.stat("/dev/net/tun").st_mode & 0o006:
+        pytest.skip("every user may open /dev/net/tun here")
+    (open_folder / "scenario.toml").write_text(PATH.format(duration="2s") + FLOW.format(congestion="cubic"))
+    done = as_nobody(open_folder, device=False)
+    assert done.returncode == 1
+    assert "cannot open /dev/net/tun: Permission denied" in done.stderr
+    assert "chmod 666 /dev/net/tun" in done.stderr
 
 
 def running(mark):

@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,7 +16,7 @@ from acklab.errors import UsageError
 from acklab.live.server import served
 from acklab.live.view import drawn
 
-SAMPLE = {
+SAMPLE: dict[str, Any] = {
     "time": 2.0,
     "duration": 10.0,
     "flows": [

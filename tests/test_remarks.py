@@ -90,3 +90,25 @@ def test_an_overload_of_a_real_link_is_found():
     }
     assert "never drained" in remarks(acklab.run(scenario))[0]
     assert remarks(acklab.run(scenario, set={"flow.0.traffic.rate": "0.5Mbps"})) == []
+
+
+def test_programs_that_died_or_had_to_be_killed_are_named():
+    program = {"application": "a", "start_time": 0.0, "stop_time": 1.5, "exit_status": None, "signal": None, "failure": None}
+
+    def of(**changes):
+        tables = {"flows": pa.Table.from_pylist([FLOW]), "applications": pa.Table.from_pylist([program | changes])}
+        return remarks(Result(tables, Provenance({}, 1, "", "", "")))
+
+    assert of(exit_status=0) == of(signal=15) == []
+    assert of(exit_status=7) == ["a: ended with exit status 7 at 1.5 s"]
+    assert of(signal=11) == ["a: was ended by SIGSEGV at 1.5 s"]
+    assert "was killed at 1.5 s" in of(signal=9)[0]
+    assert of(failure="no such file", stop_time=None) == ["a: could not be started: no such file"]
+    assert "never started" in of(start_time=None, stop_time=None)[0]
+
+
+def test_an_emulation_with_late_packets_says_so():
+    timing = {"trusted": "no", "reasons": "in second 3 of the run, one packet of a thousand was 5ms late"}
+    tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
+    (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
+    assert remark == f"not to be trusted: {timing['reasons']}"

@@ -1,5 +1,6 @@
 """What a reader should know before the numbers of a run: that a flow starved, that a queue only grew, that nothing was measured."""
 
+import signal
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,10 @@ def remarks(result: "Result") -> list[str]:
     """What went wrong in a run, in words; nothing for most."""
     flows = result.arrow("flows").to_pylist()
     links = result.arrow("links").to_pylist() if "links" in result.tables else []
-    return [*_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links)]
+    programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
+    timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
+    late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
+    return [*late, *_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links), *_programs(programs)]
 
 
 def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -74,3 +78,28 @@ def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{link['link']}: its queue grew by {gained:,} packets while {left:,} left, and never drained: more arrives than the link can send"
             )
     return found
+
+
+def _programs(programs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Commands of an emulation that did not run as they should. Ending at SIGTERM is what they are asked to do."""
+    found = []
+    for program in programs:
+        name, at = program["application"], f" at {program['stop_time']:.1f} s" if program["stop_time"] is not None else ""
+        if program["failure"]:
+            found.append(f"{name}: could not be started: {program['failure']}")
+        elif program["start_time"] is None:
+            found.append(f"{name}: was never started, because the run was over before")
+        elif program["signal"] == signal.SIGKILL:
+            found.append(f"{name}: was killed{at}; it had not ended when it was asked to, or something else killed it")
+        elif program["signal"] not in (None, signal.SIGTERM):
+            found.append(f"{name}: was ended by {_signal(program['signal'])}{at}")
+        elif program["exit_status"]:
+            found.append(f"{name}: ended with exit status {program['exit_status']}{at}")
+    return found
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -33,6 +33,10 @@ _FEW = (
 )
 
 
+_TIMING = ("deliveries", "p50_lateness", "p99_lateness", "max_lateness", "worst_second_p999_lateness", "priority", "trusted")
+"""Of an emulation, what of the table `timing` a person sees."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of text. `best` names the cells, by row and column, that are shown as the best of their row."""
@@ -80,6 +84,11 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
         shown.append(plain_table(uses, "Time on the air", {"time": "ms"}))
     if "acks" in result.tables and result.arrow("acks").num_rows:
         shown.append(plain_table(_rows(result, "acks"), "Acknowledgements by reason"))
+    if "timing" in result.tables:
+        timing = [{name: row[name] for name in _TIMING} for row in _rows(result, "timing")]
+        shown.append(plain_table(timing, "Lateness of deliveries", result.units("timing")))
+    if "applications" in result.tables:
+        shown.append(plain_table(_rows(result, "applications"), "Commands", result.units("applications")))
     return shown
 
 

@@ -1,7 +1,7 @@
 //! The devices to which a world delivers packets.
 
 use crate::{Lateness, Tun, WallClock};
-use acklab_base::Instant;
+use acklab_base::{Duration, Instant};
 
 /// TUN devices, with the clock that says how late each packet is delivered.
 #[derive(Debug)]
@@ -10,13 +10,25 @@ pub struct Outlet {
     clock: WallClock,
     lateness: Lateness,
     refused: u64,
+    burst: Option<Burst>,
+    longest_handover: Duration,
+}
+
+/// The packets that are due at one device at one instant, as those of an aggregate are.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    device: usize,
+    due: Instant,
+    /// When the first of them was handed over.
+    began: Instant,
 }
 
 impl Outlet {
     /// An outlet to these devices.
     #[must_use]
     pub fn new(tuns: Vec<Tun>, clock: WallClock) -> Self {
-        Self { tuns, clock, lateness: Lateness::default(), refused: 0 }
+        let lateness = Lateness::default();
+        Self { tuns, clock, lateness, refused: 0, burst: None, longest_handover: Duration::ZERO }
     }
 
     /// The devices.
@@ -26,9 +38,17 @@ impl Outlet {
     }
 
     /// Delivers a packet that was due at `due`.
+    ///
+    /// Packets that are due at one device at one instant are as late as the first of them. The host takes them one after another, and the
+    /// time that it needs for one before it takes the next is its own ([`longest_handover`](Self::longest_handover)).
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
-        self.lateness.add(due, self.clock.now());
+        let now = self.clock.now();
+        let is_next = self.burst.is_some_and(|burst| burst.device == device && burst.due == due);
+        let burst = self.burst.filter(|_| is_next).unwrap_or(Burst { device, due, began: now });
+        self.burst = Some(burst);
+        self.lateness.add(due, burst.began);
+        self.longest_handover = self.longest_handover.max(now.since(burst.began));
         if self.tuns[device].write(packet).is_err() {
             self.refused += 1;
         }
@@ -40,6 +60,12 @@ impl Outlet {
         &self.lateness
     }
 
+    /// The longest time from the first to the last of the packets that were due at one device at one instant.
+    #[must_use]
+    pub const fn longest_handover(&self) -> Duration {
+        self.longest_handover
+    }
+
     /// The packets that a device did not take.
     #[must_use]
     pub const fn refused(&self) -> u64 {
@@ -49,5 +75,6 @@ impl Outlet {
     /// Begins the measurement anew.
     pub fn reset(&mut self) {
         (self.lateness, self.refused) = (Lateness::default(), 0);
+        self.longest_handover = Duration::ZERO;
     }
 }

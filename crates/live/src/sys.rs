@@ -83,16 +83,6 @@ pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Res
     })
 }
 
-/// Has the kernel send datagrams of a UDP socket without a checksum (`SO_NO_CHECK`, `socket(7)`).
-pub(crate) fn omit_checksums(socket: BorrowedFd<'_>) -> std::io::Result<()> {
-    let (value, length): (libc::c_int, _) = (1, size_of::<libc::c_int>() as libc::socklen_t);
-    // SAFETY: the option is an integer, which lives across the call.
-    check(unsafe {
-        let from = (&raw const value).cast();
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, from, length)
-    })
-}
-
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
 pub(crate) fn tcp_info(socket: &OwnedFd, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;

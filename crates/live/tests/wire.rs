@@ -170,3 +170,25 @@ fn a_namespace_is_gone_when_it_is_dropped() {
     });
     assert!(!is_held);
 }
+
+/// Three packets of one instant are as late as the first; the time that the host takes for them is told apart.
+#[test]
+fn packets_of_one_instant_are_as_late_as_the_first() {
+    let Some([one, other]) = hosts() else { return };
+    let clock = WallClock::start();
+    let mut outlet = Outlet::new(vec![one.tun, other.tun], clock);
+    // An echo request of four octets to the other host; whether it is answered does not matter.
+    let packet = [
+        0x45, 0, 0, 32, 0, 0, 0, 0, 64, 1, 0x66, 0xdb, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0xf7, 0xff, 0, 0, 0, 0, 0, 0, 0,
+        0,
+    ];
+    let due = clock.now();
+    outlet.deliver(1, due, &packet);
+    let late = outlet.lateness().max().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    outlet.deliver(1, due, &packet);
+    assert_eq!((outlet.lateness().count(), outlet.lateness().max()), (2, Some(late)));
+    assert!(outlet.longest_handover() >= Duration::from_millis(5));
+    outlet.deliver(0, due, &packet);
+    assert!(outlet.lateness().max().unwrap() >= Duration::from_millis(5), "another host waits for this one");
+}

@@ -40,12 +40,13 @@ def emulate_command(
         result = emulate(file, seed=seed, set=sets, captures=folder or Path(), outputs=folder, at=foreground, watch=watch)
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
-    elif at is None and shell is None:
+    elif foreground is None:
+        # The notes below the tables say why the results may not be trusted.
         show(result)
     if folder is not None:
         result.save(folder)
         err.print(f"kept in {folder}", highlight=False, soft_wrap=True)
-    for reason in result.reasons:
+    for reason in result.reasons if as_json or foreground is not None else ():
         err.print(f"[bold yellow]not to be trusted:[/] {escape(reason)}", highlight=False, soft_wrap=True)
     status = _status(result)
     if status != 0:

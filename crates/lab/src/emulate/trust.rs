@@ -34,6 +34,8 @@ impl Verdict {
 #[derive(Debug)]
 pub(super) struct Timing {
     lateness: Lateness,
+    /// The longest time that a host took for packets that were due at one instant.
+    longest_handover: Duration,
     constant: Duration,
     is_realtime: bool,
     /// Packets that a device did not take.
@@ -58,6 +60,7 @@ impl Timing {
         let outlet = &world.hosts.outlet;
         Self {
             lateness: outlet.lateness().clone(),
+            longest_handover: outlet.longest_handover(),
             constant: time_constant(scenario),
             is_realtime,
             refused: outlet.refused(),
@@ -117,6 +120,7 @@ impl Timing {
             .number("worst_second_p99_lateness", "us", micros(worst.map(|second| second.p99)))
             .number("worst_second_p999_lateness", "us", micros(worst.map(|second| second.p999)))
             .number("bound_second_p999_lateness", "us", micros(Some(self.bound_of_second())))
+            .number("max_handover", "us", micros(Some(self.longest_handover)))
             .count("refused", "packets", [self.refused])
             .count("overruns", "packets", [self.overruns])
             .count("ignored", "packets", [self.ignored])
@@ -166,7 +170,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
             lateness.add(Instant::from_nanos(due * 1_000_000), Instant::from_nanos(done * 1_000));
         }
         let constant = Duration::from_millis(2);
-        Timing { lateness, constant, is_realtime: true, refused: 0, overruns: 0, ignored: 0 }
+        let longest_handover = Duration::ZERO;
+        Timing { lateness, longest_handover, constant, is_realtime: true, refused: 0, overruns: 0, ignored: 0 }
     }
 
     #[test]

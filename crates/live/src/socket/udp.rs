@@ -44,14 +44,6 @@ impl Udp {
         sys::set_udp_segment(self.as_fd(), size)
     }
 
-    /// Sends datagrams without a checksum (RFC 768), which costs less.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
-    pub fn omit_checksums(&self) -> io::Result<()> {
-        sys::omit_checksums(self.as_fd())
-    }
-
     /// Sends a datagram. Returns `false` if there is no room for it now.
     ///
     /// # Errors

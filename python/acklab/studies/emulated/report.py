@@ -92,12 +92,12 @@ def differences(rows: Sequence[Comparison]) -> go.Figure:
 
 
 def title_of(metric: str) -> str:
-    """What a metric without a claim is called: its column."""
-    return metric.rpartition(".")[2]
+    """What a metric without a claim is called: its column, or two of them where it is a share."""
+    return " / ".join(part.rpartition(".")[2] for part in metric.split(" / "))
 
 
 def unit_of(metric: str) -> str:
-    """The unit of a metric without a claim."""
+    """The unit of a metric without a claim; none of a share."""
     column = title_of(metric)
     return next((known.unit for known in metrics() if known.name == column), "")
 
