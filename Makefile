@@ -94,7 +94,7 @@ validate: install
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
-	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test tack --quiet -- --nocapture
+	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test tack --test quic --quiet -- --nocapture
 	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test integration --quiet -- --nocapture random_acks
 	./scripts/fuzz.sh
 

@@ -26,6 +26,8 @@ enum Against {
     Ns3(f64),
     /// The same cell without TCP/HACK: its index in [`WORK`].
     Stock(usize),
+    /// The same path with TCP, octet by octet that is delivered: its index in [`WORK`].
+    Tcp(usize),
 }
 
 /// The access point's queue: 126 packets for each station.
@@ -37,7 +39,12 @@ const HACK: &[&str] = &["wifi.0.hack={}"];
 const TEN_STATIONS_HACK: &[&str] =
     &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets", "wifi.0.hack={}"];
 
-const WORK: [Work; 12] = [
+/// The same over TACK, whose ACKs are rare.
+const TACK: &[&str] = &[r#"flow.0.transport={protocol="tack", send_buffer="32MiB", receive_buffer="32MiB"}"#];
+const TACK_BBR: &[&str] =
+    &[r#"flow.0.transport={protocol="tack", congestion="bbr", send_buffer="32MiB", receive_buffer="32MiB"}"#];
+
+const WORK: [Work; 15] = [
     work("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), &[], Against::Ns3(0.026)),
     work(
         "dumbbell, gate 5 ms / 10, bottleneck alone",
@@ -75,9 +82,13 @@ const WORK: [Work; 12] = [
     ),
     work("the same 802.11n with HACK, 1 station", WIFI_N_DOWNLOAD, HACK, Against::Stock(5)),
     work("the same 802.11n with HACK, 10 stations", WIFI_N_DOWNLOAD, TEN_STATIONS_HACK, Against::Stock(6)),
+    work("TCP BBR, 590 Mbps, RTT 80 ms", AC_CAPACITY, &[], Against::Nothing),
+    work("the same over TACK with BBR", AC_CAPACITY, TACK_BBR, Against::Tcp(12)),
+    work("the same over TACK with its own BBR", AC_CAPACITY, TACK, Against::Tcp(12)),
 ];
 
 const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
+const AC_CAPACITY: &str = include_str!("cost/ac_capacity.toml");
 const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
 
 /// Which of [`WORK`] cells of all sizes do, aggregates from the access point and single frames from all that contend, and how many
@@ -97,6 +108,8 @@ struct Cost {
     wakes: f64,
     /// Data PPDUs, Block ACK requests and their response frames.
     frames: f64,
+    /// Octets that applications have read.
+    delivered: f64,
     peak_megabytes: f64,
 }
 
@@ -115,18 +128,21 @@ fn main() {
         "{:<48} {:>8} {:>8} {:>12} {:>14} {:>14} {:>9}",
         "scenario", "ns/hop", "ns/wake", "Mpackets/s", "CPU s / sim s", "vs ns-3", "peak MB"
     );
-    let mut costs = [f64::NAN; WORK.len()];
+    // CPU seconds for a simulated second, and for a delivered octet.
+    let mut costs = [(f64::NAN, f64::NAN); WORK.len()];
     for (index, Work { name, against, .. }) in WORK.iter().enumerate() {
         let Some(cost) = cheapest(index, &[]) else {
             println!("{name:<48} failed");
             continue;
         };
         let a_second = cost.cpu_seconds / cost.simulated_seconds;
-        costs[index] = a_second;
+        let an_octet = cost.cpu_seconds / cost.delivered;
+        costs[index] = (a_second, an_octet);
         let ratio = match against {
             Against::Nothing => String::new(),
             Against::Ns3(reference) => format!("{:.0} x", reference / a_second),
-            Against::Stock(stock) => format!("{:.2} of stock", a_second / costs[*stock]),
+            Against::Stock(stock) => format!("{:.2} of stock", a_second / costs[*stock].0),
+            Against::Tcp(tcp) => format!("{:.2} of TCP", an_octet / costs[*tcp].1),
         };
         println!(
             "{name:<48} {:>8.1} {:>8.1} {:>12.2} {a_second:>14.6} {ratio:>14} {:>9.1}",
@@ -173,8 +189,8 @@ fn in_a_process(index: usize, sets: &[String]) -> Option<Cost> {
     let output = command.args(["--only", &index.to_string()]).args(sets).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    let [cpu_seconds, simulated_seconds, hops, wakes, frames, peak_megabytes] = numbers.try_into().ok()?;
-    Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, peak_megabytes })
+    let [cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes] = numbers.try_into().ok()?;
+    Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes })
 }
 
 fn measure(work: &Work, sets: &[String]) {
@@ -186,23 +202,24 @@ fn measure(work: &Work, sets: &[String]) {
     let before = cpu_seconds();
     match run(&scenario, &RunOptions::default(), || true) {
         Ok(results) => println!(
-            "{} {} {} {} {} {}",
+            "{} {} {} {} {} {} {}",
             cpu_seconds() - before,
             scenario.duration.as_secs_f64(),
             results.hops,
             results.wakes,
-            frames_on_the_air(&results),
+            sum(&results, "stations", &["total_ppdus_l2", "total_block_ack_requests_l2", "total_link_acks_l2"]),
+            sum(&results, "flows", &["total_delivered_bytes_l7"]),
             peak_megabytes()
         ),
         Err(error) => eprintln!("{error}"),
     }
 }
 
-fn frames_on_the_air(results: &Results) -> u64 {
-    let stations = results.tables.iter().find(|table| table.name() == "stations");
-    let Some(stations) = stations.and_then(|table| table.clone().into_arrow().ok()) else { return 0 };
-    let columns = ["total_ppdus_l2", "total_block_ack_requests_l2", "total_link_acks_l2"].into_iter();
-    let counts = columns.filter_map(|name| stations.column_by_name(name)?.as_any().downcast_ref::<UInt64Array>());
+/// The sum of these columns of a table, zero if there is none.
+fn sum(results: &Results, table: &str, columns: &[&str]) -> u64 {
+    let table = results.tables.iter().find(|found| found.name() == table);
+    let Some(table) = table.and_then(|table| table.clone().into_arrow().ok()) else { return 0 };
+    let counts = columns.iter().filter_map(|name| table.column_by_name(name)?.as_any().downcast_ref::<UInt64Array>());
     counts.flatten().flatten().sum()
 }
 

@@ -7,8 +7,16 @@ mod ecn;
 mod forgery;
 #[path = "common/hostile.rs"]
 mod hostile;
+#[path = "common/look.rs"]
+mod look;
 #[path = "tack/network.rs"]
 mod network;
+#[path = "common/octets.rs"]
+mod octets;
+#[path = "common/operations.rs"]
+mod operations;
+#[path = "tack/operations.rs"]
+mod tack_operations;
 
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
@@ -90,6 +98,12 @@ proptest! {
         let mut network = Network::new(&settings, [paths.0, paths.1], reads, octets, Seed(seed));
         transfer(&mut network, &sizes, back)?;
     }
+}
+
+/// The body of the fuzz target `tack_endpoints`, on octets of seeded streams.
+#[test]
+fn connections_keep_their_promises_to_any_network() {
+    look::look(20_000, tack_operations::endpoints_keep_their_promises);
 }
 
 fn network(path: Path) -> Network {

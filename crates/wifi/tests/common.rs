@@ -7,7 +7,7 @@ pub(crate) mod exchange;
 pub(crate) mod fixed_point;
 pub(crate) mod form;
 pub(crate) mod nodes;
-#[path = "../../transport/tests/endpoints/octets.rs"]
+#[path = "../../transport/tests/common/octets.rs"]
 #[allow(dead_code, reason = "the tests of endpoints use the rest")]
 pub(crate) mod octets;
 pub(crate) mod packet;

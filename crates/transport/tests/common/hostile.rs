@@ -88,6 +88,98 @@ pub(crate) struct Network<E: End> {
     /// Packets that each end has sent.
     pub(crate) sent: [u64; 2],
     is_honest: bool,
+    /// What each end has written or is to write of each stream that it did not reset.
+    promised: [BTreeMap<u32, u64>; 2],
+}
+
+/// What operations of a fuzzer do.
+#[allow(dead_code, reason = "a fuzz target has no other tests, and some tests have no operations")]
+impl<E: End> Network<E> {
+    /// The application of an end writes so much to another stream, if the connection is open and the peer lets it. The second end has one.
+    pub(crate) fn write_more(&mut self, end: usize, octets: u64) {
+        let is_first = self.promised[end].is_empty() && !self.to_write[end].contains_key(&0);
+        if !self.ends[end].is_open() || (end == 1 && !is_first) {
+            return;
+        }
+        let id = if is_first { Some(0) } else { self.ends[end].open_stream().ok() };
+        let Some(id) = id else { return };
+        self.promised[end].insert(id, octets);
+        self.to_write[end].insert(id, octets);
+        self.applications();
+        self.poll();
+    }
+
+    /// An end resets one of the streams that it writes to, if there are so many.
+    pub(crate) fn reset(&mut self, end: usize, place: usize, code: u32) {
+        let Some(id) = self.promised[end].keys().nth(place).copied() else { return };
+        // Once the connection is over, its streams may be gone.
+        if !self.ends[end].is_open() {
+            return;
+        }
+        self.promised[end].insert(id, 0);
+        self.to_write[end].remove(&id);
+        self.ends[end].reset_stream(id, code).expect(KNOWN);
+        self.poll();
+    }
+
+    /// The reader of the second end takes so much at a time from now on, if it reads on demand.
+    pub(crate) fn set_reads(&mut self, most: u64) {
+        self.reads = self.reads.map(|_| most);
+    }
+
+    /// One of the packets under way is replaced by others, which arrive so much later than it would have.
+    pub(crate) fn with_packet(
+        &mut self,
+        place: usize,
+        replace: impl FnOnce(E::Datagram) -> Vec<(Duration, E::Datagram)>,
+    ) {
+        let Some(key) = self.place_under_way(place) else { return };
+        let Some((to, packet)) = self.wire.remove(&key) else { return };
+        for (later, packet) in replace(packet) {
+            self.count += 1;
+            self.wire.insert((key.0 + later, self.count), (to, packet));
+        }
+    }
+
+    fn place_under_way(&self, place: usize) -> Option<(Instant, u64)> {
+        self.wire.keys().nth(place.checked_rem(self.wire.len())?).copied()
+    }
+
+    /// One of the packets under way is marked, if it is ECN-capable.
+    pub(crate) fn mark(&mut self, place: usize) {
+        let packet = self.place_under_way(place).and_then(|key| self.wire.get_mut(&key));
+        if let Some((_, packet)) = packet.filter(|(_, packet)| packet.ecn() == Ecn::Ect0) {
+            packet.set_ecn(Ecn::Ce);
+        }
+    }
+
+    /// A changed copy of one of the packets under way arrives now.
+    pub(crate) fn forge(&mut self, place: usize, change: impl FnOnce(&mut E::Datagram)) {
+        let found = self.place_under_way(place).and_then(|key| self.wire.get(&key).cloned());
+        let Some((to, mut packet)) = found else { return };
+        change(&mut packet);
+        self.give_wildly(to, packet);
+    }
+
+    pub(crate) const fn is_honest(&self) -> bool {
+        self.is_honest
+    }
+
+    /// Is everything delivered that was written?
+    pub(crate) fn has_delivered(&self) -> bool {
+        let mut promised = self.promised.iter().zip(self.ends.iter().rev());
+        promised.all(|(promised, peer)| promised.iter().all(|(id, octets)| peer.delivered_of(*id) >= *octets))
+    }
+
+    /// When it is, how much was sent, and how much has arrived.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut all = vec![self.now.since(Instant::ZERO).as_nanos(), self.sent[0], self.sent[1]];
+        for end in &self.ends {
+            all.extend(end.stream_ids().into_iter().map(|id| end.received_of(id)));
+        }
+        // FNV-1a.
+        all.into_iter().fold(0xcbf2_9ce4_8422_2325, |digest: u64, word| (digest ^ word).wrapping_mul(0x0100_0000_01b3))
+    }
 }
 
 impl<E: End> Network<E> {
@@ -105,6 +197,7 @@ impl<E: End> Network<E> {
             reads,
             sent: [0; 2],
             is_honest: true,
+            promised: Default::default(),
         }
     }
 

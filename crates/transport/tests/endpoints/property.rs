@@ -6,6 +6,7 @@ mod both_ways;
 mod driven;
 mod forgery;
 mod network;
+#[path = "../common/octets.rs"]
 mod octets;
 mod setting;
 

@@ -2,6 +2,7 @@
 
 use super::network::{Network, Path};
 use super::{CLEAN, MS};
+use crate::hostile::cases;
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, StreamPort};
 use acklab_transport::tack::{Phase, Refusal, Settings};
@@ -146,7 +147,7 @@ fn wild() -> impl Strategy<Value = Frame> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     /// Whatever comes, no end panics, and none sends without end.
     #[test]

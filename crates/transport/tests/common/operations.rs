@@ -1,0 +1,63 @@
+//! Operations on two connections with streams and on what is between them, taken from octets: those of a fuzzer, or of a seeded stream.
+
+use crate::hostile::{End, Network, PATIENCE};
+use crate::octets::Octets;
+use acklab_base::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// An end whose packets can be forged.
+pub(crate) trait Forgeable: End {
+    /// Changes `packet`, which such an end has sent, into one that it might not have sent.
+    fn forge(packet: &mut Self::Datagram, octets: &mut Octets<'_>);
+}
+
+/// The octets name operations: applications write, read and reset; packets are lost, doubled, held back, marked and forged; and time
+/// passes. At every instant what [`Network::run`] checks holds. Afterwards the network behaves, and all that was written is delivered,
+/// unless something was forged. Returns the number of operations and a digest of what came of them.
+///
+/// # Panics
+/// If it does not hold.
+pub(crate) fn connections_keep_their_promises<E: Forgeable>(
+    mut network: Network<E>,
+    octets: &mut Octets<'_>,
+) -> (u64, u64) {
+    let is_hostile = octets.once_in(4);
+    network.open();
+    let mut steps = 0;
+    while !octets.is_empty() {
+        operate(&mut network, octets, is_hostile);
+        steps += 1;
+    }
+    if network.is_honest() {
+        // A reader that had stopped reads on.
+        network.set_reads(1 << 12);
+        let until = network.now + PATIENCE;
+        assert!(network.run(until, Network::has_delivered), "it does not end: {}", network.state());
+    } else {
+        // Whatever came, no end sends without end.
+        network.run(network.now + MS * 2000, |_| false);
+    }
+    (steps, network.digest())
+}
+
+fn operate<E: Forgeable>(network: &mut Network<E>, octets: &mut Octets<'_>, is_hostile: bool) {
+    match octets.octet() % 16 {
+        // The second end writes to one stream alone, for the first closes the connection once all streams that it knows have ended.
+        0 => network.write_more(0, 1 + octets.below(1 << 16)),
+        1 => network.write_more(1, 1 + octets.below(1 << 14)),
+        2 => network.reset(octets.below(2) as usize, octets.below(4) as usize, octets.octet().into()),
+        3 => network.set_reads(octets.below(1 << 13)),
+        4 | 5 => network.with_packet(octets.below(1 << 16) as usize, |_| Vec::new()),
+        6 => network
+            .with_packet(octets.below(1 << 16) as usize, |packet| vec![(Duration::ZERO, packet.clone()), (MS, packet)]),
+        7 | 8 => {
+            let longer = MS * octets.below(1 << 9);
+            network.with_packet(octets.below(1 << 16) as usize, |packet| vec![(longer, packet)]);
+        }
+        9 => network.mark(octets.below(1 << 16) as usize),
+        10 if is_hostile => network.forge(octets.below(1 << 16) as usize, |packet| E::forge(packet, octets)),
+        10..13 => _ = network.run(network.now + MS * octets.below(1 << 8), |_| false),
+        _ => _ = network.run(network.now + Duration::from_micros(octets.below(1 << 13)), |_| false),
+    }
+}
