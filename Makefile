@@ -5,7 +5,7 @@
 # make wheel  a wheel in out/wheels, with the studies inside
 # make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
-# make bench  what a simulated packet costs; make profile: where that goes
+# make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths, and what an emulation holds (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
@@ -78,8 +78,9 @@ format: $(VENV)/.requirements
 	$(BIN)/ruff check --fix --quiet python tests studies scripts
 	$(BIN)/ruff format --quiet python tests studies scripts
 
+bench: SHELL := /bin/bash -o pipefail
 bench:
-	cargo bench --package acklab-lab --quiet
+	cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
 
 profile:
 	./scripts/profile.sh

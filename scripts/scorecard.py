@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
     findings = [finding for document in documents for finding in document.findings]
     revisions = ", ".join(dict.fromkeys(document.revision for document in documents)) or core.revision()
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    parts = [HEAD.format(summary=summary(findings), revision=revisions, date=date), _overview(documents)]
+    parts = [HEAD.format(summary=summary(findings), revision=revisions, date=date), _overview(documents), _sources(documents)]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
 
@@ -44,6 +44,18 @@ def _overview(documents: Sequence[Document]) -> str:
         link = f"[{document.title}](../studies/{document.name}/README.md)"
         lines.append(f"| {link} | {document.seeds} | {len(document.findings)} | {' | '.join(str(count) for count in counts)} |")
     return "\n".join(lines) + "\n"
+
+
+def _sources(documents: Sequence[Document]) -> str:
+    """The papers with their sections and figures, each with the study that holds it against ours."""
+    lines = [f"\n| paper and place | study | claims | {' | '.join(VERDICTS)} |", f"|---|---|---:|{'---:|' * len(VERDICTS)}"]
+    rows = []
+    for document in documents:
+        for source in dict.fromkeys(finding.source for finding in document.findings):
+            verdicts = [finding.verdict for finding in document.findings if finding.source == source]
+            counts = " | ".join(str(verdicts.count(verdict)) for verdict in VERDICTS)
+            rows.append(f"| {source.replace('|', '/')} | {document.title} | {len(verdicts)} | {counts} |")
+    return "\n".join([*lines, *sorted(rows)]) + "\n"
 
 
 def _study(document: Document) -> str:

@@ -181,6 +181,19 @@ def test_figures_draw_in_a_browser(tmp_path: Path):
     assert 'data-ground="' in dom
 
 
+@needs_a_browser
+def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
+    large = Figure(go.Figure(go.Scatter(x=list(range(20_000)), y=[2] * 20_000, name="unpacked </script>")), "many points")
+    document = replace(DOCUMENT, sections=(Section("Large", items=[large]),))
+    page = tmp_path / "report.html"
+    page.write_text(render([document]))
+    plain = len(large.figure.to_json())
+    assert page.stat().st_size < len(render([DOCUMENT])) + 0.6 * plain
+    dom = drawn_by_a_browser(page)
+    assert dom.count('class="main-svg"') >= 1
+    assert "19999" in dom
+
+
 def test_nodes_of_cells_are_told_apart_and_tables_without_rows_left_out(fake, scenario, tmp_path: Path):
     run = acklab.run(scenario)
     flows = run.flows.with_columns(mean_in_flight_l4=10.0)
@@ -300,6 +313,7 @@ def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_pat
     assert "1 of 2 reproduced, by revision `abc`" in page
     assert "| Flow: a <title> | 14 | 14.20 | 14.10 … 14.30 | Mbps | 3% | reproduced |" in page
     assert "* *another:* for a reason" in page
+    assert f"| {CLAIM.source} | {DOCUMENT.title} | 2 | 1 |" in page
     assert "because" not in page
 
 

@@ -1,5 +1,8 @@
 """From documents to one HTML file that holds everything it needs."""
 
+import base64
+import datetime
+import gzip
 import json
 import math
 from collections.abc import Sequence
@@ -16,6 +19,9 @@ from acklab.report.document import Document
 from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, summary
 
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
+
+_LARGE = 10_000
+"""Figures of more octets are compressed in the page. The browser unpacks them when they come into view."""
 
 
 def render(documents: Sequence[Document]) -> str:
@@ -35,6 +41,8 @@ def render(documents: Sequence[Document]) -> str:
         documents=views,
         findings=findings,
         summary=summary(findings),
+        revisions=list(dict.fromkeys(document.revision for document in documents if document.findings)),
+        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         counts={verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup((page / "script.js").read_text(encoding="utf-8")),
@@ -52,14 +60,21 @@ def _view(document: Document, index: int) -> dict[str, Any]:
         section["anchor"] = f"{view['anchor']}-{number}"
         for item in section["items"]:
             if item["kind"] == "figure":
+                data = json.dumps(item["figure"], separators=(",", ":"))
+                item["packed"] = len(data) > _LARGE
                 # "</" would end the script element that carries it.
-                item["data"] = Markup(json.dumps(item["figure"], separators=(",", ":")).replace("</", "<\\/"))
+                item["data"] = Markup(_packed(data) if item["packed"] else data.replace("</", "<\\/"))
                 item["height"] = int(item["figure"]["layout"].get("height", 400))
             else:
                 item["best"] = {tuple(cell) for cell in item["best"]}
                 # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
     return view
+
+
+def _packed(text: str) -> str:
+    """The text compressed and in letters: the same for the same text."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _markdown(text: str) -> Markup:

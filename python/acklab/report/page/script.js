@@ -39,8 +39,18 @@ function tell(plot, point) {
   command.textContent = point.customdata[place].replaceAll("<br>", " ");
 }
 
-function drawOne(plot) {
-  const figure = JSON.parse(plot.querySelector("script").textContent);
+// What a large figure shows is packed; see `_packed` in render.py.
+async function unpack(script) {
+  const octets = Uint8Array.from(atob(script.textContent), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([octets]).stream().pipeThrough(new DecompressionStream("gzip"));
+  script.textContent = await new Response(plain).text();
+  delete script.dataset.packed;
+}
+
+async function drawOne(plot) {
+  const script = plot.querySelector("script");
+  if ("packed" in script.dataset) await (script.unpacking ??= unpack(script));
+  const figure = JSON.parse(script.textContent);
   if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
     plot.style.width = "900px";
   }
@@ -59,6 +69,10 @@ function draw() {
     for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); drawOne(entry.target); }
   }, { rootMargin: "1200px" });
   plots.forEach((plot) => seen.observe(plot));
+  // Printing cannot wait, so all are unpacked before.
+  addEventListener("load", async () => {
+    for (const script of document.querySelectorAll("script[data-packed]")) await (script.unpacking ??= unpack(script));
+  });
   addEventListener("beforeprint", () => plots.filter((plot) => !plot.classList.contains("js-plotly-plot")).forEach(drawOne));
 }
 

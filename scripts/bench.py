@@ -1,0 +1,85 @@
+"""Keeps the table of `make bench`, and puts its numbers where the documentation tells them: cargo bench … | scripts/bench.py.
+
+The table is copied to standard output and kept in docs/bench.json. Without standard input, only the documentation is rewritten.
+"""
+
+import datetime
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path("docs") / "bench.json"
+NAME = 48
+"""Characters of the first column, as `crates/lab/benches/cost.rs` prints it."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def rows(table: str) -> list[dict[str, Any]]:
+    """The rows of the table that `cargo bench` prints. A scenario that failed has none."""
+    found = []
+    for line in table.splitlines():
+        values = re.fullmatch(
+            r"\s*([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+(?:(\d+) x|([\d.]+) of stock)?\s*([\d.]+)", line[NAME:]
+        )
+        if values is None:
+            continue
+        hop, wake, packets, cpu, ns3, stock, peak = (None if value is None else float(value) for value in values.groups())
+        found.append(
+            {
+                "scenario": line[:NAME].strip(),
+                "nanoseconds_per_hop": hop,
+                "nanoseconds_per_wake": wake,
+                "million_packets_per_second": packets,
+                "cpu_seconds_per_simulated_second": cpu,
+                "times_of_ns3": ns3,
+                "share_of_stock": stock,
+                "peak_megabytes": peak,
+            }
+        )
+    return found
+
+
+def sentences(measured: Rows) -> dict[str, str]:
+    """What the documentation says of the measurements, by file."""
+    ratios = {row["scenario"]: round(row["times_of_ns3"]) for row in measured if row["times_of_ns3"] is not None}
+    wired = [ratio for name, ratio in ratios.items() if not name.startswith("802.11")]
+    cells = [ratio for name, ratio in ratios.items() if name.startswith("802.11")]
+    peak = max(row["peak_megabytes"] for row in measured)
+    return {
+        "README.md": f"ns-3 takes {wired[0]} times the CPU time for one flow over links, {wired[-1]} times for a hundred, and {min(cells)} to "
+        f"{max(cells)} times for cells of Wi-Fi;\na run takes at most {peak:.0f} MB (`make bench`).",
+        "docs/decisions/medium.md": f"ns-3 takes {min(cells)} to {max(cells)} times the CPU time for the same exchange of frames "
+        "(`make bench`).",
+    }
+
+
+def put(root: Path, measured: Rows) -> None:
+    """Replaces the sentences in the documentation."""
+    for name, sentence in sentences(measured).items():
+        page = root / name
+        text, count = re.subn(r"ns-3 takes [^`]*\(`make bench`\)\.", sentence, page.read_text(encoding="utf-8"))
+        if count != 1:
+            sys.exit(f"error: {page}: found {count} sentences of the form `ns-3 takes … (`make bench`).`, expected one")
+        page.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Keeps a new table, if there is one, and rewrites the documentation."""
+    table = "" if sys.stdin.isatty() else sys.stdin.read()
+    print(table, end="")
+    data = ROOT / DATA
+    if measured := rows(table):
+        kept = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "rows": measured}
+        data.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    elif table:
+        sys.exit("error: found no row of a table, expected the output of `cargo bench --package acklab-lab`")
+    put(ROOT, json.loads(data.read_text(encoding="utf-8"))["rows"])
+
+
+if __name__ == "__main__":
+    main()
