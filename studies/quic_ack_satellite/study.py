@@ -6,6 +6,7 @@ from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult
+from acklab.sweeps.grid import Axes
 
 from . import drawing
 from .runs import ARM, ASKED, HEAD, POLICIES, STACKS, arms, downloads, gains, rows
@@ -56,7 +57,7 @@ def _settings(bench: Bench) -> Section:
 
 
 def _channels(bench: Bench) -> list[Section]:
-    axes = {
+    axes: Axes = {
         ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "channel": bench.variants(QUICK_CHANNELS if bench.quick else CHANNELS),
     }
@@ -98,7 +99,7 @@ def _commands(result: SweepResult) -> list[str]:
 
 
 def _queues(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
         ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "queue": bench.variants("queues.toml"),
     }
@@ -112,7 +113,7 @@ def _queues(bench: Bench) -> Section:
 
 
 def _sizes(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
         ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "size": bench.variants(SIZES),
         "channel": bench.variants(QUICK_CHANNELS if bench.quick else SHORT_CHANNELS),
@@ -131,7 +132,7 @@ def _sizes(bench: Bench) -> Section:
 
 
 def _paths(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
         ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "path": bench.variants(PATHS),
     }
@@ -160,14 +161,21 @@ def _slow_start(bench: Bench) -> Section:
         acked = result.flows["flow_completion_time_l4"][0]
         left = ends.row(0, named=True)
         table.append(
-            [stack, policy, f"{left['time']:.2f}", f"{point['cwnd'].max():.0f}", f"{left['ssthresh']:.0f}", f"{acked:.2f}"]
+            [
+                stack,
+                policy,
+                f"{left['time']:.2f}",
+                f"{float(point['cwnd'].to_numpy().max()):.0f}",
+                f"{left['ssthresh']:.0f}",
+                f"{acked:.2f}",
+            ]
         )
         commands.append(result.provenance.command)
     return Section(
         "Slow start",
         "Over the pipe, the run as written: when the first slow start ends, the largest window and the threshold that it leaves, in packets, and when the download is complete. "
         "BBR has no slow start, and quinn's own controllers do not tell theirs.",
-        items=[Table(["stack", "policy", "ends [s]", "largest window", "threshold", "complete [s]"], table, "10 MB", commands, numeric_from=2)],
+        items=[Table(["stack", "policy", "ends [s]", "largest window", "threshold", "complete [s]"], table, "10 MB", commands=commands, numeric_from=2)],
     )  # fmt: skip
 
 
