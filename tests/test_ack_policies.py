@@ -17,6 +17,7 @@ def module(monkeypatch):
     for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):
         monkeypatch.setattr(module, name, ["newreno"])
     monkeypatch.setattr(module, "QUICK_POLICIES", "policies.toml:delayed,L = 16")
+    monkeypatch.setattr(module, "CONTROLLERS_OF_QUIC", ["cubic"])
     monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
     return module
 
@@ -24,9 +25,10 @@ def module(monkeypatch):
 def test_a_share_of_the_study(module, tmp_path):
     bench = Bench(find("ack_policies"), tmp_path, quick=True, quiet=True)
     sections = module.sections(bench)
-    assert [section.title for section in sections][1:4] == [
+    assert [section.title for section in sections][1:5] == [
         "Goodput",
         "Where it gains, where it hurts, and why",
+        "QUIC",
         "Time to completion",
     ]
     drawn = [item for section in sections for item in section.items if isinstance(item, Figure)]
@@ -43,3 +45,6 @@ def test_every_variant_is_a_scenario():
     for file in ("paths.toml", "policies.toml", "senders.toml", "sizes.toml"):
         for variant in bench.variants(file).chosen.values():
             bench.source("path.toml").load(list(variant.set))
+    quic = bench.sets(["endpoint.toml"])
+    for variant in bench.variants("quic.toml").chosen.values():
+        bench.source("path.toml").load([*quic, *variant.set])

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.fixture
 def module(monkeypatch):
     module = study_code("quic_ack_satellite")
-    monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP")
+    monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP,quinn")
     monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,64 kbps")
     monkeypatch.setattr(module, "SIZES", "sizes.toml:100 kB")
     monkeypatch.setattr(module, "PATHS", "paths.toml:vdsl")
@@ -26,6 +26,7 @@ def test_a_share_of_the_study(module, tmp_path):
         "Channels, stacks and policies",
         "Ten megabytes",
         "In numbers",
+        "Slow start",
         "The queue at the gateway",
         "Short downloads",
         "Other asymmetric paths",
@@ -36,6 +37,7 @@ def test_a_share_of_the_study(module, tmp_path):
     # At 64 kbps an ACK for two packets does not fit.
     ratios = {(cell, stack): value for cell, stack, value in zip(*_cells(figures[0]), strict=True)}
     assert ratios["64 kbps", "NewReno"] > 1.2
+    assert ratios["64 kbps", "quinn"] > 1.2
     assert abs(ratios["pipe", "NewReno"] - 1) < 0.1
 
 
@@ -52,8 +54,10 @@ def _cells(figure):
     return columns, lines, ratios
 
 
-def test_every_variant_is_a_scenario():
+def test_every_variant_is_a_scenario(module):
     bench = Bench(find("quic_ack_satellite"), find("quic_ack_satellite").folder)
-    for file in ("channels.toml", "paths.toml", "policies.toml", "queues.toml", "sizes.toml", "stacks.toml"):
+    for file in ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"):
         for variant in bench.variants(file).chosen.values():
             bench.source("path.toml").load(list(variant.set))
+    for sets in module.arms(bench, "stacks.toml").values():
+        bench.source("path.toml").load(sets)

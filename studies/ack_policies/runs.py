@@ -1,6 +1,6 @@
 """What a cell of the heat maps is made of: a ratio to the baseline, and all that was measured beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
 from typing import Any
 
@@ -13,6 +13,7 @@ from acklab.statistics import ratios
 from acklab.sweeps import SweepResult
 
 BASELINE = {"policy": "delayed"}
+BASELINE_OF_QUIC = {"policy": "every 2"}
 
 EVIDENCE = (
     "mean_throughput_l7",
@@ -29,12 +30,12 @@ EVIDENCE = (
 """What a cell is judged by: the mean over seeds of each, beside that of the baseline."""
 
 
-def without_baseline(cells: pl.DataFrame) -> pl.DataFrame:
+def without_baseline(cells: pl.DataFrame, baseline: Mapping[str, str] = BASELINE) -> pl.DataFrame:
     """Cells without those of the baseline, which are 1."""
-    return cells.filter(*(pl.col(name) != held for name, held in BASELINE.items()))
+    return cells.filter(*(pl.col(name) != held for name, held in baseline.items()))
 
 
-def cells_of(result: SweepResult, by: list[str], value: str) -> pl.DataFrame:
+def cells_of(result: SweepResult, by: list[str], value: str, baseline: Mapping[str, str] = BASELINE) -> pl.DataFrame:
     """The ratio of each cell to its baseline, with its interval, what else was measured there, and the command that repeats it."""
     timer = result.table("acks").filter(pl.col("reason") == "timer").select("point", "flow", timer="count")
     flows = result.flows.join(timer, on=["point", "flow"], how="left", maintain_order="left").with_columns(
@@ -50,12 +51,12 @@ def cells_of(result: SweepResult, by: list[str], value: str) -> pl.DataFrame:
     means = flows.group_by(by, maintain_order=True).agg(
         pl.col("point").first(), pl.col(*EVIDENCE, "flow_completion_time_l4").cast(pl.Float64).mean()
     )
-    below = means.filter(*(pl.col(name) == held for name, held in BASELINE.items()))
-    others = [name for name in by if name not in BASELINE]
+    below = means.filter(*(pl.col(name) == held for name, held in baseline.items()))
+    others = [name for name in by if name not in baseline]
     measured = [*EVIDENCE, "flow_completion_time_l4"]
     below = below.select(*others, *(pl.col(name).alias(f"{name}_below") for name in measured))
     cells = (
-        ratios(flows, by, value, BASELINE).join(means, on=by, maintain_order="left").join(below, on=others, maintain_order="left")
+        ratios(flows, by, value, baseline).join(means, on=by, maintain_order="left").join(below, on=others, maintain_order="left")
     )
     notes = [_note(cell) for cell in cells.to_dicts()]
     commands = [result.commands[point] for point in cells["point"]]
@@ -82,10 +83,12 @@ def _note(cell: dict[str, Any]) -> str:
     return "<br>".join(lines)
 
 
-def tally(cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_better: bool = False) -> Table:
+def tally(
+    cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_better: bool = False, baseline: Mapping[str, str] = BASELINE
+) -> Table:
     """For each value of the columns `by`, over all the rest: the geometric mean of the ratios, cells decided either way, and the worst."""
     rows = []
-    for key, group in without_baseline(cells).group_by(by, maintain_order=True):
+    for key, group in without_baseline(cells, baseline).group_by(by, maintain_order=True):
         known = [cell for cell in group.to_dicts() if cell["mean"] is not None]
         if not known:
             continue

@@ -11,7 +11,7 @@ from acklab.sweeps import SweepResult, Variants
 from acklab.sweeps.grid import Axes
 
 from .reasons import why
-from .runs import across, cells_of, tally, without_baseline
+from .runs import BASELINE_OF_QUIC, across, cells_of, tally, without_baseline
 
 SCENARIO = "path.toml"
 COMMAND = "acklab study ack_policies"
@@ -22,9 +22,12 @@ TRANSFERS = "sizes.toml:100 kB,1 MB,10 MB"
 SENDERS_ON = "paths.toml:short,geo,vdsl,default"
 SENDERS_SEND = "sizes.toml:1 MB,greedy"
 
+CONTROLLERS_OF_QUIC = ["newreno", "cubic"]
+
 # With --quick: one path of each kind, and policies from often to seldom.
 QUICK_PATHS = "paths.toml:short,geo,vdsl,default,nepal"
 QUICK_POLICIES = "policies.toml:per-packet,delayed,L = 16,tack"
+QUICK_QUIC = "quic.toml:every 2,every 10,chrome"
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -37,6 +40,7 @@ def sections(bench: Bench) -> list[Section]:
         _setting(bench, paths, policies),
         _goodput(greedy, cells),
         why(cells),
+        _quic(bench, paths),
         _transfers(bench, paths, policies),
         _senders(bench, policies),
     ]
@@ -110,6 +114,41 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
             ),
             tally(cells, ["congestion"], "Goodput by controller, over all paths and policies but the baseline"),
             tally(cells, ["policy"], "Goodput by policy, over all paths and controllers"),
+        ],
+    )  # fmt: skip
+
+
+def _quic(bench: Bench, paths: Variants) -> Section:
+    policies = bench.variants(QUICK_QUIC if bench.quick else "quic.toml")
+    axes: Axes = {"policy": policies, "flow.0.congestion": CONTROLLERS_OF_QUIC, "path": paths}
+    result = bench.sweep(SCENARIO, "quic", axes, set=bench.sets(["endpoint.toml"]))
+    by = ["congestion", "path", "policy"]
+    goodput = cells_of(result, by, "mean_throughput_l7", BASELINE_OF_QUIC)
+    acks = cells_of(result, by, "acks_per_packet", BASELINE_OF_QUIC)
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    commands = [COMMAND, result.rerun]
+    listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
+    return Section(
+        "QUIC",
+        "The rules of QUIC by QUIC itself, against an ACK for every second packet. What Chrome, Firefox, picoquic or quicly would do here are the rows of that name; msquic and quinn do as the baseline does.",
+        items=[
+            Table(["policy", "an ACK", "source"], listed, "Policies of QUIC", numeric_from=3),
+            Figure(
+                figures.ratio_map(
+                    without_baseline(goodput, BASELINE_OF_QUIC), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"
+                ),
+                f"Goodput of a greedy sender over that with an ACK for every second packet: {of}",
+                commands,
+            ),
+            Figure(
+                figures.ratio_map(
+                    without_baseline(acks, BASELINE_OF_QUIC), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True,
+                    most=10.0, notes="note",
+                ),
+                f"Load of the return path: {of}",
+                commands,
+            ),
+            tally(goodput, ["policy"], "Goodput by policy, over all paths and controllers", baseline=BASELINE_OF_QUIC),
         ],
     )  # fmt: skip
 

@@ -5,19 +5,36 @@ from collections.abc import Sequence
 import polars as pl
 
 from acklab.statistics import Interval, intervals, ratios
+from acklab.studies import Bench
 from acklab.sweeps import SweepResult
 
-POLICY = "policy"
+STACKS = "stacks.toml"
+POLICIES, ASKED = "policies.toml", "asked.toml"
+ASKING = ("quinn",)
+"""Stacks whose receiver does what the sender asks for."""
+POLICY, STACK, ARM = "policy", "stack", "arm"
 BASELINE = {POLICY: "every 2"}
 THINNED = "every 10"
 
 
+def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
+    """What to set for each stack under each policy. A stack replaces the flow, so it is laid first and the policy over it."""
+    return {
+        f"{stack}: {policy}": [*variant.set, *laid.set]
+        for stack, variant in bench.variants(stacks).chosen.items()
+        for policy, laid in bench.variants(ASKED if stack in ASKING else POLICIES).chosen.items()
+    }
+
+
 def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
-    """One row a download: columns `by`, `seed`, and what was measured. ACKs are those that the terminal sent over the satellite."""
+    """One row a download: columns `by`, the stack and its policy, `seed`, and what was measured. ACKs are those that the terminal sent over the satellite."""
+    by = [*by, STACK, POLICY]
+    of_arm = pl.col(ARM).str.split(": ")
     back = result.links.filter(pl.col("link") == "geo_reverse").select(
         "point", "total_bytes_out_l2", "mean_qdisc_delay_l2", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1"
     )  # fmt: skip
-    flows = result.flows.join(back, on="point", maintain_order="left")
+    over = result.links.filter(pl.col("link") == "geo_forward").select("point", forward="total_bytes_out_l2")
+    flows = result.flows.join(back, on="point", maintain_order="left").join(over, on="point", maintain_order="left")
     is_complete = pl.col("total_delivered_bytes_l7") >= pl.col("traffic_model").str.extract(r"bytes=(\d+)").cast(pl.Int64)
     return flows.with_columns(
         # A download that the end of the run cut short has no time of completion.
@@ -26,7 +43,10 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
         acks=pl.col("total_acks_sent_l4"),
         return_kbps=pl.col("total_bytes_out_l2") * 8 / 1000 / pl.col("flow_completion_time_l4"),
         waited=pl.col("mean_qdisc_delay_l2"),
-    ).select("point", *by, "seed", "flow", "seconds", "throughput", "acks", "return_kbps", "waited", "mean_srtt_l4",
+        beyond=100 * (pl.col("forward") / pl.col("total_delivered_bytes_l7") - 1),
+        stack=of_arm.list.first(),
+        policy=of_arm.list.last(),
+    ).select("point", *by, "seed", "flow", "seconds", "throughput", "acks", "return_kbps", "waited", "beyond", "mean_srtt_l4",
              "total_retransmissions_l4", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1")  # fmt: skip
 
 
@@ -57,9 +77,9 @@ def _means(found: pl.DataFrame, name: str) -> str:
     return " / ".join(f"{row['mean']:.0f}" for row in intervals(found, [POLICY], name).to_dicts())
 
 
-MEANS = ("mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4")
+MEANS = ("mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4", "beyond")
 
 HEAD = [
     "throughput, 2", "throughput, 10", "time, 2", "time, 10", "sRTT, 2 / 10", "ACKs, 2 / 10", "return [kbps], 2 / 10", "ACKs wait [ms], 2 / 10",
-    "sent again, 2 / 10",
+    "sent again, 2 / 10", "beyond the data [%], 2 / 10",
 ]  # fmt: skip

@@ -1,54 +1,68 @@
 """Figures and tables of the study: where an ACK for ten packets is worth more than an ACK for two."""
 
+import polars as pl
+
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult
+from acklab.sweeps.grid import Axes
 
 from . import drawing
-from .runs import HEAD, POLICY, downloads, gains, rows
+from .runs import ARM, ASKED, HEAD, POLICIES, STACKS, arms, downloads, gains, rows
 
 SCENARIO = "path.toml"
 COMMAND = "acklab study quic_ack_satellite"
-POLICIES = "policies.toml"
-STACKS = "stacks.toml"
 CHANNELS = "channels.toml"
 SIZES = "sizes.toml"
 PATHS = "paths.toml"
-QUICK_STACKS = "stacks.toml:TCP,NewReno"
+QUICK_STACKS = "stacks.toml:TCP,NewReno,QUIC"
 QUICK_CHANNELS = "channels.toml:pipe,96 kbps,volume"
 SHORT_CHANNELS = "channels.toml:pipe,64 kbps + volume,volume"
-SHOWN = ["channels.toml:96 kbps", "stacks.toml:NewReno"]
+SHOWN = {"channel": "96 kbps", "stack": "quicly"}
 """The download that is drawn packet by packet."""
 
 OF_TABLE = (
     "Throughput in Mbps and time in s with intervals of 95 %, the rest as means, each for an ACK for two and for ten packets: smoothed RTT in ms, "
-    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, and packets sent again. "
+    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, packets sent again, and octets over the forward link beyond those "
+    "of the download: headers, the handshake, TLS where it is QUIC, and what came twice. "
     "Behind a proxy, RTT and packets sent again are those of the connection between server and proxy."
 )
 
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
-    return [_settings(bench), *_channels(bench), _queues(bench), _sizes(bench), _paths(bench), _packets(bench)]
+    return [
+        _settings(bench),
+        *_channels(bench),
+        _slow_start(bench),
+        _queues(bench),
+        _sizes(bench),
+        _paths(bench),
+        _packets(bench),
+    ]
 
 
 def _settings(bench: Bench) -> Section:
     tables = []
-    for file, caption in ((CHANNELS, "Return channels"), (STACKS, "Stacks"), (POLICIES, "Policies")):
+    for file, caption in (
+        (CHANNELS, "Return channels"),
+        (STACKS, "Stacks"),
+        (POLICIES, "Policies"),
+        (ASKED, "Policies of quinn-proto"),
+    ):
         listed = [[name, variant.title, variant.source] for name, variant in bench.variants(file).chosen.items()]
         tables.append(Table(["", "", "source"], listed, caption, numeric_from=3))
     return Section("Channels, stacks and policies", items=tables)
 
 
 def _channels(bench: Bench) -> list[Section]:
-    axes = {
+    axes: Axes = {
+        ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "channel": bench.variants(QUICK_CHANNELS if bench.quick else CHANNELS),
-        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
-        POLICY: bench.variants(POLICIES),
     }
     result = bench.sweep(SCENARIO, "channels", axes)
-    found = downloads(result, ["channel", "stack", POLICY])
+    found = downloads(result, ["channel"])
     again = [COMMAND, result.rerun]
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
     cells = gains(found, ["channel", "stack"], "throughput", _commands(result))
@@ -85,13 +99,12 @@ def _commands(result: SweepResult) -> list[str]:
 
 
 def _queues(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
+        ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "queue": bench.variants("queues.toml"),
-        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
-        POLICY: bench.variants(POLICIES),
     }
     result = bench.sweep(SCENARIO, "queues", axes)
-    found = downloads(result, ["queue", "stack", POLICY])
+    found = downloads(result, ["queue"])
     return Section(
         "The queue at the gateway",
         "Over the pipe, where the return channel plays no part: an ACK for ten packets lets ten packets go at once, and a shallow queue has to take them. " + OF_TABLE,
@@ -100,14 +113,13 @@ def _queues(bench: Bench) -> Section:
 
 
 def _sizes(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
+        ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "size": bench.variants(SIZES),
         "channel": bench.variants(QUICK_CHANNELS if bench.quick else SHORT_CHANNELS),
-        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
-        POLICY: bench.variants(POLICIES),
     }
     result = bench.sweep(SCENARIO, "sizes", axes)
-    found = downloads(result, ["size", "channel", "stack", POLICY])
+    found = downloads(result, ["size", "channel"])
     parts = found.group_by(["size"], maintain_order=True)
     return Section(
         "Short downloads",
@@ -120,13 +132,12 @@ def _sizes(bench: Bench) -> Section:
 
 
 def _paths(bench: Bench) -> Section:
-    axes = {
+    axes: Axes = {
+        ARM: arms(bench, QUICK_STACKS if bench.quick else STACKS),
         "path": bench.variants(PATHS),
-        "stack": bench.variants(QUICK_STACKS if bench.quick else STACKS),
-        POLICY: bench.variants(POLICIES),
     }
     result = bench.sweep(SCENARIO, "paths", axes)
-    found = downloads(result, ["path", "stack", POLICY])
+    found = downloads(result, ["path"])
     titles = [[name, path.title, path.source] for name, path in bench.variants(PATHS).chosen.items()]
     return Section(
         "Other asymmetric paths",
@@ -138,15 +149,45 @@ def _paths(bench: Bench) -> Section:
     )
 
 
+def _slow_start(bench: Bench) -> Section:
+    table, commands = [], []
+    for arm, sets in arms(bench, QUICK_STACKS if bench.quick else STACKS).items():
+        result = bench.run(SCENARIO, set=[*sets, *bench.sets(["channels.toml:pipe"])], series=["operating_point"])
+        point = result.table("operating_point")
+        ends = point.filter(pl.col("ssthresh").is_not_null())
+        stack, policy = arm.split(": ")
+        if ends.is_empty():
+            continue
+        acked = result.flows["flow_completion_time_l4"][0]
+        left = ends.row(0, named=True)
+        table.append(
+            [
+                stack,
+                policy,
+                f"{left['time']:.2f}",
+                f"{float(point['cwnd'].to_numpy().max()):.0f}",
+                f"{left['ssthresh']:.0f}",
+                f"{acked:.2f}",
+            ]
+        )
+        commands.append(result.provenance.command)
+    return Section(
+        "Slow start",
+        "Over the pipe, the run as written: when the first slow start ends, the largest window and the threshold that it leaves, in packets, and when the download is complete. "
+        "BBR has no slow start, and quinn's own controllers do not tell theirs.",
+        items=[Table(["stack", "policy", "ends [s]", "largest window", "threshold", "complete [s]"], table, "10 MB", commands=commands, numeric_from=2)],
+    )  # fmt: skip
+
+
 def _packets(bench: Bench) -> Section:
     shown, commands = {}, []
-    for policy in bench.variants(POLICIES).chosen:
-        sets = [*bench.sets([*SHOWN, f"{POLICIES}:{policy}"])]
-        result = bench.run(SCENARIO, set=sets, series=["packets"])
-        shown[policy] = result
+    for arm, sets in arms(bench, f"{STACKS}:{SHOWN['stack']}").items():
+        changes = [*sets, *bench.sets([f"{CHANNELS}:{SHOWN['channel']}"])]
+        result = bench.run(SCENARIO, set=changes, series=["packets"])
+        shown[arm] = result
         commands.append(result.provenance.command)
     return Section(
         "Packet by packet",
         "As on the slides: the number of each packet over time, at both ends.",
-        items=[Figure(drawing.packet_numbers(shown), "10 MB, " + ", ".join(name.split(":")[1] for name in SHOWN), commands)],
+        items=[Figure(drawing.packet_numbers(shown), f"10 MB by QUIC, {SHOWN['channel']} for ACKs", commands)],
     )

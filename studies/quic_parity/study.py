@@ -56,7 +56,7 @@ def sections(bench: Bench) -> list[Section]:
                     ["path", "an ACK for", *(head for head, _ in MEASURED.values())],
                     _rows(part, ["path", "every"]),
                     str(controller),
-                    commands,
+                    commands=commands,
                     numeric_from=2,
                 )
                 for (controller,), part in shelf.group_by(["controller"], maintain_order=True)
@@ -72,7 +72,7 @@ def sections(bench: Bench) -> list[Section]:
 
 def _rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
     """For each combination of `by` the means of ours, and their ratios to those of quinn-proto."""
-    cells = {}
+    cells: dict[tuple[object, ...], list[str]] = {}
     for name, (_, decimals) in MEASURED.items():
         own = intervals(found.filter(pl.col("side") == OURS), list(by), name)
         ratio = ratios(found, [*by, "side"], name, {"side": THEIRS}).filter(pl.col("side") == OURS)
@@ -85,10 +85,10 @@ def _rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
 def _own(found: pl.DataFrame, commands: Sequence[str]) -> Table:
     by = ["path", "controller", "every"]
     theirs = found.filter(pl.col("side") != OURS)
-    columns = {}
+    columns: dict[tuple[object, ...], list[str]] = {}
     for name in ("seconds", "acks"):
         cells = ratios(theirs, [*by, "side"], name, {"side": THEIR_OWN}).filter(pl.col("side") == THEIRS)
         for cell in cells.to_dicts():
             columns.setdefault(tuple(cell[axis] for axis in by), []).append(Interval.of_row(cell).text(3))
     rows = [[*map(str, key), *texts] for key, texts in columns.items()]
-    return Table([*by[:2], "an ACK for", "time", "ACKs"], rows, "Ratios", commands, numeric_from=2)
+    return Table([*by[:2], "an ACK for", "time", "ACKs"], rows, "Ratios", commands=commands, numeric_from=2)

@@ -2,8 +2,9 @@
 //!
 //! The drafts of QUIC let a receiver go on with immediate ACKs behind a packet that came out of order, and wanted it to return to its
 //! ordinary rule within 1/8 of a round trip unless more came out of order (draft-ietf-quic-recovery-17 to -21, "Generating
-//! Acknowledgements"; draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). RFC 9000 leaves it out. Custura, Jones
-//! and Fairhurst list it as QUIC's default (IETF 106, PANRG).
+//! Acknowledgements"; draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). The rule came with pull request 2025
+//! of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and went with 3361 ("Only send one immediate ACK", January 2020), so
+//! RFC 9000 leaves it out. Custura, Jones and Fairhurst list it as QUIC's default (IETF 106, PANRG).
 //!
 //! Between gaps the rule is that of [`quic`](super::quic): every so many packets, or after a delay. The round trip is the shortest that
 //! this end knows; without one, only the packet out of order itself is acknowledged at once.

@@ -1,7 +1,7 @@
 //! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`, `picoquic_compute_ack_gap` and
 //! `picoquic_compute_ack_delay_max`).
 //!
-//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which
+//! The most packets an ACK are those for Reno; other controllers get up to 64 there. The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which
 //! a receiver without data of its own to acknowledge does not show.
 
 use super::{Path, Request};
@@ -16,7 +16,9 @@ const MOST_DELAY: Duration = Duration::from_millis(10);
 /// `PICOQUIC_BANDWIDTH_MEDIUM`, in octets a second: 16 Mbps.
 const MEDIUM_RATE: u64 = 2_000_000;
 /// `PICOQUIC_TARGET_RENO_RTT`.
-const RENO_RTT: Duration = Duration::from_millis(70);
+const RENO_RTT: Duration = Duration::from_millis(100);
+/// `PICOQUIC_ACK_DELAY_MIN`: an ACK is not worth more than four a millisecond, so on shorter paths the window counts as larger.
+const LEAST_DELAY: Duration = Duration::from_millis(1);
 /// The most packets an ACK, for Reno.
 const MOST_PACKETS: u64 = 32;
 
@@ -30,6 +32,7 @@ impl Picoquic {
     pub(super) fn request(self, path: &Path) -> Request {
         // A window in slow start is half as large as it will be.
         let packets = if path.in_slow_start { path.packets() / 2 } else { path.packets() };
+        let packets = packets * times_larger(path.min_rtt);
         let least = match path.rate {
             Some(rate) if rate > MEDIUM_RATE && path.min_rtt > RENO_RTT => 10,
             Some(rate) if rate > MEDIUM_RATE => 4,
@@ -40,10 +43,29 @@ impl Picoquic {
     }
 }
 
+/// By how much the window of a path with less than four delays in its round trip counts as larger.
+fn times_larger(min_rtt: Duration) -> u64 {
+    let four = LEAST_DELAY * ACKS;
+    if min_rtt >= four {
+        1
+    } else if min_rtt > LEAST_DELAY {
+        four.as_nanos() / min_rtt.as_nanos()
+    } else {
+        ACKS
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::path;
     use super::*;
+
+    #[test]
+    fn the_window_of_a_short_path_counts_as_larger() {
+        let gap = |cwnd, rtt| Picoquic::default().request(&path(cwnd, rtt)).threshold + 1;
+        // A quarter of 30, of twice 30, of four times 30.
+        assert_eq!([gap(30, 4), gap(30, 2), gap(30, 1)], [8, 15, 30]);
+    }
 
     #[test]
     fn the_least_number_of_packets_depends_on_rate_and_round_trip() {

@@ -1,0 +1,89 @@
+"""Figures and tables of the study: when a receiver in a cell acknowledges, over QUIC and over TCP."""
+
+import polars as pl
+from polars import selectors
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, ratios
+from acklab.studies import Bench
+
+from .runs import AXES, BASELINE, summary
+
+SCENARIO = "cell.toml"
+COMMAND = "acklab study quic_ack_wifi"
+QUICK = {"generation": "cells.toml:802.11n", "stations": "stations.toml:1,5", "policy": "policies.toml:every 2,every 10"}
+FULL = {"generation": "cells.toml", "stations": "stations.toml", "stack": "stacks.toml", "policy": "policies.toml"}
+PANEL = "over"
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    files = {**FULL, **(QUICK if bench.quick else {})}
+    result = bench.sweep(SCENARIO, "cells", {axis: bench.variants(files[axis]) for axis in AXES})
+    found = summary(result)
+    listed = [
+        Table(
+            ["", "", "source"],
+            [[name, of.title, of.source] for name, of in bench.variants(files[axis]).chosen.items()],
+            axis,
+            numeric_from=3,
+        )
+        for axis in ("generation", "stack", "policy")
+    ]
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    maps = []
+    for value, title, is_cost, most in (
+        ("goodput", "goodput of all stations ÷ that with an ACK for 2", False, 1.25),
+        ("per_packet", "ACKs a packet ÷ those with an ACK for 2", True, 10.0),
+        ("air", "air of ACKs ÷ that with an ACK for 2", True, 4.0),
+    ):
+        cells = _cells(found, value, list(result.commands))
+        figure = figures.ratio_map(
+            cells, "stations", "policy", title, PANEL, less_is_better=is_cost, most=most, commands="command"
+        )
+        maps.append(Figure(figure, f"{title[0].upper()}{title[1:]}, by number of stations: {of}", [COMMAND, result.rerun]))
+    return [
+        Section("Cells, stacks and policies", items=listed),
+        Section("Against an ACK for every second packet", "Ratios are taken seed by seed, all downloads of a run together.", items=maps),
+        Section(
+            "In numbers",
+            "Goodput of all stations in Mbps; ACKs a data packet; PPDUs that the stations sent, which hold nothing but ACKs, their share of the air, and that of collisions; "
+            "packets let go at once by a run of ACKs; smoothed RTT in ms; packets sent again; Jain's index.",
+            items=[_numbers(part, str(cell), str(stack)) for (cell, stack), part in found.group_by(["generation", "stack"], maintain_order=True)],
+        ),
+    ]  # fmt: skip
+
+
+def _cells(found: pl.DataFrame, value: str, commands: list[str]) -> pl.DataFrame:
+    by = list(AXES)
+    cells = ratios(found, by, value, BASELINE).filter(pl.col("policy") != BASELINE["policy"])
+    first = found.group_by(by, maintain_order=True).agg(pl.col("point").first())
+    cells = cells.join(first, on=by, maintain_order="left").with_columns(
+        pl.concat_str("generation", "stack", separator=", ").alias(PANEL)
+    )
+    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+
+
+def _numbers(part: pl.DataFrame, cell: str, stack: str) -> Table:
+    by = ["stations", "policy"]
+    means = part.group_by(by, maintain_order=True).agg(selectors.numeric().mean())
+    goodputs = {(row["stations"], row["policy"]): row for row in intervals(part, by, "goodput").to_dicts()}
+    rows = [
+        [
+            str(mean["stations"]),
+            mean["policy"],
+            Interval.of_row(goodputs[mean["stations"], mean["policy"]]).text(1),
+            f"{mean['per_packet']:.3f}",
+            f"{mean['ppdus']:.0f}",
+            f"{mean['air']:.2f}",
+            f"{mean['collisions']:.2f}",
+            f"{mean['burst']:.1f}",
+            f"{mean['srtt']:.1f}",
+            f"{mean['again']:.0f}",
+            f"{mean['jain']:.3f}",
+        ]
+        for mean in means.to_dicts()
+    ]
+    head = ["stations", "policy", "goodput", "ACKs", "PPDUs", "air [%]", "collisions [%]", "burst", "sRTT", "sent again", "Jain"]
+    return Table(head, rows, f"{cell}, {stack}", commands=[COMMAND], numeric_from=2)

@@ -1,0 +1,89 @@
+"""Figures and tables of the study: slow start with an ACK for every packet, and without."""
+
+import polars as pl
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, ratios
+from acklab.studies import Bench
+
+SCENARIO = "path.toml"
+COMMAND = "acklab study quic_daass"
+AXES = ("path", "stack", "size", "policy")
+FILES = {"path": "paths.toml", "stack": "stacks.toml", "size": "sizes.toml", "policy": "policies.toml"}
+QUICK = {"path": "paths.toml:satellite", "size": "sizes.toml:100 kB,1 MB"}
+PAIRS = {"DAASS 2": "every 2", "DAASS 10": "every 10"}
+"""What each policy with DAASS is without."""
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    files = {**FILES, **(QUICK if bench.quick else {})}
+    # A stack replaces the flow, so the size is laid over it.
+    result = bench.sweep(SCENARIO, "downloads", {axis: bench.variants(files[axis]) for axis in AXES})
+    found = result.flows.select(
+        "point", *AXES, "seed", seconds="flow_completion_time_l4", acks=pl.col("total_acks_sent_l4").cast(pl.Float64), again="total_retransmissions_l4"
+    )  # fmt: skip
+    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    items = []
+    for value, title, most in (("seconds", "time to completion", 2.0), ("acks", "ACKs", 4.0)):
+        cells = _cells(found, value, list(result.commands))
+        figure = figures.ratio_map(
+            cells,
+            "where",
+            "stack",
+            f"{title}, with DAASS ÷ without",
+            "policy",
+            wrap=1,
+            less_is_better=True,
+            most=most,
+            commands="command",
+        )
+        items.append(
+            Figure(
+                figure,
+                f"{title[0].upper()}{title[1:]} with an ACK for every packet in slow start over that without: {of}",
+                [COMMAND, result.rerun],
+            )
+        )
+    listed = [
+        Table(
+            ["", "", "source"],
+            [[name, of.title, of.source] for name, of in bench.variants(files[axis]).chosen.items()],
+            axis,
+            numeric_from=3,
+        )
+        for axis in ("path", "stack", "policy")
+    ]
+    return [
+        Section("Paths, stacks and policies", items=listed),
+        Section("With DAASS and without", "Seed by seed, for ACKs of every second and of every tenth packet after slow start.", items=items),
+        Section(
+            "In numbers",
+            "Time to completion in s with its interval of 95 %, ACKs, and packets sent again.",
+            items=[_numbers(part.drop("path"), str(path)) for (path,), part in found.group_by(["path"], maintain_order=True)],
+        ),
+    ]  # fmt: skip
+
+
+def _cells(found: pl.DataFrame, value: str, commands: list[str]) -> pl.DataFrame:
+    by = list(AXES)
+    parts = []
+    for policy, without in PAIRS.items():
+        pair = found.filter(pl.col("policy").is_in([policy, without]))
+        cells = ratios(pair, by, value, {"policy": without}).filter(pl.col("policy") == policy)
+        first = pair.group_by(by, maintain_order=True).agg(pl.col("point").first())
+        parts.append(cells.join(first, on=by, maintain_order="left"))
+    cells = pl.concat(parts).with_columns(where=pl.concat_str("path", "size", separator=", "))
+    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+
+
+def _numbers(part: pl.DataFrame, path: str) -> Table:
+    by = ["size", "stack", "policy"]
+    means = part.group_by(by, maintain_order=True).agg(pl.col("acks", "again").mean())
+    times = {tuple(row[axis] for axis in by): row for row in intervals(part, by, "seconds").to_dicts()}
+    rows = []
+    for mean in means.to_dicts():
+        key = tuple(mean[axis] for axis in by)
+        rows.append([*key, Interval.of_row(times[key]).text(3), f"{mean['acks']:.0f}", f"{mean['again']:.0f}"])
+    return Table([*by, "time [s]", "ACKs", "sent again"], rows, path, commands=[COMMAND], numeric_from=3)
