@@ -69,14 +69,14 @@ lint: $(VENV)/.requirements $(VENV)/.requirements-docs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/python scripts/layers.py
-	$(BIN)/ruff format --check python tests studies scripts
-	$(BIN)/ruff check python tests studies scripts
+	$(BIN)/ruff format --check python tests studies scripts validation
+	$(BIN)/ruff check python tests studies scripts validation
 	$(BIN)/mypy
 
 format: $(VENV)/.requirements
 	cargo fmt --all
-	$(BIN)/ruff check --fix --quiet python tests studies scripts
-	$(BIN)/ruff format --quiet python tests studies scripts
+	$(BIN)/ruff check --fix --quiet python tests studies scripts validation
+	$(BIN)/ruff format --quiet python tests studies scripts validation
 
 bench: SHELL := /bin/bash -o pipefail
 bench:

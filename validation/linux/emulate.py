@@ -1,4 +1,4 @@
-"""Measure the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
+"""Measures the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
 
     python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno] [--seconds 15] [--delay 7.5] [--out PREFIX]
     python3.11 emulate.py --mark-above 10 --set tcp_ecn=1 [--congestion reno]
@@ -28,6 +28,9 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
 MS = 1_000_000
@@ -48,23 +51,24 @@ libc = ctypes.CDLL(None, use_errno=True)
 class Plain:
     """Propagation only."""
 
-    def offer(self, now, packet):
+    def offer(self, now: int, packet: bytearray) -> int | None:
+        """It leaves at once."""
         return now
-
-    def due(self):
-        return None
 
 
 class Serialised:
-    """A FIFO in front of a server, worked out on arrival: whoever starts later than now is waiting. A packet that finds more than
-    `mark_above` waiting is marked CE if it is ECN-capable."""
+    """A FIFO in front of a server, worked out on arrival: a packet whose service begins later than now is waiting.
 
-    def __init__(self, bits_per_second, limit, mark_above=None):
+    A packet that finds more than `mark_above` waiting is marked CE if it is ECN-capable.
+    """
+
+    def __init__(self, bits_per_second: int, limit: int, mark_above: int | None = None) -> None:
         self.bits_per_second, self.limit, self.mark_above = bits_per_second, limit, mark_above
-        self.starts, self.marked = deque(), 0
+        self.starts: deque[int] = deque()
+        self.marked = 0
         self.free_at = 0
 
-    def offer(self, now, packet):
+    def offer(self, now: int, packet: bytearray) -> int | None:
         """When its last bit leaves, or None: dropped."""
         while self.starts and self.starts[0] <= now:
             self.starts.popleft()
@@ -80,7 +84,7 @@ class Serialised:
         return self.free_at
 
 
-def mark(packet):
+def mark(packet: bytearray) -> None:
     """Sets CE in an IPv4 header, and its checksum (RFC 1071)."""
     packet[1] |= CE
     packet[10:12] = bytes(2)
@@ -93,11 +97,12 @@ def mark(packet):
 class Gate:
     """At each multiple of `interval`, at most `quota` of those that wait."""
 
-    def __init__(self, interval, quota):
+    def __init__(self, interval: int, quota: int) -> None:
         self.interval, self.quota = interval, quota
         self.slot, self.used = 0, 0
 
-    def offer(self, now, packet):
+    def offer(self, now: int, packet: bytearray) -> int | None:
+        """When it passes."""
         slot = max(-(-now // self.interval) * self.interval, self.slot)
         if slot == self.slot and self.used >= self.quota:
             slot += self.interval
@@ -106,7 +111,7 @@ class Gate:
         return slot
 
 
-def pure_ack(packet):
+def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
     """(acknowledgment number, has SACK) of a pure ACK, else None."""
     ip_length = (packet[0] & 15) * 4
     if packet[9] != 6:
@@ -124,6 +129,15 @@ def pure_ack(packet):
     return ack, False
 
 
+@dataclass
+class Waiting:
+    """A packet in the ACK filter; its acknowledgment if it is a pure ACK, and whether that repeats the one before."""
+
+    packet: bytearray
+    ack: tuple[int, bool] | None
+    duplicate: bool
+
+
 class AckFilter:
     """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
 
@@ -131,65 +145,76 @@ class AckFilter:
     "equal": those with the same number; "nothing": only the newest stays, whatever it says.
     """
 
-    def __init__(self, bits_per_second, keeps):
+    def __init__(self, bits_per_second: int, keeps: str) -> None:
         self.bits_per_second, self.keeps = bits_per_second, keeps
-        self.waiting = deque()  # [packet, its pure ACK, is it a duplicate of the one before]
+        self.waiting: deque[Waiting] = deque()
         self.free_at = 0
         self.filtered = 0
 
-    def offer(self, now, packet):
+    def offer(self, now: int, packet: bytearray) -> int | None:
+        """It waits, or takes the place of an older one. `take` says when it leaves."""
         newer, duplicate = pure_ack(packet), False
         if not self.waiting:
             self.free_at = max(self.free_at, now)
-        last = next((entry for entry in reversed(self.waiting) if entry[1]), None) if newer else None
-        if last:
-            older = last[1]
+        last = next((entry for entry in reversed(self.waiting) if entry.ack), None) if newer else None
+        if last and last.ack and newer:
+            older = last.ack
             duplicate = newer[0] == older[0]
             after = 0 < (newer[0] - older[0]) & 0xFFFFFFFF < 1 << 31
-            keep = not after or (self.keeps == "sack" and (older[1] or last[2]))
+            keep = not after or (self.keeps == "sack" and (older[1] or last.duplicate))
             if self.keeps == "nothing" or not keep:
-                last[0], last[1] = packet, newer
+                last.packet, last.ack = packet, newer
                 self.filtered += 1
                 return None
-        self.waiting.append([packet, newer, duplicate])
+        self.waiting.append(Waiting(packet, newer, duplicate))
         return None
 
-    def due(self):
+    def due(self) -> int | None:
         """When the head's service begins."""
         return self.free_at if self.waiting else None
 
-    def take(self):
-        packet = self.waiting.popleft()[0]
+    def take(self) -> tuple[int, bytearray]:
+        """The head, and when its last bit leaves."""
+        packet = self.waiting.popleft().packet
         self.free_at += len(packet) * 8 * 1_000_000_000 // self.bits_per_second
         return self.free_at, packet
+
+
+Reverse = Plain | Gate | AckFilter | Serialised
+Seen = list[tuple[int, bytes, int]]
+"""Packets at a TUN device: when, their first octets, their length."""
+Parsed = tuple[bool, int, int, int]
 
 
 class Emulator:
     """Carries packets between two TUN devices until it is told to stop."""
 
-    def __init__(self, tuns, forward, reverse, delay):
+    def __init__(self, tuns: list[int], forward: Serialised, reverse: Reverse, delay: int) -> None:
         self.tuns, self.delay = tuns, delay
         self.forward, self.reverse = forward, reverse
-        self.flying = []  # (deadline, number, side, packet)
+        self.flying: list[tuple[int, int, int, bytearray]] = []  # (deadline, number, side, packet)
         self.number = 0
-        self.lateness = []
-        self.drops = []
-        self.seen = ([], [])  # By side: (time, first octets, length).
+        self.lateness: list[int] = []
+        self.drops: list[tuple[int, bytes]] = []
+        self.seen: tuple[Seen, Seen] = ([], [])  # By side.
 
-    def note(self, side, now, packet):
+    def note(self, side: int, now: int, packet: bytearray) -> None:
+        """A packet passes the TUN device of this side."""
         self.seen[side].append((now, bytes(packet[:SNAP]), len(packet)))
 
-    def launch(self, left, side, packet):
+    def launch(self, left: int, side: int, packet: bytearray) -> None:
+        """A packet has left its queue at `left` and propagates to this side."""
         self.number += 1
         heapq.heappush(self.flying, (left + self.delay, self.number, side, packet))
 
-    def next_deadline(self):
+    def next_deadline(self) -> int | None:
+        """When something happens next."""
         times = [self.flying[0][0]] if self.flying else []
         if isinstance(self.reverse, AckFilter) and (start := self.reverse.due()) is not None:
             times.append(start)
         return min(times, default=None)
 
-    def advance(self, now):
+    def advance(self, now: int) -> None:
         """Everything whose time has come, in order."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
             if isinstance(self.reverse, AckFilter) and self.reverse.due() == deadline:
@@ -202,7 +227,8 @@ class Emulator:
             self.note(side, now, packet)
             self.lateness.append(now - deadline)
 
-    def arrive(self, side):
+    def arrive(self, side: int) -> None:
+        """Reads what this side has sent."""
         while True:
             try:
                 packet = bytearray(os.read(self.tuns[side], 65536))
@@ -219,7 +245,8 @@ class Emulator:
             elif side == 0:
                 self.drops.append((now, bytes(packet[:SNAP])))
 
-    def run(self, stop_fd):
+    def run(self, stop_fd: int) -> None:
+        """Carries packets until `stop_fd` is readable."""
         # select, not epoll: its timeout has microseconds.
         watched = [*self.tuns, stop_fd]
         while True:
@@ -237,23 +264,25 @@ class Emulator:
 # ---- Namespaces and ends ------------------------------------------------------------------------------------------------------
 
 
-def first_in_line(priority):
+def first_in_line(priority: int) -> None:
     """Real time, so that packets are not late on a busy machine. Nothing here spins."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
-def run_command(*words):
+def run_command(*words: str) -> None:
+    """Runs a command that must succeed."""
     subprocess.run(words, check=True)
 
 
-def enter_namespace(name):
+def enter_namespace(name: str) -> None:
+    """Moves this thread into a network namespace."""
     with open(f"/run/netns/{name}") as file:
         if libc.setns(file.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"setns {name}")
 
 
-def in_child(namespace, function, *arguments):
+def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> int:
     """Runs a function in a process of its own inside a namespace."""
     child = os.fork()
     if child:
@@ -271,7 +300,7 @@ def in_child(namespace, function, *arguments):
         os._exit(status)
 
 
-def open_tun(namespace, address, gso_max_segs):
+def open_tun(namespace: str, address: str, gso_max_segs: int) -> int:
     """A TUN device belongs to the namespace in which it is opened; the descriptor works from anywhere."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     enter_namespace(namespace)
@@ -289,13 +318,15 @@ def open_tun(namespace, address, gso_max_segs):
     return tun
 
 
-INFO_FIELDS = (
-    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu "
-    "rcv_ssthresh rtt rttvar ssthresh cwnd advmss reordering rcv_rtt rcv_space total_retrans"
-).split()
+INFO_FIELDS = [
+    "rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent", "last_ack_sent",
+    "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh", "rtt", "rttvar", "ssthresh", "cwnd", "advmss", "reordering",
+    "rcv_rtt", "rcv_space", "total_retrans",
+]  # fmt: skip
 
 
-def tcp_info(connection):
+def tcp_info(connection: socket.socket) -> dict[str, int]:
+    """The fields of TCP_INFO that are of interest."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 256)
     info = dict(zip(INFO_FIELDS, struct.unpack_from(f"{len(INFO_FIELDS)}I", raw, 8), strict=True))
     info["ca_state"], info["backoff"] = raw[1], raw[4]
@@ -303,9 +334,9 @@ def tcp_info(connection):
     return info
 
 
-def netstat():
-    """This namespace's counters."""
-    counters = {}
+def netstat() -> dict[str, int]:
+    """Counters of this namespace."""
+    counters: dict[str, int] = {}
     for path in ("/proc/net/netstat", "/proc/net/snmp"):
         with open(path) as file:
             lines = file.read().splitlines()
@@ -314,7 +345,7 @@ def netstat():
     return counters
 
 
-def send(options, report):
+def send(options: argparse.Namespace, report: int) -> None:
     """Writes as fast as it can until time is up, and looks at TCP_INFO every 2 ms."""
     connection = socket.socket()
     # By socket, because a namespace may not make its default of an algorithm that the machine restricts.
@@ -344,7 +375,8 @@ def send(options, report):
     os._exit(0)  # What still waits in the socket no longer counts.
 
 
-def receive(report):
+def receive(report: int) -> None:
+    """Accepts one connection and reads all that it brings."""
     with socket.create_server((RECEIVER, PORT)) as server:
         os.write(report, b"!")
         connection, _ = server.accept()
@@ -357,7 +389,7 @@ def receive(report):
 # ---- What came of it ----------------------------------------------------------------------------------------------------------
 
 
-def parse(head, length):
+def parse(head: bytes, length: int) -> Parsed | None:
     """(is data, sequence number, payload, acknowledgment number) of a data packet or one of the receiver's, else None."""
     ip_length = (head[0] & 15) * 4
     if head[9] != 6:
@@ -368,32 +400,34 @@ def parse(head, length):
     return (payload > 0, seq, payload, ack) if payload > 0 or head[12:16] == socket.inet_aton(RECEIVER) else None
 
 
-def round_trips(seen):
+def round_trips(seen: Seen) -> list[int]:
     """Of each ACK that advances, the age of the oldest segment that it acknowledges, unless that was sent twice (Karn)."""
-    sent, samples, una, nxt = {}, [], None, None
-    order = deque()
+    sent: dict[int, int | None] = {}
+    samples: list[int] = []
+    order: deque[int] = deque()
     for at, head, length in seen:
         parsed = parse(head, length)
         if parsed is None:
             continue
-        is_data, seq, payload, ack = parsed
+        is_data, seq, _, ack = parsed
         if is_data:
             if seq in sent:
-                sent[seq] = (None, payload)
+                sent[seq] = None
             else:
-                sent[seq] = (at, payload)
+                sent[seq] = at
                 order.append(seq)
         elif order:
             first = True
             while order and 0 < (ack - order[0]) & 0xFFFFFFFF < 1 << 31:
-                began, _ = sent.pop(order.popleft())
+                began = sent.pop(order.popleft())
                 if first and began is not None:
                     samples.append(at - began)
                 first = False
     return samples
 
 
-def write_pcap(path, seen):
+def write_pcap(path: str, seen: Seen) -> None:
+    """Writes a capture of raw IP."""
     with open(path, "wb") as file:
         # Nanoseconds, LINKTYPE_RAW.
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, SNAP, 101))
@@ -401,7 +435,8 @@ def write_pcap(path, seen):
             file.write(struct.pack("<IIII", at // 1_000_000_000, at % 1_000_000_000, len(head), length) + head)
 
 
-def summarise(options, emulator, sender, begin, end):
+def summarise(options: argparse.Namespace, emulator: Emulator, sender: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
+    """What is printed."""
     within = [[row for row in seen if begin <= row[0] <= end] for seen in emulator.seen]
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
@@ -412,11 +447,11 @@ def summarise(options, emulator, sender, begin, end):
     samples = round_trips(within[0])
     late = sorted(emulator.lateness)
     counters = sender["counters"]
-    picked = (
-        "TCPSackRecovery TCPTimeouts TCPLossProbes TCPLossProbeRecovery TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans "
-        "TCPFullUndo TCPPartialUndo TCPDSACKUndo TCPLossUndo TCPDSACKRecv TCPSACKReorder TCPSackFailures TCPSpuriousRtxHostQueues "
-        "TCPSpuriousRTOs RetransSegs"
-    ).split()
+    picked = [
+        "TCPSackRecovery", "TCPTimeouts", "TCPLossProbes", "TCPLossProbeRecovery", "TCPLostRetransmit", "TCPFastRetrans",
+        "TCPSlowStartRetrans", "TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo", "TCPDSACKRecv",
+        "TCPSACKReorder", "TCPSackFailures", "TCPSpuriousRtxHostQueues", "TCPSpuriousRTOs", "RetransSegs",
+    ]  # fmt: skip
     return {
         "kernel": os.uname().release,
         "return": options.path,
@@ -443,7 +478,8 @@ def summarise(options, emulator, sender, begin, end):
     }
 
 
-def make_reverse(options):
+def make_reverse(options: argparse.Namespace) -> Reverse:
+    """The return path that is asked for."""
     match options.path:
         case "plain":
             return Plain()
@@ -451,12 +487,13 @@ def make_reverse(options):
             return Gate(5 * MS, 10)
         case "filter":
             return AckFilter(64_000, options.keeps)
-        case "drop-tail":
+        case _:
             return Serialised(64_000, options.limit)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter", "drop-tail"), default="plain")
     parser.add_argument("--limit", type=int, default=100, help="packets that may wait on the return path of drop-tail")
     parser.add_argument("--congestion", default="reno")
@@ -468,13 +505,19 @@ def main():
     parser.add_argument("--keeps", choices=("sack", "equal", "nothing"), default="sack", help="what the filter may not overwrite")
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE under net.ipv4 at both ends")
     parser.add_argument("--cpu", type=int, help="stay on this one")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def main() -> None:
+    """Builds the namespaces, runs both ends, and takes everything away again."""
+    options = arguments()
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})
     libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
     names = [f"acklab{os.getpid()}{side}" for side in "sr"]
-    children, tuns, made = [], [], []
+    children: list[int] = []
+    tuns: list[int] = []
+    made: list[str] = []
     try:
         for name in names:
             run_command("ip", "netns", "add", name)
@@ -504,7 +547,7 @@ def main():
             write_pcap(f"{options.out}.rcv.pcap", emulator.seen[1])
             with open(f"{options.out}.drops.csv", "w") as file:
                 file.write("time_ns,seq\n")
-                file.writelines(f"{at},{parse(head, 1500)[1]}\n" for at, head in emulator.drops)
+                file.writelines(f"{at},{parsed[1]}\n" for at, head in emulator.drops if (parsed := parse(head, 1500)))
     finally:
         for child in children:
             with contextlib.suppress(ProcessLookupError):

@@ -13,9 +13,10 @@ import sys
 from collections import defaultdict
 
 TARGET = 0.1
+Curves = dict[tuple[str, ...], list[tuple[float, float]]]
 
 
-def crossing(points, target):
+def crossing(points: list[tuple[float, float]], target: float) -> float | None:
     """The SNR at which the rate falls below the target, between points by its logarithm."""
     before = None
     for snr, rate in points:
@@ -29,8 +30,9 @@ def crossing(points, target):
     return None
 
 
-def read(path, model=None):
-    curves = defaultdict(list)
+def read(path: str, model: str | None = None) -> Curves:
+    """Reads curves by model, mode and octets: points of SNR and rate."""
+    curves: Curves = defaultdict(list)
     with open(path, newline="") as file:
         for row in csv.reader(file):
             key = (model, *row[:2]) if model else tuple(row[:3])
@@ -38,7 +40,8 @@ def read(path, model=None):
     return curves
 
 
-def main():
+def main() -> None:
+    """Prints the table."""
     if len(sys.argv) != 3:
         sys.exit(f"usage: {sys.argv[0]} NS3.csv OURS.csv")
     theirs, ours = read(sys.argv[1]), read(sys.argv[2], "ours")
@@ -50,8 +53,8 @@ def main():
         cells = []
         for model in models:
             there = crossing(theirs.get((model, mode, octets), []), TARGET)
-            cells.append(f"{there - here:+7.2f}" if there is not None else f"{'':7}")
-        print(f"{mode:7} {octets:>6} {here:7.2f} " + " ".join(cells))
+            cells.append(f"{there - here:+7.2f}" if there is not None and here is not None else f"{'':7}")
+        print(f"{mode:7} {octets:>6} {math.nan if here is None else here:7.2f} " + " ".join(cells))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 PROGRAM = Path(__file__).with_name("dumbbell")
 
@@ -50,22 +51,26 @@ CCPERF = {
 }
 
 
-def run(controller, ack_every, quota, *more):
-    command = [PROGRAM, f"--controller={controller}", f"--ackEvery={ack_every}", f"--quota={quota}", *more]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def run(controller: str, ack_every: int, quota: int, *more: str) -> dict[str, Any]:
+    """Runs one line and returns what it printed."""
+    command = [str(PROGRAM), f"--controller={controller}", f"--ackEvery={ack_every}", f"--quota={quota}", *more]
+    result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return result
 
 
-def text(value):
+def text(value: float) -> str:
+    """Counts as they are, other numbers with two places."""
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
-def main():
+def main() -> None:
+    """Prints the table."""
     everything = "--all" in sys.argv[1:]
     print("measured (published)")
     print(f"{'gate':8} {'controller':11} {'ACK':>3} " + " ".join(f"{head:>15}" for head in HEADS))
     for quota, controller, ack_every, published in LINES + (OTHERS if everything else []):
         got = run(controller, ack_every, quota)
-        cells = [f"{text(got[key])} ({text(want)})" for key, want in zip(KEYS, published)]
+        cells = [f"{text(got[key])} ({text(want)})" for key, want in zip(KEYS, published, strict=True)]
         gate = f"5 ms/{quota}" if quota else "none"
         print(f"{gate:8} {controller[3:]:11} {ack_every:3} " + " ".join(f"{cell:>15}" for cell in cells))
     if everything:

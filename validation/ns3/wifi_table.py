@@ -10,8 +10,11 @@ import json
 import statistics
 import subprocess
 from pathlib import Path
+from typing import Any
 
 PROGRAM = Path(__file__).with_name("wifi")
+Line = tuple[str, list[str], tuple[float | None, ...]]
+"""Its name, its arguments, what was published."""
 
 # Goodput in Mbps, unanswered data PPDUs in percent, MPDUs per PPDU at the AP, ACKs, Jain, timeouts, AP queue.
 KEYS = ("goodput_mbps", "unanswered", "mpdus_down", "acks", "jain", "rtos", "ap_queue")
@@ -30,16 +33,19 @@ N300 = ["--standard=n", "--mcs=15", "--streams=2"]
 AC = ["--standard=ac", "--mcs=9", "--streams=2", "--width=80"]
 
 
-def line(name, arguments, *published):
+def line(name: str, arguments: list[str], *published: float | None) -> Line:
+    """A line with what was published of it, in the order of KEYS as far as it goes."""
     return name, arguments, published + (None,) * (len(KEYS) - len(published))
 
 
-def download(stations, transport, *published):
+def download(stations: int, transport: str, *published: float) -> Line:
+    """Downloads to so many stations of 802.11n."""
     arguments = [*DOWN, "--standard=n", f"--stations={stations}", f"--transport={transport}"]
     return line(f"n {transport} {stations}", arguments, *published)
 
 
-def upload(queue, stations, goodput, unanswered, jain, rtos, mean_queue):
+def upload(queue: int, stations: int, goodput: float, unanswered: float, jain: float, rtos: int, mean_queue: float) -> Line:
+    """Uploads of so many stations of 802.11b."""
     arguments = [*UPLOAD, f"--apQueue={queue}", f"--stations={stations}"]
     return line(f"b upload {stations}, queue {queue}", arguments, goodput, unanswered, 1, None, jain, rtos, mean_queue)
 
@@ -72,14 +78,16 @@ LINES = [
 ]
 
 
-def run(arguments, seed):
-    command = [PROGRAM, f"--seed={seed}", *arguments]
-    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def run(arguments: list[str], seed: int) -> dict[str, Any]:
+    """Runs one line and returns what it printed."""
+    command = [str(PROGRAM), f"--seed={seed}", *arguments]
+    result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     result["unanswered"] *= 100
     return result
 
 
-def main():
+def main() -> None:
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("only", nargs="?", default="")
@@ -90,7 +98,7 @@ def main():
         if options.only in name:
             results = [run(arguments, seed) for seed in range(1, options.seeds + 1)]
             cells = []
-            for key, want in zip(KEYS, published):
+            for key, want in zip(KEYS, published, strict=True):
                 got = statistics.median(result[key] for result in results)
                 cells.append(f"{got:.2f} ({'-' if want is None else want})")
             print(f"{name:24}" + "".join(f"{cell:>18}" for cell in cells), flush=True)

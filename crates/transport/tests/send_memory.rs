@@ -14,7 +14,7 @@ const PEER: SeqNumber = SeqNumber(77);
 /// An ACK of `segments` segments, without timestamps, so that round-trip times come from send times.
 fn ack(syn: &Segment, segments: u64, flags: Flags) -> Segment {
     let is_syn = flags.contains(Flags::SYN);
-    let options = if is_syn { Options { sack_permitted: true, ..syn.options.clone() } } else { Options::default() };
+    let options = if is_syn { Options { sack_permitted: true, ..syn.options } } else { Options::default() };
     Segment {
         ecn: Ecn::NotEct,
         seq: if is_syn { PEER } else { SeqNumber::at(PEER, 1) },
