@@ -30,11 +30,11 @@ def sections(bench: Bench) -> list[Section]:
         cells = _cells(found, value, list(result.commands))
         figure = figures.ratio_map(
             cells,
-            "where",
+            "path",
             "stack",
             f"{title}, with DAASS ÷ without",
-            "policy",
-            wrap=1,
+            "where",
+            wrap=3,
             less_is_better=True,
             most=most,
             commands="command",
@@ -74,7 +74,7 @@ def _cells(found: pl.DataFrame, value: str, commands: list[str]) -> pl.DataFrame
         cells = ratios(pair, by, value, {"policy": without}).filter(pl.col("policy") == policy)
         first = pair.group_by(by, maintain_order=True).agg(pl.col("point").first())
         parts.append(cells.join(first, on=by, maintain_order="left"))
-    cells = pl.concat(parts).with_columns(where=pl.concat_str("path", "size", separator=", "))
+    cells = pl.concat(parts).with_columns(where=pl.concat_str("policy", "size", separator=", "))
     return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
 
 
