@@ -168,10 +168,8 @@ def _gallery(results: Path) -> str:
         if items:
             parts.append(f"\n## [{document.title}](studies/{document.name}/README.md)\n")
         for item in items[:PER_STUDY]:
-            # The theme shrinks a figure to its content, which would keep the width of the first drawing on a telephone.
-            options = {"displaylogo": False}
-            drawn = go.Figure(item["figure"]).to_html(full_html=False, include_plotlyjs=False, config=options)
-            parts.append(f"\n<figure markdown=0 style='width: 100%'>{drawn}<figcaption>{item['caption']}</figcaption></figure>\n")
+            drawn = go.Figure(item["figure"]).to_html(full_html=False, include_plotlyjs=False)
+            parts.append(f"\n<figure markdown=0>{drawn}<figcaption>{item['caption']}</figcaption></figure>\n")
     if len(parts) == 1:
         parts.append("\nNone here: the site was built without results (`acklab study --all`).\n")
     return "".join(parts)
