@@ -18,7 +18,7 @@ def module():
 
 
 @pytest.mark.parametrize("cell", ["n1", "a1", "b5up"])
-def test_what_acks_cost_is_what_the_log_of_the_air_says(module, tmp_path, cell):
+def test_the_airtime_of_acks_agrees_with_the_log_of_the_air(module, tmp_path, cell):
     bench = Bench(find("ack_relief"), tmp_path, quick=True, quiet=True)
     chosen = bench.variants("cells.toml").chosen[cell]
     source = bench.source("cell.toml")

@@ -100,7 +100,7 @@ def test_every_segment_is_acknowledged_on_a_route_that_says_so(tmp_path):
         ('preset = "ns3"', 'flow "up": preset: found "ns3", expected "linux"'),
     ],
 )
-def test_what_the_kernel_cannot_do_is_refused_by_name(tmp_path, settings, message):
+def test_settings_that_the_kernel_lacks_are_refused_by_name(tmp_path, settings, message):
     key = settings.split(" = ")[0]
     kept = [line for line in FLOW.format(congestion="reno").splitlines() if not line.startswith(key)]
     done = emulate(tmp_path, PATH.format(duration="2s") + "\n".join([*kept, settings]), "--json")

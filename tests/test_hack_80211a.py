@@ -28,7 +28,7 @@ def test_times_of_acks_are_those_of_table_3():
     assert hack.compressed_mean == pytest.approx(4.362, abs=0.0005)
 
 
-def test_an_octet_begins_what_an_answer_carries():
+def test_each_response_frame_with_acks_has_one_octet_more():
     assert transfer.on_answers({"total_compressed_bytes_l2": 90, "total_augmented_answers_l2": 20}) == 110
 
 

@@ -34,7 +34,7 @@ def test_rates_are_tried_around_what_they_need():
     assert [place.mcs for place in space.places(quick=True)] == list(range(8))
 
 
-def test_the_envelope_takes_the_best_mean_and_what_is_lossless_stays():
+def test_the_envelope_takes_the_best_mean_at_each_snr():
     slow, fast = [space.Place(0, snr) for snr in space.tried_at(0)], [space.Place(1, snr) for snr in space.tried_at(1)]
     measured = {place: runs(12.0) for place in slow} | {place: runs(8.0, 26.0) for place in fast if place.snr > 3}
     best = {one.snr: one.place for one in downloads.envelope(measured)}

@@ -31,12 +31,12 @@ def test_a_forbidden_import_is_found(crate, wanted, kind):
     assert f"{crate}: found the import {wanted}" in fault
 
 
-def test_what_tests_may_import_is_for_tests_alone():
+def test_imports_allowed_in_tests_are_refused_elsewhere():
     assert layers.faults([package("acklab-transport", "acklab-app", kind="dev")]) == []
     assert len(layers.faults([package("acklab-transport", "acklab-app")])) == 1
 
 
-def test_a_pure_crate_takes_only_what_is_listed():
+def test_a_pure_crate_imports_only_listed_crates():
     assert layers.faults([package("acklab-path", "libm", "serde")]) == []
     (fault,) = layers.faults([package("acklab-path", "libm", "tokio")])
     assert "found the dependency tokio of a pure crate" in fault
@@ -44,7 +44,7 @@ def test_a_pure_crate_takes_only_what_is_listed():
     assert layers.faults([package("acklab-lab", "toml")]) == []
 
 
-def test_a_crate_that_nobody_placed_is_found():
+def test_a_crate_without_a_layer_is_found():
     (fault,) = layers.faults([package("acklab-nowhere")])
     assert "acklab-nowhere: found no such crate in LAYERS" in fault
 

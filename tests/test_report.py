@@ -87,7 +87,7 @@ def test_the_best_value_is_marked():
     assert 'class="num best">1<' in row[0]
 
 
-def test_comparison_leaves_out_what_has_no_ratio():
+def test_a_comparison_omits_metrics_without_a_ratio():
     zero = Finding("s.z", "zero", "", "", 0.0, 0.0, 0.0, 0.0, "1", "reproduced", 0.0, 3, "flows.x", "")
     drawn = figures.comparison([CLAIM, zero])
     assert list(drawn.data[0].y) == ["a <title>"]

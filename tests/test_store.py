@@ -127,7 +127,7 @@ def test_a_full_disk_stops_a_sweep_and_keeps_what_is_done(fake, scenario, small_
         ({"flow": [object()]}, "flow.0: found a value of type object"),
     ],
 )
-def test_what_is_no_scenario_is_refused_with_its_place(fake, given, words):
+def test_an_invalid_scenario_is_refused_with_its_place(fake, given, words):
     with pytest.raises(acklab.AcklabError, match=re.escape(words)):
         acklab.run(given)
 

@@ -188,7 +188,7 @@ def test_a_policy_is_told_what_it_asks_for(rtt_window, bandwidth_window, measure
         ({"bandwidth_window": 10}, "bandwidth_window counts round trips: expected rtt_window as well"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(change, message):
+def test_invalid_windows_of_measurement_are_refused(change, message):
     with pytest.raises(acklab.UsageError, match=message):
         acklab.run(scenario(ack=MINE), strategies={"mine": type("Wrong", (Delayed,), change)})
 
@@ -354,7 +354,7 @@ def broken(where, what):
 
 
 @pytest.mark.parametrize("where", ["birth", "decide", "sent"])
-def test_what_a_strategy_raises_comes_out_as_it_is(where):
+def test_an_exception_of_a_strategy_reaches_the_caller(where):
     error = LookupError("of my own")
 
     def fail():
@@ -386,7 +386,7 @@ def test_captures_end_where_a_strategy_failed(tmp_path):
         (lambda: "now", r"found 'now', expected acklab.Now\(why\)"),
     ],
 )
-def test_what_is_no_decision_is_refused(answer, message):
+def test_a_policy_that_returns_no_decision_is_refused(answer, message):
     with pytest.raises(acklab.UsageError, match=message):
         acklab.run(scenario(ack=MINE), strategies={"mine": broken("decide", answer)})
 
@@ -421,7 +421,7 @@ def test_there_are_sixteen_reasons():
         ({"pacing_rate": lambda _: 0}, acklab.UsageError, "pacing_rate: found 0, expected bits per second above zero, or None"),
     ],
 )
-def test_what_is_no_window_is_refused(change, error, message):
+def test_a_controller_that_returns_no_window_is_refused(change, error, message):
     wrong = type("Wrong", (NewReno,), change)
     with pytest.raises(error, match=message):
         acklab.run(scenario(congestion={"custom": "mine"}), strategies={"mine": wrong})

@@ -199,7 +199,7 @@ def test_a_failing_study_py_is_named_with_its_line(fake, study, tmp_path):
         run_study(study, tmp_path / "out", quiet=True)
 
 
-def test_a_study_imports_what_lies_beside_it(fake, study, tmp_path):
+def test_a_study_imports_modules_of_its_folder(fake, study, tmp_path):
     (study.folder / "beside.py").write_text("SIX = 6.0\n")
     (study.folder / "study.py").write_text("from .beside import SIX\n\n" + MEASURES.replace("6.0]", "SIX]"))
     (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)

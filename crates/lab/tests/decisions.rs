@@ -30,7 +30,7 @@ fn a_delayed_ack_waits_for_the_second_segment() {
 }
 
 #[test]
-fn nobody_who_does_not_ask_pays_for_them() {
+fn decisions_are_recorded_only_on_request() {
     let tables = Tables::run(SCENARIO, &["measure.series=[\"events\"]"], None);
     assert!(tables.texts("events", "event").iter().all(|event| !["now", "later", "hold"].contains(&event.as_str())));
 }

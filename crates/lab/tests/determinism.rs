@@ -212,7 +212,7 @@ fn another_process_gives_the_same() {
 
 /// Random streams are named after their component, so components beside the path do not change the results on it.
 #[test]
-fn what_stands_beside_the_path_changes_nothing() {
+fn links_and_flows_beside_the_path_change_nothing() {
     let (head, measure) = CHANCE.split_once("[measure]").unwrap();
     let (alone, beside) = (octets_of(CHANCE, 11), octets_of(&format!("{head}{BESIDE}\n[measure]{measure}"), 11));
     for (table, rows) in &alone {

@@ -250,7 +250,7 @@ proptest! {
 
 /// Scenarios that failed once.
 #[test]
-fn what_failed_once_holds_now() {
+fn regressions_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invariants/regressions");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -42,7 +42,7 @@ fn it_has_its_row_in_flows() {
 }
 
 #[test]
-fn what_it_does_not_know_is_null() {
+fn metrics_unknown_to_the_transport_are_null() {
     let tables = tables(&[]);
     for column in ["cca", "ack_policy", "preset", "total_rtos_l4", "total_marked_l4", "total_lost_l4"] {
         assert_eq!(tables.nulls("flows", column), [true], "{column}");

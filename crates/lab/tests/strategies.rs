@@ -133,7 +133,7 @@ fn a_name_that_is_not_known_is_refused_in_its_place() {
 }
 
 #[test]
-fn what_is_no_name_is_refused_without_a_run() {
+fn an_unknown_name_is_refused_without_a_run() {
     let refused = |set: &str| load(SCENARIO, "x.toml", &[set.to_owned()], None).unwrap_err().message().to_owned();
     let controllers = controllers();
     let table =

@@ -153,7 +153,7 @@ fn decisions_and_events_are_recorded() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_values_are_refused() {
     let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
     assert!(refused("flow.0.packet=1000B").contains("1228B to 65535B"));
     assert!(refused("flow.0.settling=9").contains("settling"));

@@ -48,7 +48,7 @@ fn a_packet_leaves_where_its_destination_is_attached() {
 }
 
 #[test]
-fn what_has_nowhere_to_go_is_counted_and_its_flow_is_told() {
+fn a_packet_without_a_route_is_counted_and_reported_as_dropped() {
     let mut cell = cell();
     // To a node that is not attached, to one that no address belongs to, and to the one where it is already.
     for to in [5, NodeId::NOWHERE.index(), 1] {

@@ -148,7 +148,7 @@ fn vht_lacks_the_combinations_that_its_tables_lack() {
 }
 
 #[test]
-fn what_a_standard_does_not_have_is_not_defined() {
+fn modes_that_a_standard_lacks_are_not_defined() {
     assert!(!ht(0, 1, Width::Mhz80, Guard::Ns800).is_defined());
     assert!(!ht(0, 1, Width::Mhz20, Guard::Ns1600).is_defined());
     assert!(!ht(8, 1, Width::Mhz20, Guard::Ns800).is_defined());

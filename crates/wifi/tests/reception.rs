@@ -167,7 +167,7 @@ fn a_fade_weakens_both_directions_while_it_lasts() {
 }
 
 #[test]
-fn nothing_arrives_at_who_is_away_nor_comes_from_there() {
+fn an_absent_node_neither_sends_nor_receives() {
     let away = |announced| Absence {
         node: 1,
         from: Duration::from_millis(10),

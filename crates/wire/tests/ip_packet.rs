@@ -150,7 +150,7 @@ fn options_that_are_not_known_say_more() {
 }
 
 #[test]
-fn what_is_missing_does_not_count() {
+fn octets_missing_from_the_payload_change_no_field() {
     let data = octets_of(&segment::data(), FLOW, 0, Extent::Whole);
     let whole = parsed(&data);
     let cut = |there: usize| parsed(&data[..there]);
@@ -172,7 +172,7 @@ fn padding_is_cut_off() {
 }
 
 #[test]
-fn what_is_no_packet_is_refused_with_the_reason() {
+fn octets_that_are_no_packet_are_refused_with_the_reason() {
     assert_eq!(refused(&[]), "an IP packet has an octet at least, found none");
     assert_eq!(refused(&[0x75; 60]), "the IP version is 7, expected 4 or 6");
     assert!(refused(&ECHO[..19]).contains("20 byte(s) would be required, but only 19"));

@@ -119,7 +119,7 @@ fn a_full_datagram_keeps_its_length_and_its_headers() {
 }
 
 #[test]
-fn what_is_malformed_is_refused() {
+fn malformed_octets_are_refused() {
     let refused = |octets: &str| decode_frames(&hex(octets)).unwrap_err();
     assert_eq!(refused(""), DecodeError::Empty);
     assert_eq!(refused("20"), DecodeError::FrameType(0x20));

@@ -143,7 +143,7 @@ fn headers_alone_end_with_that_of_the_last_stream_frame() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn faults_are_reported() {
     let refused = |change: fn(&mut Vec<u8>)| {
         let mut octets = octets_of(&packet([stream(9)]), Extent::Whole);
         change(&mut octets);
@@ -177,7 +177,7 @@ fn lists_are_those_of_a_receiver_that_counts() {
 }
 
 #[test]
-fn what_does_not_fit_a_packet_has_no_octets() {
+fn a_pdu_that_exceeds_a_packet_encodes_to_no_octets() {
     let sent = packet([stream(u16::MAX), Frame::Ping]);
     let mut octets = vec![1];
     let refused = sent.encode(FLOW, Ipv4Fields::default(), Extent::Headers, &mut octets);

@@ -105,7 +105,7 @@ fn a_buffer_is_used_again() {
 }
 
 #[test]
-fn what_fits_no_packet_is_refused() {
+fn a_pdu_that_exceeds_a_packet_is_refused() {
     let mut octets = vec![1, 2, 3];
     let mut refused = |segment: &Segment| {
         let error = segment.encode(FLOW, identified(0), Extent::Headers, &mut octets).unwrap_err();
@@ -120,7 +120,7 @@ fn what_fits_no_packet_is_refused() {
 }
 
 #[test]
-fn what_is_no_segment_is_refused_with_the_reason() {
+fn octets_that_are_no_segment_are_refused_with_the_reason() {
     let with = |change: fn(&mut Vec<u8>)| {
         let mut octets = octets_of(&data(), Extent::Whole);
         change(&mut octets);

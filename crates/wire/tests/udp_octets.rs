@@ -77,7 +77,7 @@ fn octets_tell_whole_microseconds() {
 }
 
 #[test]
-fn what_fits_no_packet_has_no_octets() {
+fn a_datagram_that_exceeds_a_packet_encodes_to_no_octets() {
     let refused = |datagram: &UserDatagram| {
         let mut octets = vec![1, 2, 3];
         let error = datagram.encode(FLOW, Ipv4Fields::default(), Extent::Headers, &mut octets).unwrap_err();

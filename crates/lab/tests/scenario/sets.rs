@@ -72,7 +72,7 @@ fn an_empty_value_takes_a_key_away() {
 
 /// If a set chooses another variant, the keys of the text that the new variant does not know are removed.
 #[test]
-fn another_kind_drops_what_only_the_old_one_knew() {
+fn changing_the_kind_drops_the_settings_of_the_old_kind() {
     let scenario = set(&[
         "flow.0.ack.policy=per-packet",
         "flow.0.traffic.model=greedy",
@@ -87,7 +87,7 @@ fn another_kind_drops_what_only_the_old_one_knew() {
 }
 
 #[test]
-fn but_not_what_was_set_nor_what_no_kind_knows() {
+fn changing_the_kind_still_refuses_keys_of_sets_and_unknown_keys() {
     let refusal = |text: &str, sets: &[&str]| read(text, sets).unwrap_err().to_string();
     assert_eq!(
         refusal(FULL, &["flow.0.ack.policy=per-packet", "flow.0.ack.segments=2"]),

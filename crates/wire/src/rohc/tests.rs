@@ -291,7 +291,7 @@ fn a_foreign_order_of_options_is_refused() {
 }
 
 #[test]
-fn what_is_no_pure_ack_goes_uncompressed() {
+fn packets_other_than_pure_acks_are_not_compressed() {
     let mut ends = Ends::new(once());
     let with = |change: fn(&mut Segment)| {
         let mut other = ack(0);

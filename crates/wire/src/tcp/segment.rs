@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acknowledges_need_not_be_pure() {
+    fn a_segment_with_data_can_acknowledge() {
         let with_data = Segment { payload: 1, ..ack() }.ack_header().unwrap();
         assert_eq!((with_data.ack, with_data.is_pure), (2897, false));
         assert!(Segment { flags: Flags::ACK | Flags::SYN, ..ack() }.ack_header().is_none());

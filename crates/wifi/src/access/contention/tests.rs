@@ -128,7 +128,7 @@ fn a_longer_aifs_counts_fewer_slots() {
 }
 
 #[test]
-fn what_begins_in_the_middle_of_a_slot_waits_for_its_end() {
+fn a_packet_that_arrives_within_a_slot_waits_for_its_end() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     backs_off(&mut contention, 1, lane, AIFS + 2 * SLOT + 1, 0);

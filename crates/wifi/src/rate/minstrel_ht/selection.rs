@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_tried_is_no_worse_than_the_faster_ones() {
+    fn an_untried_rate_is_assumed_as_good_as_faster_ones() {
         let mut table = table(&[(5, 80)]);
         table.select();
         assert_eq!(table.probability(0), fraction(80, 100));

@@ -91,7 +91,7 @@ fn ldpc_needs_less() {
 }
 
 #[test]
-fn what_a_standard_does_not_send_does_not_arrive() {
+fn modes_of_another_standard_do_not_arrive() {
     assert_eq!(ErrorTable::new(Standard::A).success(he(9), 60.0, 100), 0.0);
     assert_eq!(ErrorTable::new(Standard::B).success(Mode::ofdm(0), 60.0, 100), 0.0);
 }
