@@ -73,7 +73,7 @@ fn channel() -> impl Strategy<Value = Value> {
     (
         some(json!({"interval": "3ms", "quota": 4})),
         some(json!({"model": "gilbert-elliott", "good_to_bad": 0.1, "bad_to_good": 0.4})),
-        some(json!({"distribution": "exponential", "mean": "1ms"})),
+        some(json!({"model": "exponential", "mean": "1ms"})),
         some(json!({"probability": 0.1, "by": "4ms"})),
         some(json!({"probability": 0.1})),
         0..4_u32,
