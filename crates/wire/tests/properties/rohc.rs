@@ -239,6 +239,10 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     let _ = other.decompress(choices.0, |_, _| {});
 }
 
+/// A frame has eight bits of its first number, which reach 128 beyond the last that arrived (Salameh et al., §3.4). The driver keeps
+/// the numbers within that.
+const MAX_UNCONFIRMED: u32 = 128;
+
 /// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or discards them and continues with
 /// uncompressed ones.
 fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
@@ -247,6 +251,8 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
     // The number, the octets, the ACK, and whether it has been delivered.
     let mut kept: VecDeque<(u16, Octets, Ack, bool)> = VecDeque::new();
     let (mut acks, mut sum, mut octets, mut frame) = (0, 0, Octets::new(), Vec::new());
+    // Numbers used since the last frame arrived.
+    let mut unconfirmed = 0;
     while !choices.is_empty() {
         match choices.below(8) {
             // An ACK is held.
@@ -256,12 +262,14 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
                 advance(&mut flow.ack, flow.ids, choices);
                 acks += 1;
                 match compressor.compress(&flow.ack, &mut octets) {
-                    Some(msn) if kept.len() < 64 => {
+                    Some(msn) if kept.len() < 64 && unconfirmed < MAX_UNCONFIRMED => {
+                        unconfirmed += 1;
                         sum += octets.len() as u64;
                         kept.push_back((msn, octets.clone(), flow.ack, false));
                     }
                     // The driver has no room for it, and does not use its number.
-                    Some(_) => {
+                    Some(msn) => {
+                        compressor.rewind(msn);
                         kept.iter().for_each(|(_, _, ack, _)| compressor.discard(ack.endpoints));
                         kept.clear();
                         compressor.discard(flow.ack.endpoints);
@@ -286,6 +294,7 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
                 assert_eq!(done, Ok(Decompressed { acks: new.len(), duplicates }), "{frame:02x?}");
                 out.iter().zip(&new).for_each(|(out, went_in)| is_the_same(out, went_in));
                 kept.iter_mut().for_each(|(.., is_delivered)| *is_delivered = true);
+                unconfirmed = 0;
                 if choices.rarely(2) {
                     kept.clear();
                 }
