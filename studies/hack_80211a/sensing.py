@@ -27,7 +27,7 @@ def section(bench: Bench) -> Section:
     once = pl.concat([
         datagrams.table("stations").filter(sender).select(pl.col(alone).alias(late), pl.lit(UDP).alias("scheme"), pl.lit(ONE).alias("clients"), "seed", "share_first_try_l2"),
         swept.table("stations").filter(sender).select(late, "scheme", "clients", "seed", "share_first_try_l2"),
-    ]).with_columns(100 * pl.col("share_first_try_l2"))  # fmt: skip
+    ]).with_columns(pl.col("share_first_try_l2") * 100)  # fmt: skip
     means = {
         column: intervals(frame.filter(one), [late, "scheme"], column)
         for column, frame in (("agg_throughput_l4", goodput), ("share_first_try_l2", once))

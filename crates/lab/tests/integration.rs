@@ -35,5 +35,6 @@ mod slow_return_link;
 mod snapshots;
 mod strategies;
 mod tack;
+mod tack_dissector;
 mod udp;
 mod video;

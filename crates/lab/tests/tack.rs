@@ -1,10 +1,10 @@
 //! Flows over TACK: rates, counts of acknowledgments, losses both ways, both directions, captures.
 
 use crate::common::tables::Tables;
+use crate::common::tshark::tshark_with_dissector;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::Path;
-use std::process::Command;
 
 /// 50 Mbps and 40 ms: a bdp of 166 packets.
 const DUMBBELL: &str = r#"
@@ -163,10 +163,6 @@ fn impossible_values_are_refused() {
 /// The dissector of Wireshark reads what is sent.
 #[test]
 fn captures_are_dissected() {
-    if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
-        eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
-        return;
-    }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tack");
     std::fs::create_dir_all(&folder).unwrap();
     let text = format!("{DUMBBELL}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n");
@@ -174,19 +170,13 @@ fn captures_are_dissected() {
     let scenario = load(&text, "the dumbbell", &sets, None).unwrap();
     let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
     let tables = Tables::of(&scenario, &options);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors/tack.lua");
-    let count = |filter: &str| {
-        let output = Command::new("tshark")
-            .arg("-n")
-            .arg(format!("-Xlua_script:{}", script.display()))
-            .args(["-Y", filter, "-T", "fields", "-e", "tack.pkt_seq", "-r"])
-            .arg(folder.join("b.pcapng"))
-            .output()
-            .expect("tshark starts; ACKLAB_WITHOUT_TSHARK=1 does without this test");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().lines().count() as u64
+    let dissected = |filter: &str| {
+        tshark_with_dissector(&folder.join("b.pcapng"), "tack.lua", filter, &["tack.pkt_seq"])
+            .map(|packets| packets.len() as u64)
     };
-    assert_eq!(count("_ws.malformed or _ws.lua.error"), 0);
+    let Some(malformed) = dissected("_ws.malformed or _ws.lua.error") else { return };
+    let count = |filter: &str| dissected(filter).unwrap();
+    assert_eq!(malformed, 0);
     assert_eq!(count("udp and not tack"), 0);
     assert_eq!((count("tack.frame == 0x0c"), count("tack.frame == 0x0d")), (1, 1), "Open and Accept");
     assert!(count("tack.frame == 0x05") > 50, "loss-event-driven IACKs");

@@ -16,6 +16,12 @@ pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> O
     decoded(path, &["-N", "n"], filter, fields)
 }
 
+/// The same with a dissector of this project, by the name of its file.
+pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
+    decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display())], filter, fields)
+}
+
 fn decoded(path: &Path, names: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
         eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
