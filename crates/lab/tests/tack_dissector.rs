@@ -22,8 +22,11 @@ fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// A frame of each type, and what the dissector says of its fields.
-fn frames() -> Vec<(Frame, &'static str, Vec<(&'static str, &'static str)>)> {
+/// Names of fields without the prefix of the protocol, and their values as tshark writes them.
+type Fields = Vec<(&'static str, &'static str)>;
+
+/// A frame of each type, its type, and what the dissector says of its fields.
+fn frames() -> Vec<(Frame, &'static str, Fields)> {
     let parameters = Parameters { window: 70_000, streams: 100, packet: 1500 };
     let stream = |is_end| Frame::Stream(Stream { id: 6, offset: 5000, length: 9, is_end });
     let tack = Tack {
