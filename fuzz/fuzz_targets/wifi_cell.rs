@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../crates/wifi/tests/common"]
 mod common {
     pub(crate) mod nodes;
-    #[path = "../../../transport/tests/endpoints/octets.rs"]
+    #[path = "../../../transport/tests/common/octets.rs"]
     pub(crate) mod octets;
     pub(crate) mod packet;
 }
