@@ -21,7 +21,7 @@ PUBLISHED_9B = {
     NONE: 210.0,
 }  # fmt: skip
 """Figure 9(b), read off [Mbps]."""
-_STAR = {"symbol": "star", "size": 11, "color": OPTIMUM}
+_STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 
 
 def gains(runs: pl.DataFrame) -> go.Figure:

@@ -14,7 +14,7 @@ PUBLISHED_10A = {"802.11b": (6, 5, 20.0), "802.11g": (24, 19, 26.3), "802.11n": 
 PUBLISHED_10B = {1: 150.5, 2: 153.5, 4: 71.7, 8: 0.0, 16: 0.0}
 """Figure 10(b), read off [Mbps], by L."""
 PUBLISHED_10B_TACK = 191.1
-_STAR = {"symbol": "star", "size": 11, "color": OPTIMUM}
+_STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 _GROUPS = {"barmode": "group", "scattermode": "group", "bargap": 0.2, "scattergap": 0.2}
 """Bars side by side, and a star over the bar of its `offsetgroup`."""
 _INKS = {TACK: COLOURS[1], BBR: COLOURS[0], CUBIC: COLOURS[2]}
@@ -70,7 +70,7 @@ def thinned(runs: pl.DataFrame) -> go.Figure:
             error_y=error_bars(half_widths(found)), hovertemplate="%{x}: %{y:.1f} Mbps",
         )  # fmt: skip
     tack = mean_interval(values(runs, "goodput", arm=TACK))
-    # In the middle of its group, which has no other bar.
+    # Alone in its group, in the place of CUBIC.
     figure.add_bar(
         x=[TACK],
         y=[tack.mean],
