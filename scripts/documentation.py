@@ -23,6 +23,15 @@ COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "ne
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
 PER_STUDY = 3
 """Figures of each study in the gallery."""
+_LEAST_WIDTH = 320
+"""Width in pixels of a panel below which a figure that says nothing else scrolls in its box."""
+_STYLE = """
+.md-typeset figure.plot { width: 100%; text-align: left; }
+.md-typeset figure.plot .scrolls { overflow-x: auto; }
+.md-typeset figure.plot figcaption { max-width: none; margin: .4em 0 2em; }
+.md-typeset .js-plotly-plot svg { max-width: none; }
+"""
+"""The theme makes pictures as wide as a page, which would squeeze the layers of a Plotly figure apart."""
 
 CONFIG = """
 site_name: acklab
@@ -160,7 +169,8 @@ def _words(module: Any) -> str:
 def _gallery(results: Path) -> str:
     """The first figures of each study that has results."""
     parts = [
-        "# Gallery\n\nFigures of the studies; the names lead to what they are about.\n\n<script src='assets/plotly.js'></script>\n"
+        "# Gallery\n\nFigures of the studies. Each heading leads to the page of its study.\n\n"
+        f"<style>{_STYLE}</style>\n<script src='assets/plotly.js'></script>\n"
     ]
     for path in sorted(results.glob("*/report.json")):
         document = Document.read(path.parent)
@@ -168,8 +178,12 @@ def _gallery(results: Path) -> str:
         if items:
             parts.append(f"\n## [{document.title}](studies/{document.name}/README.md)\n")
         for item in items[:PER_STUDY]:
-            drawn = go.Figure(item["figure"]).to_html(full_html=False, include_plotlyjs=False)
-            parts.append(f"\n<figure markdown=0>{drawn}<figcaption>{item['caption']}</figcaption></figure>\n")
+            figure = go.Figure(item["figure"])
+            drawn = figure.to_html(full_html=False, include_plotlyjs=False, config={"responsive": True, "displaylogo": False})
+            panels = 2 if "xaxis2" in item["figure"]["layout"] else 1
+            least = dict(figure.layout.meta or {}).get("least_width", panels * _LEAST_WIDTH)
+            plot = f"<div class='scrolls'><div style='min-width: {least}px'>{drawn}</div></div>"
+            parts.append(f"\n<figure markdown=0 class='plot'>{plot}<figcaption>{item['caption']}</figcaption></figure>\n")
     if len(parts) == 1:
         parts.append("\nNone here: the site was built without results (`acklab study --all`).\n")
     return "".join(parts)

@@ -6,7 +6,7 @@ from plotly.subplots import make_subplots
 
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.path import Optimum
-from acklab.figures.theme import MUTED, OPTIMUM, colour, finish
+from acklab.figures.theme import FROM_ZERO, MUTED, OPTIMUM, colour, finish, legend_below
 from acklab.statistics import intervals
 
 
@@ -37,9 +37,8 @@ def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figu
         )  # fmt: skip
         figure.add_hline(best.throughput, line={"dash": "dot", "color": MUTED, "width": 1}, **where)
         figure.add_vline(best.rtt, line={"dash": "dot", "color": MUTED, "width": 1}, **where)
-    figure.update_xaxes(rangemode="tozero")
+    figure.update_xaxes(FROM_ZERO)
+    figure.update_yaxes(FROM_ZERO)
     figure.update_xaxes(title_text="mean sRTT [ms]", row=rows)
-    figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero", col=1)
-    finish(figure, 120 + 300 * rows)
-    figure.update_layout(legend={"y": -0.15 / rows, "yanchor": "top"})
-    return figure
+    figure.update_yaxes(title_text="mean throughput [Mbps]", col=1)
+    return legend_below(finish(figure, 120 + 300 * rows))

@@ -44,7 +44,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         frame, {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)}, "acks", METRICS["acks"], from_zero=True
     )
     near = frame.filter(pl.col("arm").is_in([LARGE.name, LARGE.filtered.name]), pl.col("stations").is_between(10, 16))["mbps"]
-    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: they cross", side="bottom right", row=1, col=2)
+    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: they cross", row=1, col=2)
     chosen = [20, 44, 100] if bench.quick else list(PACKETS)
     axes = {
         "window": {str(packets): tcp_window(packets) for packets in chosen},
@@ -66,7 +66,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
     drawn = leads(
         {f"{packets} packets": (points, shade) for (packets, points), shade in zip(by_window.items(), shades, strict=True)}
     )
-    star(drawn, PUBLISHED_CROSSOVER, 0, "published", side="top right")
+    star(drawn, PUBLISHED_CROSSOVER, 0, "published: they cross")
     return Section(
         "Throughput",
         text,

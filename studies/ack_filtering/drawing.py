@@ -80,11 +80,11 @@ def published_line(figure: go.Figure, y: float, label: str) -> None:
     figure.add_hline(y, line={"color": OPTIMUM, "width": 1.4, "dash": "dash"}, annotation={"text": label, "font": ink})
 
 
-def star(figure: go.Figure, x: float, y: float, label: str, *, side: str, **place: int) -> None:
-    """A point that was published; `place` is its row and column."""
+def star(figure: go.Figure, x: float, y: float, label: str, **place: int) -> None:
+    """A point that was published, which the legend names; `place` is its row and column."""
     figure.add_scatter(
-        x=[x], y=[y], mode="markers+text", text=[label], textposition=side, name="published", showlegend=False,
-        marker={"symbol": "star", "size": 13, "color": OPTIMUM}, textfont={"size": 11, "color": OPTIMUM},
+        x=[x], y=[y], mode="markers", name=label, legendrank=2000,
+        marker={"symbol": "star", "size": 13, "color": OPTIMUM},
         hovertemplate=f"{label}<extra>published</extra>", **place,
     )  # fmt: skip
 

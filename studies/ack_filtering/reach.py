@@ -115,7 +115,7 @@ def _drawn(least: pl.DataFrame) -> go.Figure:
             textposition="top center", hovertemplate="%{y:.2f} Mbps, %{x:.1f} % ahead<br>floor %{text}",
         )  # fmt: skip
     figure.add_hline(MBPS, line={"color": OPTIMUM, "width": 1.4, "dash": "dash"})
-    star(figure, LEAD, MBPS, "published: beyond this", side="top left")
+    star(figure, LEAD, MBPS, "published: beyond this")
     figure.update_xaxes(title_text="least lead of the filter", ticksuffix=" %")
     figure.update_yaxes(title_text="least goodput with the filter [Mbps]")
     return finish(figure, 460)

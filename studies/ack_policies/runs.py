@@ -102,7 +102,7 @@ def tally(
         )
         rows.append([*map(str, key), f"{mean:.3f}", str(better), str(worse), str(len(known)), f"{worst['mean']:.2f}: {place}"])
     head = [*by, "mean ratio", "better", "worse", "of", "worst"]
-    return Table(head, rows, caption, numeric_from=len(by))
+    return Table(head, rows, caption, numeric_from=len(by), text=frozenset({head.index("worst")}))
 
 
 def across(cells: pl.DataFrame, column: str, caption: str) -> Table:

@@ -65,7 +65,10 @@ def _setting(bench: Bench, paths: Variants, policies: Variants) -> Section:
         "Paths and policies",
         "k is the normalised bandwidth ratio of RFC 3449, section 2.1: if the receiver acknowledges more often than every k packets, the "
         "return link is full before the forward link is. Data packets are of 1500 octets, ACKs of 52.",
-        items=[Table(head, rows, "Paths"), Table(["policy", "an ACK", "source"], listed, "Policies", numeric_from=3)],
+        items=[
+            Table(head, rows, "Paths", text=frozenset({head.index("source")})),
+            Table(["policy", "an ACK", "source"], listed, "Policies", numeric_from=3),
+        ],
     )
 
 

@@ -90,6 +90,8 @@ def _air(figure: go.Figure, own: pl.DataFrame, row: int) -> None:
         y=total["scheme"], x=total["mean"], mode="text", text=[f"  {mean:.1f}" for mean in total["mean"]], textposition="middle right",
         textfont={"size": 10}, showlegend=False, hoverinfo="skip", cliponaxis=False, row=row, col=1,
     )  # fmt: skip
+    # Room for the numbers behind the bars.
+    figure.update_xaxes(range=[0, 1.15 * float(total["mean"].to_numpy().max())], row=row, col=1)
 
 
 def _dots(figure: go.Figure, means: pl.DataFrame, row: int, column: int, ink: str, hover: str) -> None:

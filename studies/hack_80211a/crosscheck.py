@@ -34,7 +34,7 @@ def section(bench: Bench) -> Section:
         "ns-3 as well is not said: both are shown.",
         items=[
             Figure(
-                figures.bars(frame, "where", "scheme", "Mbps", published=stars, inks=drawing.INKS),
+                figures.bars(frame, "where", "scheme", "throughput [Mbps]", published=stars, inks=drawing.INKS),
                 f"One client; stars are published; {of_sweeps(bench)}",
                 [COMMAND],
             ),

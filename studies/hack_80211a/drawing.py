@@ -38,7 +38,7 @@ def late(throughput: pl.DataFrame, gain: pl.DataFrame, known: Mapping[float, str
             place, line={"color": MUTED, "width": 1, "dash": "dot"}, annotation={"text": name, "textangle": -90, "font": {"size": 10, "color": MUTED}},
             annotation_position="bottom right", row=1, col=1,
         )  # fmt: skip
-    figure.update_xaxes(title_text="later than SIFS [µs]", rangemode="tozero")
+    figure.update_xaxes(title_text="later than SIFS [µs]", range=[-2, 40])
     figure.update_yaxes(range=[0, 32], row=1, col=1)
     finish(figure, 430)
     figure.update_layout(legend={"y": -0.2, "yanchor": "top"})

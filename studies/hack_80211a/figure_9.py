@@ -26,7 +26,7 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
             )
             of_stock = "" if scheme == STOCK else gain.text(3)
             rows.append([clients, scheme, own.interval(goodput).text(), ", ".join(one.text() for one in each), of_stock])
-    head = ["", "scheme", "Mbps", "each client", "over stock"]
+    head = ["", "scheme", "throughput [Mbps]", "each client", "over stock"]
     return Section(
         "Throughput: Figure 9",
         "UDP meets nobody; TCP/HACK sends hardly an ACK as a frame. The stars are what the text of the paper has; it names no number for both clients "

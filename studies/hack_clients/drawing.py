@@ -22,13 +22,13 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
     for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
         part = means.filter(pl.col("clients") == name)
         figure.add_scatter(
-            x=part["limit"], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
-            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
+            x=[int(limit.removesuffix("ms")) for limit in part["limit"]], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
+            error_y=error_bars(half_widths(part), ink), hovertemplate="%{x} ms<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
         for variant, gain in others.items():
             figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
     figure.add_hline(1, line={"color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="held for", type="category")
+    figure.update_xaxes(title_text="held for [ms]", type="log", tickvals=[1, 3, 10, 30, 100, 300])
     figure.update_yaxes(title_text="goodput ÷ that of stock")
     return finish(figure, 420)
 
@@ -40,7 +40,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
         part = frame.filter(pl.col("line") == name)
         ink = _OF_CLIENTS[0 if order == 0 else 1]
         figure.add_scatter(
-            x=part[x], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2, "dash": "solid" if order < 2 else "dot"},
+            x=[int(packets) for packets in part[x]], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2, "dash": "solid" if order < 2 else "dot"},
             error_y=error_bars(half_widths(part), ink), hovertemplate="%{x}<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
     for (count, gain), ink in zip(published.items(), _OF_CLIENTS, strict=True):
@@ -49,7 +49,9 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
             gain, line={"color": ink, "width": 1.2, "dash": "dash"}, annotation=label, annotation_position="top left"
         )
     figure.add_hline(1, line={"color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="packets of the access point's queue, a client", type="category")
+    figure.update_xaxes(
+        title_text="packets of the access point's queue, a client", tickvals=sorted({int(packets) for packets in frame[x]})
+    )
     figure.update_yaxes(title_text="MORE DATA ÷ stock")
     return finish(figure, 420)
 

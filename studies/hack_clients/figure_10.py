@@ -35,7 +35,7 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
         "The paper's text has no goodput, only the gain of MORE DATA with one and with ten clients: the stars.",
         items=[
             Figure(
-                figures.bars(cells(by_clients, ("clients", "scheme"), goodput), "clients", "scheme", "Mbps", inks=drawing.INKS),
+                figures.bars(cells(by_clients, ("clients", "scheme"), goodput), "clients", "scheme", "goodput [Mbps]", inks=drawing.INKS),
                 f"Goodput of all flows together: {over(bench)}",
                 [COMMAND],
             ),

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from acklab.figures.theme import COLOURS, finish
+from acklab.figures.theme import COLOURS, finish, legend_below
 from acklab.result import Result
 
 ENDS = {"at the sender": ("sent", "acked", "retransmitted"), "at the receiver": ("received",)}
@@ -27,7 +27,7 @@ def packet_numbers(results: Mapping[str, Result]) -> go.Figure:
                 _points(figure, result, kind, row, column)
     figure.update_xaxes(title_text="time [s]", row=len(results))
     figure.update_yaxes(title_text="packet number", col=1)
-    return finish(figure, 120 + 300 * len(results))
+    return legend_below(finish(figure, 120 + 300 * len(results)))
 
 
 def _points(figure: go.Figure, result: Result, kind: str, row: int, column: int) -> None:

@@ -40,7 +40,7 @@ def sections(bench: Bench) -> list[Section]:
     ):
         cells = _cells(found, value, list(result.commands))
         figure = figures.ratio_map(
-            cells, "stations", "policy", title, PANEL, less_is_better=is_cost, most=most, commands="command"
+            cells, "stations", "policy", title, PANEL, x_title="stations", less_is_better=is_cost, most=most, commands="command"
         )
         maps.append(Figure(figure, f"{title[0].upper()}{title[1:]}, by number of stations: {of}", [COMMAND, result.rerun]))
     return [

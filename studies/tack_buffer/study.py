@@ -49,13 +49,13 @@ def sections(bench: Bench) -> list[Section]:
             "have arrived; if ACKs come β times in a round trip, it waits for a share 1/β of the round trip.",
             items=[
                 Figure(
-                    figures.profiles(_named(windows), "size", "beta", "utilisation", "utilisation [%]", "window [bandwidth-delay products]", "kind"),
+                    figures.profiles(_named(windows), "size", "β", "utilisation", "utilisation [%]", "window [bandwidth-delay products]", "kind"),
                     "Utilisation by window and β, by what clocks the ACKs",
                     commands,
                 ),
                 Table(head, rows, "The least window that fills the link [bandwidth-delay products]: formula and simulation", commands=commands),
                 Figure(
-                    figures.profiles(_named(windows), "size", "beta", "longest", "longest queue [bandwidth-delay products]", "window [bandwidth-delay products]", "kind"),
+                    figures.profiles(_named(windows), "size", "β", "longest", "longest queue [bandwidth-delay products]", "window [bandwidth-delay products]", "kind"),
                     "The longest queue at the bottleneck: what a window releases at once",
                     commands,
                 ),
@@ -66,7 +66,7 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _named(runs: pl.DataFrame) -> pl.DataFrame:
-    return runs.with_columns(beta=pl.format("β = {}", "beta"))
+    return runs.with_columns(pl.col("beta").cast(pl.String).alias("β"))
 
 
 def _practice(buffers: pl.DataFrame, commands: list[str]) -> Section:
@@ -82,7 +82,7 @@ def _practice(buffers: pl.DataFrame, commands: list[str]) -> Section:
         "A controller of its own, always paced. The window that it needs no longer arrives as bursts, so the queue need not hold one.",
         items=[
             Figure(
-                figures.profiles(_named(buffers), "size", "beta", "utilisation", "utilisation [%]", "queue [bandwidth-delay products]", "kind"),
+                figures.profiles(_named(buffers), "size", "β", "utilisation", "utilisation [%]", "queue [bandwidth-delay products]", "kind"),
                 "Utilisation by the length of the queue",
                 commands,
             ),

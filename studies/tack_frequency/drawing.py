@@ -31,9 +31,9 @@ def frequencies(found: pl.DataFrame) -> go.Figure:
             own = hertz.filter(chosen)
             figure.add_scatter(
                 x=goodput.filter(chosen)["mean"], y=own["mean"], error_y=error_bars(half_widths(own), ink), mode="markers",
-                marker={"symbol": symbol, "size": 9 if receiver == TACK else 11, "color": ink}, name=f"{receiver}, {rtt}, measured",
+                marker={"symbol": symbol, "size": 9 if receiver == TACK else 11, "color": ink}, name=f"{receiver}, measured", legendgroup=receiver,
                 customdata=own["link"], hovertemplate="%{customdata}: %{y:.2f} Hz at %{x:.2f} Mbps",
-                showlegend=False,
+                showlegend=rtt == next(iter(RTTS)),
             )  # fmt: skip
     figure.update_xaxes(type="log", title_text="goodput [Mbps]", tickvals=[1, 3, 10, 30, 100, 300, 1000])
     figure.update_yaxes(type="log", title_text="ACKs a second", tickvals=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000])

@@ -21,7 +21,7 @@ PUBLISHED_9B = {
     NONE: 210.0,
 }  # fmt: skip
 """Figure 9(b), read off [Mbps]."""
-_STAR = {"symbol": "star", "size": 11, "color": OPTIMUM}
+_STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 
 
 def gains(runs: pl.DataFrame) -> go.Figure:
@@ -38,7 +38,7 @@ def gains(runs: pl.DataFrame) -> go.Figure:
         )  # fmt: skip
         figure.add_scatter(
             x=[index + (place - 1) * 0.26 for index in range(len(LINKS))], y=PUBLISHED_9A[rtt], mode="markers", marker=_STAR, name="published",
-            xaxis="x2", showlegend=place == 0, hovertemplate="published: %{y:g} Mbps<extra></extra>",
+            xaxis="x2", legendrank=2000, showlegend=place == 0, hovertemplate="published: %{y:g} Mbps<extra></extra>",
         )  # fmt: skip
     figure.update_layout(
         barmode="group",

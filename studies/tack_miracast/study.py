@@ -52,12 +52,12 @@ def sections(bench: Bench) -> list[Section]:
             "Each neighbour has always something to send, so the television and the telephone share the air with as many others as the axis says.",
             items=[
                 Figure(
-                    figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]"),
+                    figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]", x_title="neighbours", from_zero=True),
                     f"Share of the time in which the frame that is due has not arrived, by the number of neighbours: {over}",
                     commands,
                 ),
                 Figure(
-                    figures.bars(intervals(runs, by, "damaged"), "neighbours", "transport", "frames with artefacts [%]"),
+                    figures.bars(intervals(runs, by, "damaged"), "neighbours", "transport", "frames with artefacts [%]", x_title="neighbours", from_zero=True),
                     f"Share of the frames shown with artefacts: {over}. Reliable streams have none by construction.",
                     commands,
                 ),

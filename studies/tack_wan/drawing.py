@@ -7,7 +7,7 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from acklab.figures.error_bars import error_bars, half_widths
-from acklab.figures.theme import COLOURS, OPTIMUM, finish
+from acklab.figures.theme import COLOURS, OPTIMUM, finish, legend_below
 from acklab.statistics import intervals
 
 from .runs import BBR, CUBIC, LINUX, TACK
@@ -28,16 +28,17 @@ def cases(runs: pl.DataFrame, titles: Mapping[str, str]) -> go.Figure:
         for sender, ink in _INKS.items():
             own = intervals(runs.filter(pl.col("sender") == sender), ["case"], name)
             figure.add_scatter(
-                x=own["case"], y=own["mean"], mode="markers", name=sender, legendgroup=sender, showlegend=column == 1,
+                x=own["case"], y=own["mean"], mode="markers", name=sender, legendgroup=sender, showlegend=column == 1, offsetgroup=sender,
                 marker={"color": ink, "size": 9}, error_y=error_bars(half_widths(own), ink),
                 customdata=[titles[case] for case in own["case"]], hovertemplate="%{customdata}: %{y:.5g}", row=1, col=column,
             )  # fmt: skip
             if sender in PUBLISHED:
                 figure.add_scatter(
-                    x=list(titles), y=PUBLISHED[sender][name], mode="markers", name="published", legendgroup="published",
+                    x=list(titles), y=PUBLISHED[sender][name], mode="markers", name="published", legendgroup="published", legendrank=2000, offsetgroup=sender,
                     showlegend=column == 1 and sender == TACK, marker={"symbol": "star-open", "size": 13, "color": OPTIMUM},
                     hovertemplate=f"{sender}, published: %{{y:g}}<extra></extra>", row=1, col=column,
                 )  # fmt: skip
-    figure.update_yaxes(type="log")
+    figure.update_layout(scattermode="group", scattergap=0.4)
+    figure.update_yaxes(type="log", dtick=1, minor={"ticks": "outside"})
     figure.update_xaxes(categoryorder="array", categoryarray=list(titles))
-    return finish(figure, 440)
+    return legend_below(finish(figure, 440))

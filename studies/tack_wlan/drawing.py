@@ -7,14 +7,16 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
 from acklab.statistics import mean_interval, ratios
 
-from .runs import BBR, CUBIC, LINKS, RTT, TACK, THINNED, arm, values
+from .runs import BBR, CUBIC, LINKS, RTT, TACK, THINNED, arm, gain, values
 
 PUBLISHED_10A = {"802.11b": (6, 5, 20.0), "802.11g": (24, 19, 26.3), "802.11n": (198, 155, 27.7), "802.11ac": (556, 434, 28.1)}
 """Figures 10(a) and 1: goodput of TACK and of TCP BBR [Mbps], and the gain [%]."""
 PUBLISHED_10B = {1: 150.5, 2: 153.5, 4: 71.7, 8: 0.0, 16: 0.0}
 """Figure 10(b), read off [Mbps], by L."""
 PUBLISHED_10B_TACK = 191.1
-_STAR = {"symbol": "star", "size": 11, "color": OPTIMUM}
+_STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
+_GROUPS = {"barmode": "group", "scattermode": "group", "bargap": 0.2, "scattergap": 0.2}
+"""Bars side by side, and a star over the bar of its `offsetgroup`."""
 _INKS = {TACK: COLOURS[1], BBR: COLOURS[0], CUBIC: COLOURS[2]}
 
 
@@ -27,31 +29,29 @@ def links(runs: pl.DataFrame) -> go.Figure:
         bars = found.filter(pl.col("sender") == sender)
         mbps = [mean_interval(values(own, "goodput", link=link, sender=sender)).mean for link in bars["link"]]
         figure.add_bar(
-            x=bars["link"], y=bars["mean"], name=sender, marker={"color": ink}, error_y=error_bars(half_widths(bars)), text=[f"{one:.3g}" for one in mbps],
+            x=bars["link"], y=bars["mean"], name=sender, offsetgroup=sender, marker={"color": ink}, error_y=error_bars(half_widths(bars)), text=[f"{one:.3g}" for one in mbps],
             hovertemplate="%{x}: %{y:.3f}, %{text} Mbps",
         )  # fmt: skip
     figure.add_scatter(
-        x=list(LINKS),
-        y=[1 + lead / 100 for _, _, lead in PUBLISHED_10A.values()],
-        mode="markers",
-        marker=_STAR,
-        name="TACK, published",
-    )
+        x=list(LINKS), y=[1 + lead / 100 for _, _, lead in PUBLISHED_10A.values()], mode="markers", marker=_STAR,
+        name="TACK, published", offsetgroup=TACK,
+    )  # fmt: skip
     figure.update_yaxes(title_text="goodput ÷ that of TCP BBR", rangemode="tozero")
-    figure.update_layout(barmode="group")
+    figure.update_layout(_GROUPS)
     return finish(figure, 400)
 
 
 def round_trips(runs: pl.DataFrame) -> go.Figure:
     """The lead over TCP BBR by round trip, a line for each link: TACK's solid, CUBIC's dotted."""
-    found = ratios(runs, ["link", "rtt", "sender"], "goodput", {"sender": BBR})
     figure = go.Figure()
     for link, ink in zip(LINKS, COLOURS, strict=False):
         for sender, dash in ((TACK, "solid"), (CUBIC, "dot")):
-            own = found.filter(pl.col("link") == link, pl.col("sender") == sender)
-            leads = own.with_columns((pl.col("mean", "low", "high") - 1) * 100)
+            own = runs.filter(pl.col("link") == link)
+            rtts = own["rtt"].unique(maintain_order=True).to_list()
+            # The same mean as in the table and in the claims: of the leads, seed by seed.
+            leads = [mean_interval(gain(*(values(own, "goodput", rtt=rtt, sender=one) for one in (sender, BBR)))) for rtt in rtts]
             figure.add_scatter(
-                x=[float(rtt.removesuffix(" ms")) for rtt in leads["rtt"]], y=leads["mean"], mode="lines+markers", name=f"{link}, {sender}",
+                x=[float(rtt.removesuffix(" ms")) for rtt in rtts], y=[lead.mean for lead in leads], mode="lines+markers", name=f"{link}, {sender}",
                 line={"color": ink, "dash": dash}, error_y=error_bars(half_widths(leads), ink), hovertemplate="%{x} ms: %{y:+.1f} %",
             )  # fmt: skip
     figure.add_hline(0, line={"color": MUTED, "width": 1})
@@ -66,15 +66,25 @@ def thinned(runs: pl.DataFrame) -> go.Figure:
     for sender in (BBR, CUBIC):
         found = [mean_interval(values(runs, "goodput", arm=arm(sender, packets))) for packets in THINNED]
         figure.add_bar(
-            x=[f"L = {packets}" for packets in THINNED], y=[one.mean for one in found], name=sender, marker={"color": _INKS[sender]},
+            x=[f"L = {packets}" for packets in THINNED], y=[one.mean for one in found], name=sender, offsetgroup=sender, marker={"color": _INKS[sender]},
             error_y=error_bars(half_widths(found)), hovertemplate="%{x}: %{y:.1f} Mbps",
         )  # fmt: skip
     tack = mean_interval(values(runs, "goodput", arm=TACK))
-    figure.add_bar(x=[TACK], y=[tack.mean], name=TACK, marker={"color": _INKS[TACK]}, error_y=error_bars(half_widths([tack])))
-    figure.add_scatter(
-        x=[*(f"L = {packets}" for packets in PUBLISHED_10B), TACK], y=[*PUBLISHED_10B.values(), PUBLISHED_10B_TACK], mode="markers",
-        marker=_STAR, name="published",
-    )  # fmt: skip
+    # Alone in its group, in the place of CUBIC.
+    figure.add_bar(
+        x=[TACK],
+        y=[tack.mean],
+        name=TACK,
+        offsetgroup=CUBIC,
+        marker={"color": _INKS[TACK]},
+        error_y=error_bars(half_widths([tack])),
+    )
+    published = {BBR: {f"L = {packets}": mbps for packets, mbps in PUBLISHED_10B.items()}, CUBIC: {TACK: PUBLISHED_10B_TACK}}
+    for group, stars in published.items():
+        figure.add_scatter(
+            x=list(stars), y=list(stars.values()), mode="markers", marker=_STAR, name="published", offsetgroup=group,
+            legendgroup="published", showlegend=group == BBR, hovertemplate="published: %{y:g} Mbps<extra></extra>",
+        )  # fmt: skip
     figure.update_yaxes(title_text="goodput [Mbps]", rangemode="tozero")
-    figure.update_layout(barmode="group")
+    figure.update_layout(_GROUPS)
     return finish(figure, 400)

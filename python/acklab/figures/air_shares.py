@@ -28,7 +28,7 @@ def air_shares(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
         parts = [100 * shares[name].get(use, 0.0) for name in names]
         if any(parts):
             figure.add_bar(y=names, x=parts, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.2f} %")
-    figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"})
+    figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"}, margin={"r": 32})
     figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
     figure.update_yaxes(showgrid=False)
     return finish(figure, 150 + 44 * len(names))

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from acklab.figures.error_bars import error_bars, half_widths
-from acklab.figures.theme import COLOURS, OPTIMUM, finish
+from acklab.figures.theme import COLOURS, FROM_ZERO, OPTIMUM, finish
 
 
 def bars(
@@ -17,10 +17,13 @@ def bars(
     *,
     published: Mapping[tuple[str, str], float] | None = None,
     inks: Mapping[str, str] | None = None,
+    x_title: str = "",
+    from_zero: bool = False,
 ) -> go.Figure:
     """The means of `cells`, as `acklab.statistics.intervals` gives them, in groups along the column `x`, a bar for each value of `series`.
 
-    `published` gives numbers by group and series: they are stars. `inks` gives colours by series.
+    `published` gives numbers by group and series: they are stars. `inks` gives colours by series. `from_zero`
+    says that the quantity is never negative, so the axis does not follow an interval below zero.
     """
     figure = go.Figure()
     stars = published or {}
@@ -45,6 +48,6 @@ def bars(
                 hovertemplate=f"{name}, published: %{{y:.4~g}}<extra></extra>",
             )  # fmt: skip
     figure.update_layout(barmode="group", scattermode="group", bargap=0.25, bargroupgap=0.08)
-    figure.update_xaxes(type="category", showgrid=False)
-    figure.update_yaxes(title_text=title)
+    figure.update_xaxes(title_text=x_title, type="category", showgrid=False)
+    figure.update_yaxes(title_text=title, **(FROM_ZERO if from_zero else {}))
     return finish(figure, 400)

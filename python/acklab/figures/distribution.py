@@ -30,5 +30,5 @@ def distribution(result: Result) -> go.Figure:
     figure.update_yaxes(title_text="share", row=1, col=1)
     figure.update_xaxes(title_text="throughput [Mbps]", row=1, col=1)
     figure.update_xaxes(title_text="sRTT [ms]", row=1, col=2)
-    figure.update_layout(showlegend=result.flows.height > 1)
+    figure.update_layout(showlegend=True)
     return finish(figure, 380)

@@ -49,7 +49,7 @@ def operating_point(result: Result) -> go.Figure:
     figure.update_xaxes(title_text="time [s]", row=3, col=1)
     finish(figure, 640)
     # The labels of the reference lines stand beside the plots, clear of the data.
-    figure.update_layout(showlegend=result.flows.height > 1, margin={"r": 20 if best is None else 136})
+    figure.update_layout(showlegend=True, margin={"r": 20 if best is None else 136})
     return figure
 
 

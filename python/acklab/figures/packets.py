@@ -37,7 +37,7 @@ def packet_numbers(
             hovertemplate="%{x:.4f} s · packet %{y}",
         )  # fmt: skip
     figure.update_xaxes(title_text="time [s]")
-    figure.update_yaxes(title_text="packet number [segments]")
+    figure.update_yaxes(title_text=f"packet number of {name}")
     return finish(figure, 460)
 
 

@@ -9,11 +9,14 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from acklab.figures.theme import DIVERGING, UNDECIDED, finish
+from acklab.figures.theme import DIVERGING, UNDECIDED, finish, widen
 
 _ROW = 31
 _LABELS = 96
 """Height in pixels of a line of cells, and of the names below a panel."""
+_CELL = 31
+_MARGINS = 200
+"""Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
 
 
 def ratio_map(
@@ -24,6 +27,7 @@ def ratio_map(
     panel: str | None = None,
     *,
     wrap: int = 2,
+    x_title: str = "",
     less_is_better: bool = False,
     most: float = 2.0,
     notes: str | None = None,
@@ -32,7 +36,7 @@ def ratio_map(
     """Ratios with their intervals, as `acklab.statistics.ratios` gives them, over two columns; one panel for each value of `panel`.
 
     Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most` and 1/`most`; cells whose interval
-    includes 1, or that have none, are grey. The second line of a cell is half the width of its interval. `notes` and `commands` name
+    includes 1, or that have none, are grey. `x_title` says what the columns are, where their names do not. The second line of a cell is half the width of its interval. `notes` and `commands` name
     columns of text: what else hovering shows, and the command that repeats the cell, which the report also shows on a click.
     """
     panels = cells[panel].unique(maintain_order=True).to_list() if panel else [None]
@@ -65,20 +69,27 @@ def ratio_map(
                 **colours, **where,
             )  # fmt: skip
         figure.update_xaxes(
-            type="category", showgrid=False, tickangle=-45, ticks="", categoryarray=[str(c) for c in columns], **where
-        )
+            type="category", showgrid=False, tickangle=0 if _is_short(columns) else -45, ticks="",
+            categoryarray=[str(column) for column in columns], title_text=x_title, **where,
+        )  # fmt: skip
         figure.update_yaxes(
             type="category", showgrid=False, ticks="", autorange="reversed", categoryarray=[str(line) for line in lines], **where
         )
     edge = math.log2(most)
-    ticks = [value for value in (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0) if 1 / most <= value <= most]
+    steps = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
+    # The ends of the scale have a number, and what would stand over it has none.
+    ticks = [1 / most, *(value for value in steps if 1.2 / most <= value <= most / 1.2), most]
     sign = -1 if less_is_better else 1
     bar = {
         "title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0, "len": 360, "lenmode": "pixels",
-        "y": 1, "yanchor": "top", "tickvals": [sign * math.log2(value) for value in ticks], "ticktext": [f"{value:g}" for value in ticks],
+        "y": 1, "yanchor": "top", "tickvals": [sign * math.log2(value) for value in ticks], "ticktext": [f"{value:.3g}" for value in ticks],
     }  # fmt: skip
     figure.update_layout(coloraxis={"colorscale": DIVERGING, "cmin": -edge, "cmax": edge, "colorbar": bar})
-    return finish(figure, height)
+    return widen(finish(figure, height), _CELL * len(columns) * min(wrap, len(panels)) + _MARGINS)
+
+
+def _is_short(names: Sequence[object]) -> bool:
+    return all(len(str(name)) <= 3 for name in names)
 
 
 def is_decided(cell: dict[str, Any]) -> bool:
@@ -101,7 +112,7 @@ def _text(cell: dict[str, Any] | None) -> str:
     if cell["low"] is None:
         return f"{mean:.{decimals}f}"
     width = (cell["high"] - cell["low"]) / 2
-    half = f"{width:.{2 if width < 9.95 else 0}f}".removeprefix("0")
+    half = f"{width:.{2 if width < 0.995 else 1 if width < 9.95 else 0}f}"
     return f"{mean:.{decimals}f}<br><span style='font-size:8px'>±{half}</span>"
 
 

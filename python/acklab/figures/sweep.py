@@ -9,10 +9,13 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from acklab.figures.error_bars import error_bars, half_widths
-from acklab.figures.theme import SEQUENTIAL, colour, faded, finish
+from acklab.figures.theme import FROM_ZERO, SEQUENTIAL, colour, faded, finish, legend_below, widen
 from acklab.samples import Within
 from acklab.statistics import intervals
 
+_CELL = 58
+_MARGINS = 230
+"""Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-zµ]*)")
 
 
@@ -66,7 +69,7 @@ def heat_map(
         values = [step * 10**power for power in range(-3, 7) for step in ticks]
         bar |= {"tickvals": [math.log10(value) for value in values], "ticktext": [f"{value:g}" for value in values]}
     figure.update_layout(coloraxis={"colorscale": SEQUENTIAL, "colorbar": bar})
-    return finish(figure, height)
+    return widen(finish(figure, height), _CELL * len(columns) * across + _MARGINS)
 
 
 def profiles(
@@ -124,15 +127,14 @@ def profiles(
         if numbers is None:
             figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
         else:
-            ticks = {"tickvals": list(numbers.values()), "ticktext": list(numbers)}
+            ticks = {"tickvals": list(numbers.values()), "ticktext": [name.removesuffix(".0") for name in numbers]}
             figure.update_xaxes(
                 title_text=x_title, type="log" if _spans_decades(numbers) else "linear", **ticks, row=1, col=index
             )
-    figure.update_yaxes(title_text=title, rangemode="tozero", row=1, col=1)
-    finish(figure, 430)
-    # The titles of the panels are where the legend would be.
-    figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
-    return figure
+    is_negative = (frame[value] < 0).any()
+    figure.update_yaxes(**({"rangemode": "tozero"} if is_negative else FROM_ZERO))
+    figure.update_yaxes(title_text=title, row=1, col=1)
+    return legend_below(finish(figure, 430))
 
 
 def _numbers(names: Sequence[str]) -> dict[str, float] | None:

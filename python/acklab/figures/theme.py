@@ -34,6 +34,9 @@ DIVERGING = [
 UNDECIDED = "#D9DDE3"
 """Cells of which the interval says nothing."""
 
+FROM_ZERO = {"rangemode": "tozero", "autorangeoptions": {"minallowed": 0}}
+"""An axis of a quantity that is never negative: it begins at zero, also where Student's interval of a small mean reaches below."""
+
 _INK = "#5B6577"
 _GRID = "rgba(128, 138, 155, 0.20)"
 _FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -84,6 +87,16 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     """Gives a figure the house style and a height in pixels; its width follows the page."""
     figure.update_layout(template=TEMPLATE, height=height, autosize=True)
     return figure
+
+
+def legend_below(figure: go.Figure) -> go.Figure:
+    """Moves the legend of a finished figure to its lower edge, clear of the titles of its panels."""
+    return figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"}, margin={"b": 92})
+
+
+def widen(figure: go.Figure, pixels: float) -> go.Figure:
+    """Says how wide a figure is at least: on a narrower page the report lets it scroll, so that what it writes stays in its place."""
+    return figure.update_layout(meta={"least_width": round(pixels)})
 
 
 def thin(

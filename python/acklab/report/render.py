@@ -46,8 +46,8 @@ def render(documents: Sequence[Document]) -> str:
         counts={verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup((page / "script.js").read_text(encoding="utf-8")),
-        # Once for all figures, and not at all in a report without any: it is most of the file.
-        plotly=Markup(get_plotlyjs()) if has_figures else "",
+        # Once for all figures, and not at all in a report without any: it is most of the file. Packed, and read after the page is shown.
+        plotly=_packed(get_plotlyjs()) if has_figures else "",
     )
 
 
@@ -111,7 +111,7 @@ def _number(value: float) -> str:
 
 def _tolerance(finding: Finding) -> str:
     """As it is written beside a claim."""
-    return finding.tolerance if finding.tolerance in BOUNDS else f"±{finding.tolerance}"
+    return finding.tolerance if finding.tolerance in BOUNDS or finding.tolerance.startswith("factor") else f"±{finding.tolerance}"
 
 
 def _gauge(finding: Finding) -> Markup:

@@ -47,12 +47,37 @@ async function unpack(script) {
   delete script.dataset.packed;
 }
 
+// Plotly is most of the page, and only figures need it.
+let library = null;
+
+async function load() {
+  const packed = document.getElementById("plotly");
+  await unpack(packed);
+  const script = document.createElement("script");
+  script.textContent = packed.textContent;
+  document.head.append(script);
+  packed.remove();
+}
+
+// What is wider than the page scrolls in a box of its own, which says so.
+function mark(box) {
+  box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+  if (box.classList.contains("wide")) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}
+
 async function drawOne(plot) {
   const script = plot.querySelector("script");
   if ("packed" in script.dataset) await (script.unpacking ??= unpack(script));
+  await (library ??= load());
   const figure = JSON.parse(script.textContent);
-  if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
+  const least = figure.layout.meta?.least_width;
+  if (least) {
+    plot.style.minWidth = `${least}px`;
+    mark(plot.closest(".scroll"));
+  } else if (figure.layout.xaxis3 && plot.clientWidth < 700 && !figure.layout.yaxis3?.domain?.some((edge) => edge > 0 && edge < 1)) {
     plot.style.width = "900px";
+    mark(plot.closest(".scroll"));
   }
   const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
   Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => {
@@ -71,7 +96,8 @@ function draw() {
   plots.forEach((plot) => seen.observe(plot));
   // Printing cannot wait, so all are unpacked before.
   addEventListener("load", async () => {
-    for (const script of document.querySelectorAll("script[data-packed]")) await (script.unpacking ??= unpack(script));
+    for (const script of document.querySelectorAll(".plot script[data-packed]")) await (script.unpacking ??= unpack(script));
+    if (plots.length) await (library ??= load());
   });
   addEventListener("beforeprint", () => plots.filter((plot) => !plot.classList.contains("js-plotly-plot")).forEach(drawOne));
 }
@@ -104,6 +130,9 @@ for (const field of document.querySelectorAll(".filter")) {
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
   });
 }
+
+const widths = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+document.querySelectorAll(".scroll").forEach((box) => widths.observe(box));
 
 document.getElementById("ground").addEventListener("click", () => { chosen = ground() === "dark" ? "light" : "dark"; paint(); });
 system.addEventListener("change", paint);
