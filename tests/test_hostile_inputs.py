@@ -296,20 +296,18 @@ def sweep(**options):
     return LAB.sweep(TABLE, **({"out": "out", "quiet": True} | options))
 
 
+NO_SCENARIOS: list[tuple[Any, str]] = [
+    (42, "found a scenario of type int, expected the path of a file, or a dict"),
+    (None, "found a scenario of type NoneType"),
+    (b"good.toml", "found a scenario of type bytes"),
+    ([], "found a scenario of type list"),
+    ("", "cannot read the scenario: Is a directory"),
+    ("a\0b", "found 'a\\x00b', expected the path of a file"),
+    ("\ud800", r"\ud800: cannot read the scenario"),
+]
 CALLS: list[tuple[str, Any, str]] = [
     # scenarios
-    *[
-        (f"run({given!r})", lambda given=given: LAB.run(given), words)
-        for given, words in [  # type: ignore[var-annotated]
-            (42, "found a scenario of type int, expected the path of a file, or a dict"),
-            (None, "found a scenario of type NoneType"),
-            (b"good.toml", "found a scenario of type bytes"),
-            ([], "found a scenario of type list"),
-            ("", "cannot read the scenario: Is a directory"),
-            ("a\0b", "found 'a\\x00b', expected the path of a file"),
-            ("\ud800", r"\ud800: cannot read the scenario"),
-        ]
-    ],
+    *[(f"run({given!r})", lambda given=given: LAB.run(given), words) for given, words in NO_SCENARIOS],
     *[
         (f"a scenario with {value!r}"[:60], lambda value=value: LAB.check(TABLE | {"title": value}), words)
         for value, words in [
