@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -115,35 +114,6 @@ def test_a_full_disk_stops_a_sweep_and_keeps_what_is_done(fake, scenario, small_
     assert done
     for place in done:
         assert acklab.load_result(place).flows.height == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (42, "of type int, expected the path of a file, or a dict"),
-        ({"duration": "1s", "flow": [{"start": float("nan")}]}, "flow.0.start: found nan"),
-        ({"link": [{"forward": {"loss": {"probability": float("inf")}}}]}, "link.0.forward.loss.probability: found inf"),
-        ({"flow": [{1: 2}]}, "flow.0: found the key 1, expected text"),
-        ({"flow": [object()]}, "flow.0: found a value of type object"),
-    ],
-)
-def test_an_invalid_scenario_is_refused_with_its_place(fake, given, words):
-    with pytest.raises(acklab.AcklabError, match=re.escape(words)):
-        acklab.run(given)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda scenario, out: acklab.sweep(scenario, grid="flow.0.congestion=cubic", out=out),
-        lambda scenario, out: acklab.sweep(scenario, grid={"flow.0.congestion": "cubic"}, out=out),
-        lambda scenario, out: acklab.sweep(scenario, vary="flow.0.start=0ms..1ms", out=out),
-        lambda scenario, out: acklab.run(scenario, set="duration=1s"),
-    ],
-)
-def test_a_text_in_the_place_of_a_list_is_refused(fake, scenario, tmp_path, call):
-    with pytest.raises(acklab.UsageError, match="found"):
-        call(scenario, tmp_path / "out")
 
 
 def test_a_run_of_a_dict_says_where_its_scenario_is(fake, tmp_path):

@@ -158,15 +158,3 @@ def test_grid_columns_are_short_but_never_ambiguous():
 
 def test_values_split_at_commas_outside_brackets():
     assert split_values('a,{x = 1, y = "b,c"},[1,2]') == ["a", '{x = 1, y = "b,c"}', "[1,2]"]
-
-
-@pytest.mark.parametrize("text", ["flow.0.start", "=1,2", "flow.0.start=", "a=1,1", "seed=1,2"])
-def test_a_grid_that_makes_no_sense_is_refused(text):
-    with pytest.raises(acklab.UsageError):
-        Grid.of([text])
-
-
-@pytest.mark.parametrize("text", ["5ms", "1ms..5s", "5ms..1ms", "a..b"])
-def test_bounds_that_make_no_sense_are_refused(text):
-    with pytest.raises(acklab.UsageError, match="expected"):
-        Variation.parse("flow.0.start", text)

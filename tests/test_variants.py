@@ -58,32 +58,6 @@ def test_variants_of_a_program_get_a_file(fake, scenario, tmp_path):
     assert again.commands == result.commands
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[a]\nsets = []\n", "a.sets"),
-        ("[a]\nset = 1\n", "a.set"),
-        ('["a,b"]\n', "without commas"),
-        ("[a\n", "a.toml"),
-        ("", "no value"),
-    ],
-)
-def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
-    path = tmp_path / "a.toml"
-    path.write_text(text)
-    with pytest.raises(acklab.UsageError, match=message):
-        Grid.of([f"kind=@{path}"])
-
-
-def test_a_missing_file_or_name_is_refused(file):
-    with pytest.raises(acklab.UsageError, match="cannot read"):
-        Grid.of(["kind=@nowhere.toml"])
-    with pytest.raises(acklab.UsageError, match="no variant 'fast', it has plain, slow, late"):
-        Grid.of([f"kind=@{file}:fast"])
-    with pytest.raises(acklab.UsageError, match="expected a file"):
-        Grid.of(["kind=@fast"])
-
-
 def test_json_reads_as_toml_does(tmp_path):
     path = tmp_path / "kinds.json"
     path.write_text(json.dumps({"a": {"set": {"x": 1}}}))

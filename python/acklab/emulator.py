@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.files import path_of
 from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, with_seed
@@ -54,9 +55,9 @@ def emulate(
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
     permission and for a run that fails, Cancelled once `cancel` is cancelled.
     """
-    source = Source.of(scenario, None if base is None else Path(base))
+    source = Source.of(scenario, None if base is None else path_of(base, "base"))
     sets = with_seed(overrides(set), seed)
-    folders = _folder(captures), _folder(outputs)
+    folders = _folder(captures, "captures"), _folder(outputs, "outputs")
     done = core.emulate(source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel, watch=watch)
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
@@ -64,10 +65,10 @@ def emulate(
     return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status)
 
 
-def _folder(path: str | Path | None) -> Path | None:
-    """The folder, which exists from now on."""
+def _folder(path: str | Path | None, what: str) -> Path | None:
+    """The folder, which exists from now on. Raises StoreError."""
     if path is None:
         return None
-    folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    from acklab.store import make_folder
+
+    return make_folder(path_of(path, what))

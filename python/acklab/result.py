@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acklab.errors import StoreError, UsageError
+from acklab.files import path_of
 from acklab.named_tables import NamedTables
 from acklab.provenance import Provenance
 
@@ -66,7 +67,7 @@ class Result(NamedTables):
         """
         from acklab import store
 
-        target = Path(directory)
+        target = path_of(directory, "directory")
         store.write_tables(target, self.tables, self.provenance)
         return target
 
@@ -106,7 +107,9 @@ def load_result(directory: str | Path) -> Result:
     """Reads what `Result.save` or `acklab run --out` wrote. Raises StoreError."""
     from acklab import store
 
-    source = Path(directory)
+    source = path_of(directory, "directory")
+    if (source / store.SWEEP_FILE).is_file() or (source / store.STUDY_FILE).is_file():
+        raise StoreError(f"{source}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
     files = store.table_files(source)
     first = next(iter(files.values()))
     provenance = Provenance.of(store.read_metadata(first), first)

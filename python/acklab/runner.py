@@ -6,6 +6,7 @@ from typing import Any
 
 from acklab import core
 from acklab.errors import UsageError
+from acklab.files import path_of
 from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import FROM_DICT, Overrides, Source, overrides, with_seed
@@ -43,8 +44,11 @@ def run(
     Raises ScenarioError for a scenario that is refused, UsageError for a version of qlog that is not known, RunError for a run that fails, Cancelled once `cancel` is cancelled. What a
     strategy raises ends the run at once and comes out as it is.
     """
-    source = Source.of(scenario, None if base is None else Path(base))
-    folder, logs = (None if path is None else Path(path) for path in (captures, qlog))
+    source = Source.of(scenario, None if base is None else path_of(base, "base"))
+    folder = None if captures is None else path_of(captures, "captures")
+    logs = None if qlog is None else path_of(qlog, "qlog")
+    if strategies is not None and not (isinstance(strategies, Mapping) and all(isinstance(name, str) for name in strategies)):
+        raise UsageError(f'strategies: found {strategies!r}, expected classes by name such as {{"mine": MyPolicy}}')
     return run_source(source, overrides(set), seed, folder, logs, qlog_version, cancel, strategies, watch)
 
 
@@ -64,7 +68,9 @@ def run_source(
         known = " or ".join(f'"{version}"' for version in core.QLOG_VERSIONS)
         raise UsageError(f'qlog_version: found "{qlog_version}", expected {known}')
     if qlog is not None:
-        qlog.mkdir(parents=True, exist_ok=True)
+        from acklab.store import make_folder
+
+        make_folder(qlog)
     document, tables = core.run(
         source.text, source.name, with_seed(sets, seed), source.base, captures, qlog, qlog_version, cancel, strategies, watch
     )

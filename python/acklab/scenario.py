@@ -4,21 +4,22 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from acklab import core
 from acklab.errors import ScenarioError, UsageError
+from acklab.files import is_utf8, path_of, printable, read_text
 
 Overrides = Mapping[str, object] | Sequence[str]
 """Changes on top of a scenario: {"flow.0.congestion": "cubic"}, or the same as ["flow.0.congestion=cubic"]."""
 
 FROM_DICT = "scenario.json"
 """What a scenario is called that came as a dict: the file under which it is kept beside its results."""
-LARGEST_FILE = 1 << 26
-"""Octets of the largest scenario that is read: an endless file is refused rather than read."""
+_DEEPEST = 100
+"""Tables within tables that a dict may have. The core reads 127; a dict that contains itself has no end."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,12 @@ class Source:
             return cls(json.dumps(_plain(scenario, ""), ensure_ascii=False), FROM_DICT, base or Path.cwd())
         if not isinstance(scenario, str | os.PathLike):
             raise UsageError(f"found a scenario of type {type(scenario).__name__}, expected the path of a file, or a dict")
-        path = Path(scenario)
-        name = printable(path)
-        try:
-            with path.open("rb") as file:
-                octets = file.read(LARGEST_FILE + 1)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ScenarioError(f"{name}: cannot read the scenario: {reason}") from error
-        if len(octets) > LARGEST_FILE:
-            raise ScenarioError(f"{name}: found more than {LARGEST_FILE >> 20} MiB, expected a scenario as TOML text")
-        return cls(utf8(octets, name, "a scenario as TOML text"), name, base or path.parent)
+        path = path_of(scenario, "scenario")
+        return cls(read_text(path, "scenario", "a scenario as TOML text", ScenarioError), printable(path), base or path.parent)
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """The scenario in full, with every preset resolved. Raises ScenarioError."""
-        return core.load(self.text, self.name, sets)
+        return core.load(self.text, self.name, overrides(sets))
 
     def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
         """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate").
@@ -71,12 +63,23 @@ class Source:
 
 
 def overrides(changes: Overrides) -> list[str]:
-    """Overrides in the form the core reads: "key=value". Raises UsageError for a single text, which is a list of letters."""
-    if isinstance(changes, str):
-        raise UsageError(f'overrides: found the text {changes!r}, expected {{"key": value}} or ["key=value"]')
+    """Overrides in the form the core reads: "key=value". Raises UsageError, ScenarioError for a value that no scenario can hold."""
     if isinstance(changes, Mapping):
-        return [f"{key}={literal(_plain(value, str(key)))}" for key, value in changes.items()]
-    return list(changes)
+        changes = [f"{key}={literal(_plain(value, str(key)))}" for key, value in changes.items()]
+    return texts_of(changes, "overrides", "flow.0.congestion=cubic")
+
+
+def texts_of(given: object, what: str, such_as: str) -> list[str]:
+    """A list of text, as after an option that is repeated. Raises UsageError, for a single text too: that is a list of letters."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f'{what}: found {given!r}, expected a list such as ["{such_as}"]')
+    texts = list(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f'{what}: found {text!r} in the list, expected text such as "{such_as}"')
+        if not is_utf8(text):
+            raise UsageError(f'{what}: found "{printable(text)}", which is not UTF-8, expected text such as "{such_as}"')
+    return texts
 
 
 def literal(value: object) -> str:
@@ -101,43 +104,30 @@ def with_seed(sets: Sequence[str], seed: int | None) -> list[str]:
     return list(sets) if seed is None else [*sets, f"seed={seed}"]
 
 
-def printable(path: str | Path) -> str:
-    """The name of a file for messages: octets that are not UTF-8 are escaped."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def utf8(octets: bytes, name: str, expected: str) -> str:
-    """The text of a file. Raises ScenarioError with the line and the column of the first octet that is not UTF-8."""
-    try:
-        return octets.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = octets[: error.start]
-        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
-        raise ScenarioError(
-            f"{name}: line {line}, column {column}: found the octet 0x{octets[error.start]:02x}, which is not UTF-8, expected {expected}"
-        ) from error
-
-
-def _plain(value: object, place: str) -> object:
+def _plain(value: object, place: str, depth: int = 0) -> object:
     """A value of a dict as JSON can write it. Raises ScenarioError with the place of what it cannot."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ScenarioError(f"{FROM_DICT}: {place}: found {value}, expected a number")
+    if depth > _DEEPEST:
+        raise ScenarioError(
+            f"{FROM_DICT}: {place[:60]}…: found more than {_DEEPEST} tables within each other, expected a scenario"
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ScenarioError(f"{FROM_DICT}: {place}: found {value}, expected a finite number")
+    if isinstance(value, str) and not is_utf8(value):
+        raise ScenarioError(f"{FROM_DICT}: {place}: found {value!r}, which is not UTF-8, expected text")
+    if value is None or isinstance(value, str | bool | int | float):
         return value
     inside = f"{place}." if place else ""
     if isinstance(value, Mapping):
         for key in value:
-            if not isinstance(key, str):
+            if not isinstance(key, str) or not is_utf8(key):
                 raise ScenarioError(f"{FROM_DICT}: {place or 'the scenario'}: found the key {key!r}, expected text")
-        return {key: _plain(item, f"{inside}{key}") for key, item in value.items()}
+        return {key: _plain(item, f"{inside}{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return _plain(os.fspath(value), place)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [_plain(item, f"{inside}{index}") for index, item in enumerate(value)]
-    if hasattr(value, "item"):  # a number of NumPy
-        return _plain(value.item(), place)
+        return [_plain(item, f"{inside}{index}", depth + 1) for index, item in enumerate(value)]
+    if hasattr(value, "tolist"):  # a number or an array of NumPy
+        return _plain(value.tolist(), place, depth)
     raise ScenarioError(
         f"{FROM_DICT}: {place}: found a value of type {type(value).__name__}, expected text, a number, a list or a table"
     )

@@ -21,6 +21,8 @@ from acklab.errors import StoreError
 from acklab.provenance import Provenance
 
 SCENARIO_FILE = "scenario.json"
+SWEEP_FILE = "sweep.json"
+STUDY_FILE = "report.json"
 _PREFIX = "acklab."
 
 
@@ -42,6 +44,15 @@ def writing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> Path:
+    """Makes a folder if it is missing, and gives it. Raises StoreError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot make the folder: {_reason(error)}") from error
+    return path
 
 
 def write_text(path: Path, text: str) -> None:
@@ -73,7 +84,7 @@ def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Pr
     metadata = provenance.metadata()
     for name, table in tables.items():
         with writing(directory / f"{name}.parquet") as temporary:
-            pq.write_table(table.replace_schema_metadata(metadata), temporary)
+            _write(temporary, table.replace_schema_metadata(metadata))
     write_json(directory / SCENARIO_FILE, provenance.scenario)
 
 
@@ -87,13 +98,19 @@ def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], proven
     try:
         metadata = provenance.metadata()
         for name, table in tables.items():
-            pq.write_table(table.replace_schema_metadata(metadata), temporary / f"{name}.parquet")
+            _write(temporary / f"{name}.parquet", table.replace_schema_metadata(metadata))
         temporary.chmod(0o755)
         _put(temporary, directory)
     except OSError as error:
         raise StoreError(f"{directory}: cannot write it: {_reason(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    # Arrow opens no file whose name is not UTF-8; Python does.
+    with path.open("wb") as file:
+        pq.write_table(table, file)
 
 
 def _put(temporary: Path, directory: Path) -> None:
@@ -136,7 +153,8 @@ def read_table(path: Path) -> pa.Table:
     Raises StoreError naming the path, what was found and what was expected.
     """
     try:
-        return pq.read_table(path)
+        with path.open("rb") as file:
+            return pq.read_table(file)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(_what_was_found(path, error)) from error
 
@@ -144,7 +162,8 @@ def read_table(path: Path) -> pa.Table:
 def read_metadata(path: Path) -> dict[str, str]:
     """The key-value metadata of a Parquet file that acklab wrote. Raises StoreError."""
     try:
-        found = pq.read_metadata(path).metadata or {}
+        with path.open("rb") as file:
+            found = pq.read_metadata(file).metadata or {}
     except (pa.ArrowException, OSError) as error:
         raise StoreError(_what_was_found(path, error)) from error
     return {key.decode(): value.decode() for key, value in found.items() if key.startswith(_PREFIX.encode())}
@@ -153,7 +172,8 @@ def read_metadata(path: Path) -> dict[str, str]:
 def units(path: Path) -> dict[str, str]:
     """The unit of each column of a table in a file that has one. Raises StoreError."""
     try:
-        fields = pq.read_schema(path)
+        with path.open("rb") as file:
+            fields = pq.read_schema(file)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(_what_was_found(path, error)) from error
     return {field.name: field.metadata[b"unit"].decode() for field in fields if (field.metadata or {}).get(b"unit")}

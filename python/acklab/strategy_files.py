@@ -1,17 +1,18 @@
 """Strategies that stand in a file: what `--strategy FILE:CLASS` names. Runs and sweeps that have them can be repeated by a command."""
 
+import contextlib
 import hashlib
 import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acklab.errors import UsageError
-from acklab.scenario import printable
+from acklab.errors import AcklabError, RunError, UsageError
+from acklab.files import printable, read_octets
 
 _FORM = re.compile(r"(?:(?P<name>[^=:/]+)=)?(?P<file>.+\.py):(?P<made>\w+)")
 
@@ -58,21 +59,30 @@ class StrategyFile:
             sys.modules[name] = module
             try:
                 spec.loader.exec_module(module)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 del sys.modules[name]
-                place = traceback.extract_tb(error.__traceback__)[-1]
-                line = error.lineno if isinstance(error, SyntaxError) else place.lineno
-                raise UsageError(f"{printable(self.path)}: line {line}: {type(error).__name__}: {error}") from error
+                raise UsageError(self.fault(error)) from error
         if not callable(made := getattr(module, self.made, None)):
             classes = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == name]
             raise UsageError(f"{printable(self.path)}: found no class {self.made!r}, it has {', '.join(classes) or 'none'}")
         return made
 
+    def fault(self, error: BaseException) -> str:
+        """What the code of the file has raised, with its line there."""
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self._absolute]
+        if isinstance(error, SyntaxError):
+            lines.append(error.lineno)
+        place = f": line {lines[-1]}" if lines and lines[-1] else ""
+        words = error.msg if isinstance(error, SyntaxError) else error
+        return f"{printable(self.path)}{place}: {type(error).__name__}: {words}"
+
+    @property
+    def _absolute(self) -> str:
+        """As tracebacks have it."""
+        return str(self.path.absolute())
+
     def _octets(self) -> bytes:
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{printable(self.path)}: cannot read the strategy: {error.strerror}") from error
+        return read_octets(self.path, "strategy", "a class in Python", UsageError)
 
     def __call__(self, start: Any) -> Any:
         """An instance, given what a strategy is told at its birth."""
@@ -83,8 +93,12 @@ def strategy_files(given: Sequence["str | StrategyFile"]) -> dict[str, StrategyF
     """Strategies by the name that scenarios call them. Raises UsageError for a name that is given twice."""
     if isinstance(given, str):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise UsageError(f'strategies: found {given!r}, expected a list such as ["mine.py:EveryThird"]')
     files: dict[str, StrategyFile] = {}
     for text in given:
+        if not isinstance(text, str | StrategyFile):
+            raise UsageError(f'strategies: found {text!r}, expected a file and a class such as "mine.py:EveryThird"')
         file = StrategyFile.parse(text) if isinstance(text, str) else text
         if file.name in files:
             raise UsageError(
@@ -92,3 +106,18 @@ def strategy_files(given: Sequence["str | StrategyFile"]) -> dict[str, StrategyF
             )
         files[file.name] = file
     return files
+
+
+@contextlib.contextmanager
+def faults_named(files: Iterable[object]) -> Iterator[None]:
+    """Turns what strategies of these files raise into a RunError that names the file and the line."""
+    try:
+        yield
+    except AcklabError:
+        raise
+    except Exception as error:
+        own = [file for file in files if isinstance(file, StrategyFile)]
+        at = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+        for file in [*(file for file in own if file._absolute in at), *own]:
+            raise RunError(file.fault(error)) from error
+        raise

@@ -251,8 +251,8 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results.", show_default=False)],
 ) -> None:
     """Write DIR/report.html, which opens from disk and needs no network."""
+    from acklab.files import printable
     from acklab.report import write_report
-    from acklab.scenario import printable
 
     print(printable(write_report(folder)))
 
@@ -326,7 +326,7 @@ def _main() -> int:
     except BrokenPipeError:
         code = 141  # the reader of our output has gone: there is nobody left to tell
     except OSError as error:
-        _say(f"standard output: cannot write it: {error.strerror or error}")
+        _say(f"{error.filename or 'standard output'}: cannot write it: {error.strerror or error}")
         code = 1
     if code in (1, 141):
         # Python would complain once more when it closes what cannot be written.

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from acklab.errors import UsageError
-from acklab.scenario import printable
+from acklab.files import printable
 from acklab.templates import new, templates
 
 

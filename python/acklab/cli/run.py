@@ -7,11 +7,13 @@ from typing import Any
 
 from acklab import core
 from acklab.errors import Cancelled
+from acklab.files import printable
 from acklab.remarks import remarks
 from acklab.result import Result
 from acklab.runner import run_source
-from acklab.scenario import Source, printable, with_seed
+from acklab.scenario import Source, with_seed
 from acklab.strategies import Strategies
+from acklab.strategy_files import faults_named
 from acklab.tables import tables_of
 from acklab.terminal import run_bar, show_table, tell
 
@@ -32,7 +34,9 @@ def run_command(
     # As with a capture program, files go where they are asked for, and else to the current folder.
     captures = folder or Path()
     if folder is not None and scenario.get("capture"):
-        folder.mkdir(parents=True, exist_ok=True)
+        from acklab.store import make_folder
+
+        make_folder(folder)
     reached = 0.0
     try:
         with run_bar(source.name) as bar:
@@ -42,7 +46,8 @@ def run_command(
                 reached = share
                 bar(share)
 
-            result = run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
+            with faults_named((strategies or {}).values()):
+                result = run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
     except (KeyboardInterrupt, Cancelled) as error:
         raise Cancelled(f"stopped at {reached:.1%} of the run; nothing of it is kept") from error
     # Shown first, so that a folder that cannot be written does not lose what was computed.

@@ -7,18 +7,17 @@ from typing import Any
 
 from acklab.cli.run import finite
 from acklab.cli.run import show as show_run
-from acklab.errors import StoreError, UsageError
+from acklab.errors import UsageError
+from acklab.files import printable
 from acklab.result import Result, load_result
-from acklab.scenario import printable
+from acklab.store import STUDY_FILE, SWEEP_FILE
 from acklab.tables import METRIC_TABLES, Table, compare
 from acklab.terminal import show_table, tell
-
-_SWEEP, _STUDY = "sweep.json", "report.json"
 
 
 def show_command(folder: Path, as_json: bool) -> None:
     """Shows the result of a run, a sweep or a study."""
-    if (folder / _SWEEP).is_file():
+    if (folder / SWEEP_FILE).is_file():
         from acklab.cli.sweep import show as show_sweep
         from acklab.sweeps import load_sweep
 
@@ -27,7 +26,7 @@ def show_command(folder: Path, as_json: bool) -> None:
             print(json.dumps(finite(sweep.to_dict()), allow_nan=False))
         else:
             show_sweep(sweep)
-    elif (folder / _STUDY).is_file():
+    elif (folder / STUDY_FILE).is_file():
         from acklab.cli.study import show as show_study
         from acklab.report import Document
 
@@ -38,7 +37,7 @@ def show_command(folder: Path, as_json: bool) -> None:
             show_study(document.title, document.findings)
     elif as_json:
         print(json.dumps(finite(load_result(folder).to_dict()), allow_nan=False))
-    elif not any(folder.glob("*.parquet")) and (below := sorted(path.parent for path in folder.glob(f"*/{_STUDY}"))):
+    elif not any(folder.glob("*.parquet")) and (below := sorted(path.parent for path in folder.glob(f"*/{STUDY_FILE}"))):
         for place in below:
             show_command(place, as_json)
     else:
@@ -53,10 +52,6 @@ def compare_command(folders: list[Path], table: str, only: list[str]) -> None:
         raise UsageError("expected two folders or more, each with the result of a run")
     results = {}
     for folder in folders:
-        if (folder / _SWEEP).is_file() or (folder / _STUDY).is_file():
-            raise StoreError(
-                f"{printable(folder)}: found a sweep or a study, expected the result of a run (acklab run --out DIR)"
-            )
         results[printable(folder)] = load_result(folder)
     if (differences := _differences(results)).rows:
         show_table(differences)
@@ -65,6 +60,7 @@ def compare_command(folders: list[Path], table: str, only: list[str]) -> None:
             "note: the scenarios are the same"
             + ("" if len({one.seed for one in results.values()}) == 1 else ", the seeds are not")
         )
+    _check_names(results, table, only)
     for name in (
         [table]
         if table
@@ -72,6 +68,16 @@ def compare_command(folders: list[Path], table: str, only: list[str]) -> None:
     ):
         if all(name in result.tables for result in results.values()):
             _show_rows(results, name, only)
+
+
+def _check_names(results: Mapping[str, Result], table: str, only: list[str]) -> None:
+    """Raises UsageError for a table or a metric that not all results have."""
+    names = [name for name in next(iter(results.values())).tables if all(name in result.tables for result in results.values())]
+    if table and table not in names:
+        raise UsageError(f"--table: found {table!r}, expected one that all results have: {', '.join(names)}")
+    known = {column for name in ([table] if table else names) for column in next(iter(results.values())).arrow(name).column_names}
+    if unknown := [metric for metric in only if metric not in known]:
+        raise UsageError(f"--only: found {unknown[0]!r}, expected a column of {table or 'a table'} such as mean_throughput_l4")
 
 
 def _common(results: Mapping[str, Result], names: list[str]) -> list[str]:

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from acklab.errors import Cancelled, UsageError
+from acklab.files import printable
 from acklab.metrics import written
 from acklab.report.document import Document, Section
-from acklab.scenario import printable
 from acklab.studies import StudyResult, discover, find, run_study
 from acklab.studies.runner import EMULATE
 from acklab.tables import Table as Drawn

@@ -9,7 +9,7 @@ import typer
 
 from acklab.cli.run import finite
 from acklab.errors import Cancelled, StoreError
-from acklab.scenario import printable
+from acklab.files import printable
 from acklab.sweeps import SweepResult, sweep
 from acklab.terminal import out, show_table, tell
 

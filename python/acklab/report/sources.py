@@ -15,7 +15,8 @@ from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
 from acklab.report.render import render
 from acklab.result import Result, load_result
 from acklab.samples import kinds_of_flow
-from acklab.sweeps.sweep import SWEEP_FILE, SweepResult, load_sweep
+from acklab.store import SWEEP_FILE
+from acklab.sweeps.sweep import SweepResult, load_sweep
 from acklab.tables import plain_table, tables_of
 
 REPORT_FILE = "report.html"

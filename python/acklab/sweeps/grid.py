@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from acklab.errors import UsageError
-from acklab.scenario import literal
+from acklab.scenario import literal, texts_of
 from acklab.sweeps.variants import Variants
 
 Axes = Mapping[str, Iterable[object] | Mapping[str, object] | Variants]
 """What to vary, by axis: values of the key of that name, or named variants."""
+
+
+_SUCH_AS = "flow.0.congestion=newreno,cubic"
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,11 @@ class Grid:
         """
         if isinstance(grid, Grid):
             return grid
-        if isinstance(grid, str):
-            raise UsageError(f'grid: found the text {grid!r}, expected a list such as ["flow.0.congestion=newreno,cubic"]')
-        pairs = list(grid.items()) if isinstance(grid, Mapping) else [_parse(text) for text in grid]
+        pairs = list(grid.items()) if isinstance(grid, Mapping) else [_parse(text) for text in texts_of(grid, "grid", _SUCH_AS)]
         axes: dict[str, Axis] = {}
         for name, given in pairs:
+            if not isinstance(name, str):
+                raise UsageError(f"grid: found the key {name!r}, expected text such as 'flow.0.congestion'")
             if name in axes:
                 raise UsageError(f"grid {name!r}: found the key twice, expected all its values after one key")
             if name == "seed":
@@ -134,7 +137,7 @@ def _axis(name: str, given: "Iterable[object] | Mapping[str, object] | Variants"
 def _parse(text: str) -> tuple[str, Iterable[object] | Variants]:
     key, equals, values = text.partition("=")
     if not equals or not key.strip():
-        raise UsageError(f"grid {text!r}: expected key=value,value,… such as flow.0.congestion=newreno,cubic")
+        raise UsageError(f"grid {text!r}: expected key=value,value,… such as {_SUCH_AS}")
     if values.startswith("@"):
         return key.strip(), Variants.parse(values[1:])
     return key.strip(), tuple(value for value in split_values(values) if value)
@@ -177,6 +180,8 @@ class Variation:
     @classmethod
     def parse(cls, key: str, text: str) -> "Variation":
         """Reads bounds such as "0ms..5ms". Raises UsageError."""
+        if not isinstance(text, str) or not key:
+            raise UsageError(f"vary {key!r}: found {text!r}, expected a key and two bounds such as flow.0.start=0ms..5ms")
         low, dots, high = text.partition("..")
         bounds = [re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", bound) for bound in (low, high)]
         if not dots or bounds[0] is None or bounds[1] is None or bounds[0][2] != bounds[1][2]:
@@ -199,9 +204,7 @@ class Variation:
 
 def variations(given: Mapping[str, str] | Sequence[str]) -> tuple[Variation, ...]:
     """Variations from {"flow.0.start": "0ms..5ms"} or ["flow.0.start=0ms..5ms"]. Raises UsageError."""
-    if isinstance(given, str):
-        raise UsageError(f'vary: found the text {given!r}, expected a list such as ["flow.0.start=0ms..5ms"]')
     if isinstance(given, Mapping):
         return tuple(Variation.parse(key, text) for key, text in given.items())
-    pairs = (text.partition("=") for text in given)
+    pairs = (text.partition("=") for text in texts_of(given, "vary", "flow.0.start=0ms..5ms"))
     return tuple(Variation.parse(key, bounds) for key, _, bounds in pairs)

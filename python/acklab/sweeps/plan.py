@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from acklab import core
@@ -36,13 +36,7 @@ class Plan:
         strategies: Sequence[StrategyFile] = (),
     ) -> "Plan":
         """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError."""
-        if isinstance(seeds, int):
-            if seeds < 1:
-                raise UsageError(f"found {seeds} seeds, expected at least 1")
-            first = int(source.load(sets)["seed"])
-            chosen = tuple(range(first, first + seeds))
-        else:
-            chosen = tuple(seeds)
+        chosen = _seeds(seeds, source, sets)
         points: list[tuple[Point, Mapping[str, str]]] = []
         for combination in grid.combinations():
             values = dict(zip(grid.values, combination, strict=True))
@@ -75,3 +69,18 @@ class Plan:
             "acklab.version": core.version(),
             "acklab.command": self.command,
         }
+
+
+def _seeds(seeds: int | Sequence[int], source: Source, sets: Sequence[str]) -> tuple[int, ...]:
+    """The seeds themselves: a number of them is counted up from that of the scenario. Raises ScenarioError, UsageError."""
+    if isinstance(seeds, int):
+        if seeds < 1:
+            raise UsageError(f"found {seeds} seeds, expected at least 1")
+        first = int(source.load(sets)["seed"])
+        return tuple(range(first, first + seeds))
+    chosen = tuple(seeds) if isinstance(seeds, Iterable) else ()
+    if not chosen or not all(isinstance(seed, int) for seed in chosen):
+        raise UsageError(f"seeds: found {seeds!r}, expected how many, or a list of whole numbers")
+    if len(set(chosen)) < len(chosen):
+        raise UsageError(f"seeds: found a seed twice in {', '.join(map(str, chosen))}, expected each once")
+    return chosen

@@ -9,12 +9,13 @@ from typing import Any
 
 from acklab import core
 from acklab.errors import ScenarioError, UsageError
+from acklab.files import printable
 from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.runner import repeating, run_source
-from acklab.scenario import Source, printable, with_seed
+from acklab.scenario import Source, with_seed
 from acklab.store import is_whole, read_metadata, read_table, table_files, write_tables_at_once
-from acklab.strategy_files import StrategyFile
+from acklab.strategy_files import StrategyFile, faults_named
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Point:
 
     def run(self, store: Path, cancel: core.Cancel) -> None:
         """Runs the point and keeps its tables. Raises RunError, Cancelled, StoreError."""
-        result = run_source(self.source, list(self.sets), self.seed, cancel=cancel, strategies=self._by_name)
+        with faults_named(self.strategies):
+            result = run_source(self.source, list(self.sets), self.seed, cancel=cancel, strategies=self._by_name)
         write_tables_at_once(self.folder(store), result.tables, result.provenance)
 
     def result(self, store: Path) -> Result:

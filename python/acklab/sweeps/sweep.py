@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from acklab import core, store
 from acklab.errors import StoreError, UsageError
+from acklab.files import path_of
 from acklab.named_tables import NamedTables
 from acklab.scenario import Overrides, Source, overrides
+from acklab.store import SWEEP_FILE
 from acklab.strategy_files import StrategyFile, strategy_files
 from acklab.sweeps.execution import Watcher, execute
 from acklab.sweeps.grid import Axes, Grid, variations
@@ -24,8 +26,6 @@ from acklab.terminal import progress_bar
 
 if TYPE_CHECKING:
     import polars as pl
-
-SWEEP_FILE = "sweep.json"
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +116,10 @@ class SweepResult(NamedTables):
         return page("Sweep", note, [self.summary_table()], figure)
 
     def query(self, sql: str) -> "pl.DataFrame":
-        """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`."""
+        """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`.
+
+        Raises UsageError for a query that DuckDB refuses or that yields no table.
+        """
         import duckdb
 
         with duckdb.connect() as connection:
@@ -124,7 +127,10 @@ class SweepResult(NamedTables):
                 quoted = str(path).replace("'", "''")
                 connection.execute(f"create view \"{name}\" as select * from read_parquet('{quoted}')")
             try:
-                frame: pl.DataFrame = connection.sql(sql).pl()
+                relation = connection.sql(sql)
+                if relation is None:
+                    raise UsageError(f"query: found {sql!r}, expected one that yields a table")
+                frame: pl.DataFrame = relation.pl()
             except duckdb.Error as error:
                 raise UsageError(f"DuckDB refused the query: {error}") from error
         return frame
@@ -158,8 +164,10 @@ def sweep(
     of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
     Cancelled on Ctrl-C, StoreError if results cannot be kept.
     """
-    source = Source.of(scenario, None if base is None else Path(base))
-    directory = Path(out)
+    source = Source.of(scenario, None if base is None else path_of(base, "base"))
+    directory = path_of(out, "out")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise UsageError(f"jobs: found {jobs!r}, expected a whole number of at least 1")
     plan = Plan.of(
         source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
     )
@@ -193,11 +201,12 @@ def sweep(
 
 def load_sweep(directory: str | Path) -> SweepResult:
     """Reads what `sweep` wrote. Raises StoreError."""
-    path = Path(directory) / SWEEP_FILE
+    folder = path_of(directory, "directory")
+    path = folder / SWEEP_FILE
     document = store.read_json(path, "the summary of a sweep that acklab wrote")
     try:
         return SweepResult(
-            directory=Path(directory),
+            directory=folder,
             grid=Grid.from_document(document["grid"]),
             columns=document["columns"],
             seeds=tuple(document["seeds"]),
@@ -205,9 +214,11 @@ def load_sweep(directory: str | Path) -> SweepResult:
             commands=tuple(point["command"] for point in document["points"]),
             failures=tuple((point["command"], point["error"]) for point in document["points"] if "error" in point),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
+        raise StoreError(f"{path}: found no key {error}, expected the summary of a sweep that acklab wrote") from error
+    except (TypeError, AttributeError, ValueError) as error:
         raise StoreError(
-            f"{path}: found a document without {error}, expected the summary of a sweep that acklab wrote"
+            f"{path}: found values of other types ({error}), expected the summary of a sweep that acklab wrote"
         ) from error
 
 

@@ -3,21 +3,37 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from acklab.errors import UsageError
+from acklab.files import path_of, printable, read_text
 from acklab.scenario import overrides
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _FORM = re.compile(r"(?P<file>.+?\.(?:toml|json))(?::(?P<names>.+))?")
 
 
-def _sets(value: object) -> object:
-    return overrides(value) if isinstance(value, Mapping) else value
+def _sets(value: object) -> tuple[str, ...]:
+    try:
+        return tuple(overrides(value))  # type: ignore[arg-type] # it is checked there
+    except UsageError as error:
+        raise ValueError(str(error).removeprefix("overrides: ")) from error
+
+
+def _fault(item: "ErrorDetails") -> str:
+    """What is wrong with a value, in the words of the other messages."""
+    if item["type"] == "extra_forbidden":
+        return f"found an unknown key, expected one of {', '.join(Variant.model_fields)}"
+    if item["type"] == "value_error":
+        return str(item["ctx"]["error"])
+    return f"found {item['input']!r}, expected text"
 
 
 class Variant(BaseModel):
@@ -46,15 +62,17 @@ class Variants:
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
         """Reads variants from a TOML or JSON file: all, or those named. Raises UsageError."""
-        place = Path(path)
-        parse: Any = json.loads if place.suffix == ".json" else tomllib.loads
+        place = path_of(path, "variants")
+        form = "JSON" if place.suffix == ".json" else "TOML"
+        parse: Callable[[str], Any] = json.loads if form == "JSON" else tomllib.loads
+        text = read_text(place, "variants", f"variants by name, as {form}", UsageError)
         try:
-            document = parse(place.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"{path}: cannot read the variants: {error.strerror}") from error
-        except ValueError as error:
-            raise UsageError(f"{path}: {error}") from error
-        return cls._checked(str(path), document).only(names)
+            document = parse(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{printable(place)}: {error}, expected variants by name, as {form}") from error
+        if not isinstance(document, Mapping):
+            raise UsageError(f"{printable(place)}: found a value of type {type(document).__name__}, expected variants by name")
+        return cls._checked(printable(place), document).only(names)
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, object]) -> "Variants":
@@ -73,15 +91,15 @@ class Variants:
     def _checked(cls, file: str, document: Mapping[str, object]) -> "Variants":
         chosen: dict[str, Variant] = {}
         for name, values in document.items():
+            if not isinstance(name, str) or "," in name or name != name.strip() or not name:
+                raise UsageError(f"{file}: found the name {name!r}, expected one without commas and outer spaces")
+            if not isinstance(values, Mapping):
+                raise UsageError(f"{file}: {name}: found {values!r}, expected a table with set, title, source and note")
             try:
                 chosen[name] = Variant.model_validate(values)
             except ValidationError as error:
-                places = "; ".join(
-                    f"{'.'.join(str(part) for part in (name, *item['loc']))}: {item['msg']}" for item in error.errors()
-                )
+                places = "; ".join(f"{'.'.join(map(str, (name, *item['loc'])))}: {_fault(item)}" for item in error.errors())
                 raise UsageError(f"{file}: {places}") from error
-        if unfit := [name for name in chosen if "," in name or name != name.strip() or not name]:
-            raise UsageError(f"{file}: found the name {unfit[0]!r}, expected one without commas and outer spaces")
         return cls(file, chosen)
 
     def only(self, names: Iterable[str]) -> "Variants":

@@ -1,0 +1,65 @@
+"""Files that people name: messages can print any name, and text is read up to a bound."""
+
+import os
+from pathlib import Path
+
+from acklab.errors import AcklabError, UsageError
+
+LARGEST_FILE = 1 << 26
+"""Octets of the largest file of text that is read: an endless file is refused rather than read."""
+
+
+def path_of(value: object, what: str) -> Path:
+    """The path that somebody gave as the argument `what`. Raises UsageError for a value that is none."""
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise UsageError(f"{what}: found {value!r}, expected the path of a file or a folder")
+    return Path(path)
+
+
+def printable(text: str | Path) -> str:
+    """The name of a file, or any text, for messages: octets that are not UTF-8 are escaped."""
+    try:
+        octets = os.fsencode(text)
+    except UnicodeEncodeError:  # half of a surrogate pair, which stands for no octet
+        octets = str(text).encode("utf-8", "backslashreplace")
+    return octets.decode("utf-8", "backslashreplace")
+
+
+def is_utf8(text: str) -> bool:
+    """Whether text can be written as UTF-8. What came from a file name or a command line in another encoding cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def read_octets(path: Path, what: str, expected: str, error: type[AcklabError]) -> bytes:
+    """The octets of a file. Raises `error` if it cannot be read or is too large.
+
+    `what` names the content ("scenario") and `expected` says what it should have been ("a scenario as TOML text").
+    """
+    name = printable(path)
+    try:
+        with path.open("rb") as file:
+            octets = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as reason:
+        words = reason.strerror if isinstance(reason, OSError) else reason
+        raise error(f"{name}: cannot read the {what}: {words}") from reason
+    if len(octets) > LARGEST_FILE:
+        raise error(f"{name}: found more than {LARGEST_FILE >> 20} MiB, expected {expected}")
+    return octets
+
+
+def read_text(path: Path, what: str, expected: str, error: type[AcklabError]) -> str:
+    """The text of a file, as `read_octets`. Raises `error` also for one that is not UTF-8, with the place of the first such octet."""
+    octets = read_octets(path, what, expected, error)
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError as reason:
+        before = octets[: reason.start]
+        line, column = before.count(b"\n") + 1, reason.start - before.rfind(b"\n")
+        raise error(
+            f"{printable(path)}: line {line}, column {column}: found the octet 0x{octets[reason.start]:02x}, which is not UTF-8, expected {expected}"
+        ) from reason
