@@ -49,14 +49,25 @@ class EmulatedFile(Strict):
     quick_repeats: Annotated[int, Field(ge=1)] = 1
     text: str = ""
     """What a reader of the report should know, in Markdown."""
+    set: tuple[str, ...] = ()
+    """Overrides of all points, before their own."""
+    metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
+    """Metrics of all points, before their own."""
     point: tuple[PointFile, ...]
 
 
 def read(study: Study) -> EmulatedFile:
-    """The emulated.toml of a study. Raises UsageError if it has none, StoreError with every place that is wrong."""
+    """The emulated.toml of a study, with what all points share in each of them.
+
+    Raises UsageError if it has none, StoreError with every place that is wrong.
+    """
     path = study.folder / FILE
     try:
-        return EmulatedFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        file = EmulatedFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        points = (
+            one.model_copy(update={"set": (*file.set, *one.set), "metrics": (*file.metrics, *one.metrics)}) for one in file.point
+        )
+        return file.model_copy(update={"point": tuple(points)})
     except FileNotFoundError as error:
         others = ", ".join(sorted(other.parent.name for other in studies_folder().glob(f"*/{FILE}"))) or "none"
         raise UsageError(f"{study.name}: found no {FILE}, expected a study that has one: {others}") from error
