@@ -27,7 +27,10 @@ def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
 
 
 def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
-    """One row a download: columns `by`, the stack and its policy, `seed`, and what was measured. ACKs are those that the terminal sent over the satellite."""
+    """One row a download: columns `by`, the stack and its policy, `seed`, and what was measured.
+
+    Time and throughput end when the terminal's application has the file. ACKs are those that the terminal sent over the satellite.
+    """
     by = [*by, STACK, POLICY]
     of_arm = pl.col(ARM).str.split(": ")
     back = result.links.filter(pl.col("link") == "geo_reverse").select(
@@ -37,17 +40,19 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
     flows = result.flows.join(back, on="point", maintain_order="left").join(over, on="point", maintain_order="left")
     is_complete = pl.col("total_delivered_bytes_l7") >= pl.col("traffic_model").str.extract(r"bytes=(\d+)").cast(pl.Int64)
     return flows.with_columns(
-        # A download that the end of the run cut short has no time of completion.
-        seconds=pl.when(is_complete).then(pl.col("flow_completion_time_l4")),
-        throughput=pl.when(is_complete).then(pl.col("mean_throughput_l7")),
+        # A download that the end of the run cut short has no time.
+        seconds=pl.when(is_complete).then(pl.col("delivery_time_l7")),
+        throughput=pl.when(is_complete).then(pl.col("mean_receiving_rate_l7")),
+        last_ack=pl.when(is_complete).then(pl.col("flow_completion_time_l4")),
         acks=pl.col("total_acks_sent_l4"),
         return_kbps=pl.col("total_bytes_out_l2") * 8 / 1000 / pl.col("flow_completion_time_l4"),
         waited=pl.col("mean_qdisc_delay_l2"),
+        headers=100 * pl.col("total_overhead_bytes_l3") / pl.col("total_delivered_bytes_l7"),
         beyond=100 * (pl.col("forward") / pl.col("total_delivered_bytes_l7") - 1),
         stack=of_arm.list.first(),
         policy=of_arm.list.last(),
-    ).select("point", *by, "seed", "flow", "seconds", "throughput", "acks", "return_kbps", "waited", "beyond", "mean_srtt_l4",
-             "total_retransmissions_l4", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1")  # fmt: skip
+    ).select("point", *by, ARM, "seed", "flow", "seconds", "throughput", "last_ack", "acks", "return_kbps", "waited", "headers", "beyond",
+             "handshake_time_l4", "mean_srtt_l4", "total_retransmissions_l4", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1")  # fmt: skip
 
 
 def gains(found: pl.DataFrame, by: Sequence[str], value: str, commands: Sequence[str]) -> pl.DataFrame:
@@ -58,14 +63,21 @@ def gains(found: pl.DataFrame, by: Sequence[str], value: str, commands: Sequence
     return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
 
 
+def relative(found: pl.DataFrame, by: str, value: str, baseline: str, commands: Sequence[str]) -> pl.DataFrame:
+    """`value` of each stack under each policy over that of the arm `baseline`, seed by seed, for each value of `by`."""
+    keys = [by, ARM]
+    first = found.group_by(keys, maintain_order=True).agg(pl.col("point").first())
+    cells = ratios(found, keys, value, {ARM: baseline}).join(first, on=keys, maintain_order="left")
+    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+
+
 def rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
-    """For each combination of `by`, both policies side by side: throughput, RTT, ACKs, load and wait of the return channel."""
+    """For each combination of `by`, both policies side by side, in the columns of `HEAD`."""
     table = []
     for key in found.select(by).unique(maintain_order=True).rows():
         own = found.filter(*(pl.col(name) == held for name, held in zip(by, key, strict=True)))
-        table.append(
-            [*map(str, key), *_both(own, "throughput", 2), *_both(own, "seconds", 1), *(_means(own, name) for name in MEANS)]
-        )
+        measured = [*_both(own, "throughput", 2), *_both(own, "seconds", 1)]
+        table.append([*map(str, key), *measured, *(_means(own, name, decimals) for name, decimals, _ in MEANS)])
     return table
 
 
@@ -73,13 +85,28 @@ def _both(found: pl.DataFrame, name: str, decimals: int) -> list[str]:
     return [Interval.of_row(row).text(decimals) for row in intervals(found, [POLICY], name).to_dicts()]
 
 
-def _means(found: pl.DataFrame, name: str) -> str:
-    return " / ".join(f"{row['mean']:.0f}" for row in intervals(found, [POLICY], name).to_dicts())
+def _means(found: pl.DataFrame, name: str, decimals: int) -> str:
+    means = intervals(found, [POLICY], name)["mean"].to_list()
+    return " / ".join("–" if mean is None else f"{mean:.{decimals}f}" for mean in means)
 
 
-MEANS = ("mean_srtt_l4", "acks", "return_kbps", "waited", "total_retransmissions_l4", "beyond")
+MEANS = (
+    ("last_ack", 1, "last ACK [s]"),
+    ("handshake_time_l4", 0, "handshake [ms]"),
+    ("mean_srtt_l4", 0, "sRTT [ms]"),
+    ("acks", 0, "ACKs"),
+    ("return_kbps", 0, "return [kbps]"),
+    ("waited", 0, "ACKs wait [ms]"),
+    ("total_retransmissions_l4", 0, "sent again"),
+    ("headers", 1, "headers, TLS [%]"),
+    ("beyond", 1, "beyond the data [%]"),
+)
+"""Columns of which the tables give means: name, decimals, heading."""
 
 HEAD = [
-    "throughput, 2", "throughput, 10", "time, 2", "time, 10", "sRTT, 2 / 10", "ACKs, 2 / 10", "return [kbps], 2 / 10", "ACKs wait [ms], 2 / 10",
-    "sent again, 2 / 10", "beyond the data [%], 2 / 10",
-]  # fmt: skip
+    "throughput, 2",
+    "throughput, 10",
+    "file after [s], 2",
+    "file after [s], 10",
+    *(f"{heading}, 2 / 10" for _, _, heading in MEANS),
+]

@@ -57,8 +57,7 @@ pub trait Endpoint: Machine {
     /// Records each decision of the ACK policy among the [events](Self::take_event) from now on.
     fn record_decisions(&mut self) {}
 
-    /// Records each packet of data that is declared lost among the [events](Self::take_event) from now on. A transport without packet
-    /// numbers records none.
+    /// Records each packet of data that is declared lost among the [events](Self::take_event) from now on.
     fn record_losses(&mut self) {}
 
     /// The rate at which pacing spreads the data sent. Returns `None` without pacing.

@@ -53,6 +53,12 @@ pub enum Event {
         /// Its number.
         number: u64,
     },
+    /// A segment of a transport without packet numbers was declared lost. Recorded only after a call of
+    /// [`record_losses`](crate::Endpoint::record_losses).
+    SegmentLost {
+        /// The stream offset of its first octet.
+        offset: u64,
+    },
     /// The connection is over.
     Closed {
         /// Why.
@@ -135,6 +141,7 @@ impl Event {
             Self::Finished => "finished",
             Self::AckDecided { when, .. } => when.name(),
             Self::PacketLost { .. } => "packet-lost",
+            Self::SegmentLost { .. } => "segment-lost",
             Self::Closed { reason, .. } => reason.name(),
             Self::Other { name, .. } => name,
         }
@@ -151,6 +158,7 @@ impl fmt::Display for Event {
             Self::RetransmissionTimeout { backoff } => write!(f, "backoff {backoff}"),
             Self::AckDecided { unacknowledged, .. } => write!(f, "{unacknowledged} unacknowledged"),
             Self::PacketLost { number } => write!(f, "{number}"),
+            Self::SegmentLost { offset } => write!(f, "at offset {offset}"),
             Self::Closed { code: value, .. } | Self::Other { value, .. } => write!(f, "{value}"),
             _ => Ok(()),
         }

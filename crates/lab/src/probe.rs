@@ -114,7 +114,11 @@ pub(crate) struct FlowProbe {
     /// When the handshake was complete at the end that completes it first.
     pub(crate) established: Option<Instant>,
     pub(crate) completed: Option<Instant>,
+    /// When the receiver's application last got octets.
+    pub(crate) last_delivery: Option<Instant>,
 
+    /// The offset up to which the receiver's application has read.
+    delivered: u64,
     rtt_samples: u64,
     /// The highest offset sent: data beyond it are new, data below it are retransmissions.
     sent: u64,
@@ -145,6 +149,8 @@ impl FlowProbe {
             ack_bytes: 0,
             established: None,
             completed: None,
+            last_delivery: None,
+            delivered: 0,
             rtt_samples: 0,
             sent: 0,
             last_departure: None,
@@ -166,6 +172,7 @@ impl FlowProbe {
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
         fresh.established = self.established;
+        fresh.delivered = self.delivered;
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
         *self = fresh;
@@ -268,22 +275,26 @@ impl FlowProbe {
         let delay = delay as f64;
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
-        match receiver.read {
-            Some(upto) => {
-                self.application_delay.delivered(now, upto);
-                self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
-            }
+        if receiver.read.is_some() {
+            self.data_read(now, receiver);
+        } else {
             // Without order, data are read on arrival.
-            None => self.application_delay.read(now, delay),
+            self.application_delay.read(now, delay);
+            self.last_delivery = Some(now);
         }
         if self.records.packets.is_some() {
             self.record_packet(now, PacketKind::Received, offset());
         }
     }
 
-    /// The receiver's application may have read data that had arrived before.
+    /// The receiver's application may have read data.
+    #[inline]
     pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
+            if upto > self.delivered {
+                self.delivered = upto;
+                self.last_delivery = Some(now);
+            }
             self.application_delay.delivered(now, upto);
             self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
         }
@@ -295,7 +306,7 @@ impl FlowProbe {
             Event::Established => _ = self.established.get_or_insert(now),
             Event::Finished => self.completed = Some(now),
             // They are for logs.
-            Event::PacketLost { .. } => return,
+            Event::PacketLost { .. } | Event::SegmentLost { .. } => return,
             _ => {}
         }
         if let Event::AckDecided { when, reason, unacknowledged } = event {

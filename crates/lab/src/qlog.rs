@@ -81,6 +81,8 @@ pub(crate) struct Log {
     reasons: Vec<String>,
     is_started: bool,
     is_closed: bool,
+    /// How many directions carry data.
+    directions: usize,
     /// By direction and packet number space, the largest packet number.
     largest: [[Option<u64>; 3]; 2],
     tack: frames::Tack,
@@ -98,6 +100,7 @@ impl Log {
             reasons: Vec::new(),
             is_started: false,
             is_closed: false,
+            directions: about.directions,
             largest: [[None; 3]; 2],
             tack: frames::Tack::default(),
             segments: Segments::default(),
@@ -137,7 +140,12 @@ impl Log {
         }
         match event {
             Event::AckDecided { when, reason, unacknowledged } => self.decision(now, when, reason, unacknowledged),
-            Event::Closed { reason, code } => self.close(now, reason, code),
+            Event::Closed { reason, code } => self.close(now, reason, Some(code)),
+            Event::SegmentLost { offset } => {
+                if let Some(number) = self.segments.last_with(offset) {
+                    Recovery::lost(now, number, &mut self.file);
+                }
+            }
             event => self.recovery.event(now, event, &mut self.file),
         }
     }
@@ -186,7 +194,9 @@ impl Log {
             self.file.event(now, Kind::ParametersSet, &parameters.into());
         }
         if let Some(window) = endpoint.vitals().window {
-            self.file.event(now, Kind::RecoveryParametersSet, &json!({ "initial_congestion_window": window }));
+            // Both versions require the granularity. In virtual time, timers expire exactly.
+            let parameters = json!({ "timer_granularity": 0, "initial_congestion_window": window });
+            self.file.event(now, Kind::RecoveryParametersSet, &parameters);
         }
     }
 
@@ -236,6 +246,9 @@ impl Log {
             Way::Received => Kind::PacketReceived,
         };
         self.file.event(now, kind, &data);
+        if self.segments.are_finished(self.directions) {
+            self.close(now, Closing::Application, None);
+        }
     }
 
     /// A decision of the ACK policy. A decision to hold has no reason.
@@ -252,27 +265,29 @@ impl Log {
         self.file.event(now, Kind::AckDecided, &data);
     }
 
-    fn close(&mut self, now: Instant, reason: Closing, code: u64) {
+    fn close(&mut self, now: Instant, reason: Closing, code: Option<u64>) {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
         let schema = self.file.schema;
         let trigger = match (reason, schema, code) {
-            (Closing::Application, Schema::V03, 0) => "clean",
+            (Closing::Application, Schema::V03, None | Some(0)) => "clean",
             (Closing::Application, ..) => "application",
             (Closing::ProtocolViolation, ..) => "error",
             (Closing::IdleTimeout, ..) => "idle_timeout",
             (Closing::Reset, ..) => "stateless_reset",
         };
         let mut data = json!({ "trigger": trigger });
-        match (schema, reason) {
-            (Schema::V03, Closing::ProtocolViolation) => data["connection_code"] = code.into(),
-            (Schema::V03, Closing::Application) => data["application_code"] = code.into(),
-            (Schema::Draft13, Closing::ProtocolViolation | Closing::Application) => {
-                let error = if reason == Closing::Application { "application_error" } else { "connection_error" };
-                (data[error], data["error_code"]) = ("unknown".into(), code.into());
+        if let Some(code) = code {
+            match (schema, reason) {
+                (Schema::V03, Closing::ProtocolViolation) => data["connection_code"] = code.into(),
+                (Schema::V03, Closing::Application) => data["application_code"] = code.into(),
+                (Schema::Draft13, Closing::ProtocolViolation | Closing::Application) => {
+                    let error = if reason == Closing::Application { "application_error" } else { "connection_error" };
+                    (data[error], data["error_code"]) = ("unknown".into(), code.into());
+                }
+                (_, Closing::IdleTimeout | Closing::Reset) => {}
             }
-            (_, Closing::IdleTimeout | Closing::Reset) => {}
         }
         self.file.event(now, Kind::ConnectionClosed, &data);
     }

@@ -277,6 +277,26 @@ fn both<T>(flow: &Flow, make: impl Fn(&str) -> Result<T, Error>) -> Result<[T; 2
     Ok([make(&flow.name)?, make(&back_name(&flow.name))?])
 }
 
+/// The congestion controllers of both directions; `start` takes the name of the direction.
+fn controllers(
+    flow: &Flow,
+    congestion: &cc::Config,
+    start: impl Fn(&str) -> cc::Start,
+    strategies: &Strategies,
+) -> Result<[cc::Controller; 2], Error> {
+    both(flow, |name| controller(flow, congestion, &start(name), strategies))
+}
+
+/// The ACK policies of both directions; `start` takes the name of the direction.
+fn policies(
+    flow: &Flow,
+    ack: ack::Config,
+    start: impl Fn(&str) -> ack::Start,
+    strategies: &Strategies,
+) -> Result<[ack::Policy; 2], Error> {
+    both(flow, |name| policy(flow, ack, &start(name), strategies))
+}
+
 /// Two connections over UDP, of which the second need not write.
 fn connections<C>(flow: &Flow, client: C, server: C, payload: u64, headers: u64) -> Endpoints
 where
@@ -295,9 +315,9 @@ fn tack(
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
     let [forward_controller, back_controller] =
-        both(flow, |name| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies))?;
+        controllers(flow, &settings.congestion, |name| settings.controller_start(seed, name), strategies)?;
     let [forward_policy, back_policy] =
-        both(flow, |name| policy(flow, settings.ack, &settings.policy_start(seed, name), strategies))?;
+        policies(flow, settings.ack, |name| settings.policy_start(seed, name), strategies)?;
     let client = tack::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
     let server = tack::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
     let endpoints = connections(flow, client, server.with_reading(reading(flow)), settings.mss(), settings.headers());
@@ -317,9 +337,8 @@ fn quic(
 ) -> Result<Endpoints, Error> {
     let config = settings.config();
     let [forward_controller, back_controller] =
-        both(flow, |name| controller(flow, &config.congestion, &config.controller_start(seed, name), strategies))?;
-    let [forward_policy, back_policy] =
-        both(flow, |name| policy(flow, config.ack, &config.policy_start(seed, name), strategies))?;
+        controllers(flow, &config.congestion, |name| config.controller_start(seed, name), strategies)?;
+    let [forward_policy, back_policy] = policies(flow, config.ack, |name| config.policy_start(seed, name), strategies)?;
     let client = quic::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
     let server = quic::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
     let endpoints = connections(flow, client, server.with_reading(reading(flow)), config.mss(), config.headers());
@@ -339,7 +358,7 @@ fn quinn(
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
     let [forward_controller, back_controller] =
-        both(flow, |name| controller(flow, &settings.congestion, &settings.controller_start(seed, name), strategies))?;
+        controllers(flow, &settings.congestion, |name| settings.controller_start(seed, name), strategies)?;
     let name = &flow.name;
     let refused = |source: acklab_quic::Error| Error::Transport {
         flow: name.clone(),

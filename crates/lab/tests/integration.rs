@@ -14,6 +14,7 @@ mod closed_forms;
 mod common;
 mod decisions;
 mod delay_based;
+mod delivery;
 mod demand;
 mod determinism;
 mod ecn;

@@ -4,7 +4,7 @@ use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
 use acklab_lab::qlog::{Options, Schema};
 use acklab_lab::{RunOptions, run, scenario};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -246,10 +246,10 @@ fn decisions_are_events() {
     }
 }
 
-/// Losses are events wherever packets have numbers: as many as the sender counts.
+/// Losses are events: as many as the sender counts.
 #[test]
 fn losses_and_states_are_events() {
-    for transport in ["tack", "quic", "quinn"] {
+    for transport in TRANSPORTS {
         let folder = folder(&format!("losses_{transport}"));
         let tables = logged(transport, Schema::V03, &folder, &[]);
         let client = events(&folder, "client");
@@ -259,6 +259,17 @@ fn losses_and_states_are_events() {
         assert!(lost > 0 && lost <= again + 2 && again <= 2 * lost + 2, "{transport}: {lost} lost, {again} again");
         let states = named(&client, "recovery:congestion_state_updated");
         assert!(states.iter().any(|data| data["new"] == "recovery"), "{transport}: {states:?}");
+    }
+}
+
+/// A connection over TCP is over with the ACK of the FIN, which has no code.
+#[test]
+fn both_ends_tell_once_that_a_connection_over_tcp_is_over() {
+    let folder = folder("closed");
+    logged("tcp", Schema::V03, &folder, &[]);
+    for end in ["client", "server"] {
+        let events = events(&folder, end);
+        assert_eq!(named(&events, "connectivity:connection_closed"), [&json!({ "trigger": "clean" })], "{end}");
     }
 }
 

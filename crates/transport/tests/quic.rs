@@ -1,11 +1,21 @@
 //! Two ends of a QUIC connection in a hostile network: whatever is lost, delayed, reordered or duplicated, every octet is delivered once
 //! and in order, and a peer that violates the protocol ends the connection.
 
+#[path = "quic/asks.rs"]
+mod asks;
 #[path = "common/hostile.rs"]
 #[allow(dead_code, reason = "each transport uses a part of it")]
 mod hostile;
+#[path = "common/look.rs"]
+mod look;
 #[path = "quic/network.rs"]
 mod network;
+#[path = "common/octets.rs"]
+mod octets;
+#[path = "common/operations.rs"]
+mod operations;
+#[path = "quic/operations.rs"]
+mod quic_operations;
 #[path = "quic/timelines.rs"]
 mod timelines;
 
@@ -22,19 +32,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 const MS: Duration = Duration::from_millis(1);
-
-fn asks() -> Vec<ask::Config> {
-    vec![
-        ask::Config::None,
-        ask::Config::Fixed(Fixed::default()),
-        ask::Config::Fixed(Fixed { ack_eliciting_threshold: 1000, max_ack_delay: MS * 200, reordering_threshold: 0 }),
-        ask::Config::Neqo(ask::neqo::Neqo::default()),
-        ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
-        ask::Config::Quicly(ask::quicly::Quicly::default()),
-        ask::Config::Tack(ask::tack::Tack::default()),
-        ask::Config::AckCongestion(ask::ack_congestion::AckCongestion::default()),
-    ]
-}
 
 fn flow_control() -> impl Strategy<Value = FlowControl> {
     let fixed = (2000u64..100_000, 2000u64..100_000)
@@ -55,7 +52,7 @@ prop_compose! {
             select(Preset::ALL.to_vec()),
             select(cc::Config::built_in().collect::<Vec<_>>()),
             select(ack::Config::built_in().collect::<Vec<_>>()),
-            select(asks()),
+            select(asks::asks()),
         ),
         flow_control in flow_control(),
         pacing in select(vec![pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never]),
@@ -107,6 +104,12 @@ proptest! {
         let mut network = Network::new(&settings, [paths.0, paths.1], reads, octets, Seed(seed));
         transfer(&mut network, &sizes, back)?;
     }
+}
+
+/// The body of the fuzz target `quic_endpoints`, on octets of seeded streams.
+#[test]
+fn connections_keep_their_promises_to_any_network() {
+    look::look(20_000, quic_operations::endpoints_keep_their_promises);
 }
 
 fn network(settings: &Settings, path: Path) -> Network {

@@ -67,6 +67,7 @@ pub(super) fn log(
         protocol: &labels.protocol,
         node,
         vantage_point: end,
+        directions: 1 + usize::from(flow.back.is_some()),
     };
     Log::new(options, &flow.name, &about, route.endpoints)
 }

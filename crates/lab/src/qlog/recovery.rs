@@ -70,6 +70,12 @@ impl Recovery {
         file.event(now, Kind::CongestionStateUpdated, &data);
     }
 
+    /// A packet of data was declared lost.
+    pub(super) fn lost(now: Instant, number: u64, file: &mut LogFile) {
+        let header = json!({ "packet_type": "1RTT", "packet_number": number });
+        file.event(now, Kind::PacketLost, &json!({ "header": header }));
+    }
+
     /// An event of the endpoint, of those that concern recovery.
     pub(super) fn event(&mut self, now: Instant, event: Event, file: &mut LogFile) {
         match event {
@@ -79,10 +85,7 @@ impl Recovery {
             }
             // The state after it follows from the window.
             Event::RecoveryExited | Event::Undone => self.is_recovering = false,
-            Event::PacketLost { number } => {
-                let header = json!({ "packet_type": "1RTT", "packet_number": number });
-                file.event(now, Kind::PacketLost, &json!({ "header": header }));
-            }
+            Event::PacketLost { number } => Self::lost(now, number, file),
             Event::RetransmissionTimeout { .. } | Event::TailLossProbe { .. } => {
                 file.event(now, Kind::TimerUpdated, &json!({ "timer_type": "pto", "event_type": "expired" }));
             }

@@ -98,7 +98,7 @@ impl Schema {
                     "common_fields": {
                         "time_format": "relative_to_epoch",
                         "reference_time": { "clock_type": "system", "epoch": "1970-01-01T00:00:00.000Z" },
-                        "protocol_types": [about.protocol],
+                        "protocol_types": about.protocol_types(),
                     },
                 },
             }),
@@ -160,4 +160,13 @@ pub(crate) struct About<'a> {
     /// The node of the end.
     pub(crate) node: &'a str,
     pub(crate) vantage_point: VantagePoint,
+    /// How many directions carry data: one or two.
+    pub(crate) directions: usize,
+}
+
+impl About<'_> {
+    /// Events of QUIC need its name among the protocols.
+    fn protocol_types(&self) -> Vec<&str> {
+        if self.protocol == "quic" { vec!["QUIC"] } else { vec!["QUIC", self.protocol] }
+    }
 }

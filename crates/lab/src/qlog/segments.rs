@@ -22,6 +22,10 @@ struct Direction {
     window_shift: Option<u8>,
     /// One more than the highest offset sent, in sequence space from the SYN on.
     end: u64,
+    /// The offset behind the FIN.
+    fin: Option<u64>,
+    /// Offsets below are acknowledged cumulatively.
+    acknowledged: u64,
     next_number: u64,
     /// Segments that are not acknowledged: offsets and number.
     open: VecDeque<(Range<u64>, u64)>,
@@ -43,6 +47,9 @@ impl Direction {
         let offset = self.offset(segment.seq);
         let range = offset..offset + segment.sequence_len();
         self.end = self.end.max(range.end);
+        if segment.flags.contains(Flags::FIN) {
+            self.fin = Some(range.end);
+        }
         if !range.is_empty() {
             self.open.push_back((range, number));
         }
@@ -52,6 +59,7 @@ impl Direction {
     /// The numbers of the segments that `segment`, one of the other direction, is the first to acknowledge.
     fn acknowledge(&mut self, segment: &Segment) -> Vec<Range<u64>> {
         let cumulative = self.offset(segment.ack);
+        self.acknowledged = self.acknowledged.max(cumulative);
         let blocks = segment.options.sack.as_slice().iter();
         let blocks: Vec<Range<u64>> = blocks.map(|block| self.offset(block.start)..self.offset(block.end)).collect();
         let mut numbers: Vec<Range<u64>> = Vec::new();
@@ -68,6 +76,11 @@ impl Direction {
         };
         self.open.retain(|segment| !is_acked(segment));
         numbers
+    }
+
+    /// Is the FIN acknowledged?
+    fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| fin <= self.acknowledged)
     }
 }
 
@@ -109,6 +122,18 @@ impl Segments {
             frames.push(schema.with_length(frame, segment.payload.into()));
         }
         (number, frames, header(segment))
+    }
+
+    /// The number of the last segment that this end has sent with the octet at `offset` of its stream.
+    pub(super) fn last_with(&self, offset: u64) -> Option<u64> {
+        // The SYN is before the first octet of data.
+        let has_octet = |(range, _): &&(Range<u64>, u64)| range.contains(&(offset + 1));
+        self.ways[0].open.iter().rev().find(has_octet).map(|(_, number)| *number)
+    }
+
+    /// Is the connection over: has each of the `directions` that carry data seen the acknowledgment of its FIN?
+    pub(super) fn are_finished(&self, directions: usize) -> bool {
+        self.ways.iter().filter(|way| way.is_finished()).count() >= directions
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct FlowResult<'a> {
     ack_drops: u64,
     start: f64,
     stop: f64,
+    /// The later of the flow's start and the window's.
+    begin: Instant,
     /// Seconds of the window in which the flow was active.
     active: f64,
 }
@@ -44,6 +46,7 @@ impl<'a> FlowResult<'a> {
         let start = Instant::ZERO + plan.flow.start;
         let stop = plan.flow.stop.map_or(until, |stop| Instant::ZERO + stop);
         let last = probe.completed.unwrap_or(stop).min(stop).min(until);
+        let begin = start.max(from);
         Self {
             plan,
             probe,
@@ -53,7 +56,8 @@ impl<'a> FlowResult<'a> {
             ack_drops: observers.drops(keys[1]),
             start: start.as_secs_f64(),
             stop: stop.as_secs_f64(),
-            active: last.since(start.max(from)).as_secs_f64(),
+            begin,
+            active: last.since(begin).as_secs_f64(),
         }
     }
 
@@ -143,6 +147,17 @@ impl<'a> FlowResult<'a> {
         self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start
     }
 
+    /// Seconds from `from` to the last delivery in the window.
+    fn delivery_time(&self, from: Instant) -> Option<f64> {
+        self.probe.last_delivery.map(|last| last.since(from).as_secs_f64())
+    }
+
+    /// The rate at which the receiver's application got its octets, in Mbps.
+    fn receiving_rate(&self) -> Option<f64> {
+        let time = self.delivery_time(self.begin)?;
+        (time > 0.0).then(|| self.receiver.delivered as f64 * 8.0 / 1e6 / time)
+    }
+
     fn recovery_time_ms(&self) -> Option<f64> {
         let recoveries = self.sender.count(counter::RECOVERIES)?;
         let time = acklab_base::Duration::from_nanos(self.sender.count(counter::RECOVERY_TIME)?);
@@ -198,6 +213,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
     number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
     number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
+    number("delivery_time_l7", "s", Less, "from start to the last delivery of octets to the receiving application: of a download, the time until its application has the file", |flow| flow.delivery_time(Instant::ZERO + flow.plan.flow.start)),
     number("handshake_time_l4", "ms", Less, "from start to the end of the handshake at the end that completes it first", |flow| flow.handshake_time_ms()),
     number("mean_blocked_l4", "segments", Less, "octets that have arrived and were not read, because they wait behind a gap or for a slow reader / MSS, over time", |flow| flow.segments(flow.probe.blocked.mean())),
     number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
@@ -217,6 +233,7 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("mean_srtt_l4", "ms", Less, "SRTT, over time, from the first sample of data on", |flow| flow.srtt()),
     number("mean_throughput_l4", "Mbps", More, "octets that arrived at the receiver, in order or not, each counted once / active time", |flow| flow.throughput()),
     number("mean_throughput_l7", "Mbps", More, "octets delivered in order / active time: goodput", |flow| flow.rate(flow.receiver.delivered)),
+    number("mean_receiving_rate_l7", "Mbps", More, "octets delivered in order / time from the start, of the flow or of the window, to the last delivery", |flow| flow.receiving_rate()),
     number("mean_utility_mpdf_l4", "", More, "mean over bins with arrivals: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
     number("mean_utility_pf_l4", "", More, "mean over bins with arrivals: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
     number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / `bandwidth_delay_product_l4`", |flow| flow.utilization_bdp()),

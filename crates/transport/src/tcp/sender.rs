@@ -128,6 +128,7 @@ pub struct Sender {
     /// ACK congestion control, if both ends speak it.
     ack_ratio: Option<AckRatio>,
     events: VecDeque<Event>,
+    records_losses: bool,
     counters: Counters,
 }
 
@@ -160,6 +161,7 @@ impl Sender {
             timing: Timing::new(config.rto, rules.backoff_end),
             ack_ratio: None,
             events: VecDeque::new(),
+            records_losses: false,
             counters: Counters::default(),
         }
     }

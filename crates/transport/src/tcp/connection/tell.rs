@@ -60,6 +60,10 @@ impl Endpoint for Connection {
         self.receiving.record_decisions();
     }
 
+    fn record_losses(&mut self) {
+        self.sending.record_losses();
+    }
+
     fn pacing_rate(&self) -> Option<Rate> {
         Endpoint::pacing_rate(&self.sending)
     }

@@ -5,7 +5,7 @@ use super::summary::AckSummary;
 use crate::cc::{self, CongestionControl, Position};
 use crate::pacing;
 use crate::recovery::scoreboard::Loss;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::{Duration, Event, Instant, Rate};
 
 impl Sender {
     /// Reports an ACK. The window may grow by `growth` octets if it limits sending.
@@ -68,6 +68,9 @@ impl Sender {
         let congestion = &mut self.congestion;
         let (mut sum, mut total_lost) = (0, 0);
         for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
+            if self.records_losses {
+                self.events.push_back(Event::SegmentLost { offset: start });
+            }
             let bytes = end - start;
             sum += bytes;
             if let Some(sampler) = &mut congestion.sampler {

@@ -57,6 +57,10 @@ impl Endpoint for Sender {
         }
     }
 
+    fn record_losses(&mut self) {
+        self.records_losses = true;
+    }
+
     fn pacing_rate(&self) -> Option<Rate> {
         Sender::pacing_rate(self)
     }
