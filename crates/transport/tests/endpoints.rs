@@ -8,6 +8,8 @@
 mod look;
 #[path = "endpoints/property.rs"]
 mod property;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
 
 use look::look;
 use property::{connections_keep_their_promises, endpoints_keep_their_promises};
@@ -41,4 +43,12 @@ fn a_slow_input_ends_within_the_bound_of_events() {
 #[test]
 fn the_slowest_source_ends_within_the_bound_of_events() {
     property::the_slowest_source_ends();
+}
+
+#[test]
+fn promises_are_kept_on_the_seeds_of_the_fuzz_target() {
+    seeds::replay("tcp_endpoints", |octets| {
+        endpoints_keep_their_promises(octets);
+        connections_keep_their_promises(octets);
+    });
 }

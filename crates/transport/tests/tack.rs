@@ -15,6 +15,8 @@ mod network;
 mod octets;
 #[path = "common/operations.rs"]
 mod operations;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
 #[path = "tack/operations.rs"]
 mod tack_operations;
 
@@ -255,4 +257,11 @@ fn few_acknowledgments_are_sent() {
     assert!(network.run(network.now + Duration::from_secs(60), |network| network.delivered(1, 0) == 3_000_000));
     let tacks = (network.sent[1] - before) as f64 / network.now.since(began).as_secs_f64();
     assert!((50.0..=110.0).contains(&tacks), "4 in 40 ms at most: {tacks}");
+}
+
+#[test]
+fn promises_are_kept_on_the_seeds_of_the_fuzz_target() {
+    seeds::replay("tack_endpoints", |octets| {
+        tack_operations::endpoints_keep_their_promises(octets);
+    });
 }

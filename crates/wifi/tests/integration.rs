@@ -17,3 +17,5 @@ mod properties;
 mod reception;
 mod rules;
 mod saturation;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;

@@ -306,6 +306,11 @@ fn cells_of_octets_conserve_packets() {
     }
 }
 
+#[test]
+fn cells_of_the_seeds_of_the_fuzz_target_conserve_packets() {
+    crate::seeds::replay("wifi_cell", a_cell_of_octets_conserves_packets);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 

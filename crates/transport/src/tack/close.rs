@@ -13,7 +13,7 @@ use acklab_wire::tack::{Frame, Packet};
 
 /// Both ends have said all.
 const DONE: u32 = 0;
-/// A Close leaves so often at most: a peer that has answered none of them is gone.
+/// A Close leaves so often at most, unanswered or in answer to others: a peer that has answered none of them is gone.
 const MOST_CLOSES: u32 = 10;
 /// The time between two of them doubles so often at most.
 const MOST_DOUBLINGS: u32 = 6;
@@ -74,10 +74,13 @@ impl Connection {
     /// A packet has come to a connection that is over.
     pub(super) fn take_after_end(&mut self, packet: &Packet) {
         let closes = packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. }));
-        if closes && self.close.asks {
+        if !closes {
+            self.close.is_due = true;
+        } else if self.close.asks {
             self.close.repeats.set(None);
         } else {
-            self.close.is_due = true;
+            // Two ends that both believe to answer, after a forged Close, would answer each other without end.
+            self.close.is_due |= self.close.sent < MOST_CLOSES;
         }
     }
 

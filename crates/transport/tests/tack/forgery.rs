@@ -166,3 +166,19 @@ proptest! {
         let _ = network.ends[0].room();
     }
 }
+
+/// Each end believes that the other was the first to say that the connection is over.
+#[test]
+fn ends_that_are_both_told_that_it_is_over_fall_silent() {
+    let (mut network, last) = amid();
+    let close: Packet = Packet { frames: std::iter::once(Frame::Close { code: 64 }).collect(), ..last };
+    let to_client = Packet { number: PktSeq(close.number.0.wrapping_add(1)), ..close.clone() };
+    let sent_by_client = network.last_to(1).expect("data is under way");
+    let to_server = Packet { frames: close.frames, ..sent_by_client };
+    network.give(0, to_client);
+    network.give(1, to_server);
+    network.poll();
+    assert_eq!(network.phases(), [Phase::Closed { code: 64 }; 2]);
+    network.run(network.now + MS * 10_000, |network| network.under_way() == 0);
+    assert_eq!(network.under_way(), 0, "nobody is told for ever");
+}

@@ -116,7 +116,7 @@ impl<D: Packet> Cell<D> {
 
     /// The originator has nothing left to send, and no request has reached the recipient. A reorder timer lets frames behind a gap go
     /// then, as mac80211's after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`); no other use of it is modelled.
-    fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
+    pub(super) fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
         let originator = &mut self.backlog.txqs[id].originator;
         (originator.must_request, originator.has_gap) = (false, false);
         self.move_window(now, id);

@@ -66,6 +66,10 @@ impl<D: Packet> Cell<D> {
                 self.backlog.make_ready(txq, true);
                 return None;
             }
+            if self.backlog.txqs[txq].originator.has_gap && !self.backlog.has_more(txq) {
+                // No request has reached the recipient, and what was left to send was dropped in the queue.
+                self.release_reorder_buffer(now, txq);
+            }
         }
     }
 

@@ -116,6 +116,8 @@ impl Sender {
     fn undo_timeout(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.tests_timeout = false;
         self.board.unmark_lost();
+        // If pacing still holds back what the timeout had marked, nothing leaves now, and nothing has restarted the timer since.
+        self.timing.start(now);
         self.undo_reduction(now);
         self.end_recovery(now);
         self.resume(now, summary)
