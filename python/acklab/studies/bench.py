@@ -64,7 +64,7 @@ class Bench:
         return [change for text in variants for variant in self.variants(text).chosen.values() for change in variant.set]
 
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]], seeds: Sequence[int] | None = None) -> list[list[Point]]:
-        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; gives the points of each.
+        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; returns the points of each.
 
         Raises RunError if one fails.
         """
