@@ -52,7 +52,7 @@ def figure_1(curves: Curves, measured: Measured) -> go.Figure:
 
 
 def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """What TCP/HACK gains, by the same; stars are what was published."""
+    """What TCP/HACK gains, by the same; stars are published values."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.06, shared_yaxes=True, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
         model = {rate.mbps: gain(of) for rate, of in curves.items() if rate.standard == standard}
