@@ -35,7 +35,7 @@ class Plan:
         vary: Sequence[Variation] = (),
         strategies: Sequence[StrategyFile] = (),
     ) -> "Plan":
-        """Checks and returns the points of a grid for each seed. Raises ScenarioError, UsageError."""
+        """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError."""
         if isinstance(seeds, int):
             if seeds < 1:
                 raise UsageError(f"found {seeds} seeds, expected at least 1")

@@ -52,7 +52,7 @@ class Point:
         return is_whole(self.folder(store))
 
     def run(self, store: Path, cancel: core.Cancel) -> None:
-        """Runs the point and stores its tables. Raises RunError, Cancelled, StoreError."""
+        """Runs the point and keeps its tables. Raises RunError, Cancelled, StoreError."""
         result = run_source(self.source, list(self.sets), self.seed, cancel=cancel, strategies=self._by_name)
         write_tables_at_once(self.folder(store), result.tables, result.provenance)
 

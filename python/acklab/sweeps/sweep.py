@@ -116,7 +116,7 @@ class SweepResult(NamedTables):
         return page("Sweep", note, [self.summary_table()], figure)
 
     def query(self, sql: str) -> "pl.DataFrame":
-        """Runs a DuckDB query; every table is a view: `select congestion, avg(mean_srtt_l4) from flows group by all`."""
+        """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`."""
         import duckdb
 
         with duckdb.connect() as connection:
@@ -192,7 +192,7 @@ def sweep(
 
 
 def load_sweep(directory: str | Path) -> SweepResult:
-    """Reads the results of `sweep` from a folder. Raises StoreError."""
+    """Reads what `sweep` wrote. Raises StoreError."""
     path = Path(directory) / SWEEP_FILE
     document = store.read_json(path, "the summary of a sweep that acklab wrote")
     try:

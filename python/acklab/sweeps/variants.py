@@ -45,7 +45,7 @@ class Variants:
 
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
-        """Reads all or the named variants from a TOML or JSON file. Raises UsageError."""
+        """Reads variants from a TOML or JSON file: all, or those named. Raises UsageError."""
         place = Path(path)
         parse: Any = json.loads if place.suffix == ".json" else tomllib.loads
         try:
