@@ -13,7 +13,7 @@ from acklab.figures.theme import FROM_ZERO, SEQUENTIAL, colour, faded, finish, l
 from acklab.samples import Within
 from acklab.statistics import intervals
 
-_CELL = 58
+_CELL = 44
 _MARGINS = 230
 """Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-zµ]*)")
