@@ -57,7 +57,7 @@ _NAMES = {
 
 
 def check(scenario: Any, *, set: "Overrides" = ()) -> dict[str, Any]:
-    """Checks a scenario (file or dict) and gives it in full, with every preset resolved. Raises ScenarioError."""
+    """Checks a scenario (file or dict) and returns it in full, with every preset resolved. Raises ScenarioError."""
     from acklab.scenario import Source, overrides
 
     return Source.of(scenario).load(overrides(set))

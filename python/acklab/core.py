@@ -54,7 +54,7 @@ def revision() -> str:
 
 
 def load(text: str, name: str, sets: Sequence[str]) -> dict[str, Any]:
-    """Checks a scenario and gives it in full, with every preset resolved.
+    """Checks a scenario and returns it in full, with every preset resolved.
 
     `name` stands in error messages for the file; `sets` are overrides such as "flow.0.congestion=cubic".
     Raises ScenarioError.

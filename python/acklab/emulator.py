@@ -14,20 +14,20 @@ from acklab.scenario import Overrides, Source, overrides, with_seed
 
 @dataclass(frozen=True)
 class Emulated(Result):
-    """The tables of an emulation, and whether they may be trusted.
+    """The tables of an emulation, and whether they can be trusted.
 
-    Besides those of a simulation there are the tables `timing` (how late packets were), `kernel` (its release and parameters) and, if the
+    In addition to the tables of a simulation there are the tables `timing` (how late packets were), `kernel` (its release and parameters) and, if the
     scenario has any, `applications` (how each command ended).
     """
 
     reasons: tuple[str, ...] = ()
-    """Why the results may not be trusted; empty if they may."""
+    """Reasons why the results cannot be trusted; empty if they can."""
     exit_status: int | None = None
     """The exit status of the command that was run with `at`."""
 
     @property
     def is_trusted(self) -> bool:
-        """Whether packets were delivered in time, and all of them."""
+        """Whether all packets were delivered in time."""
         return not self.reasons
 
 
@@ -43,7 +43,7 @@ def emulate(
     cancel: core.Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Emulated:
-    """Runs a scenario in real time and gives its tables.
+    """Runs a scenario in real time and returns its tables.
 
     It takes as long as the scenario's duration, and needs root, or a user namespace that this process has entered by
     `core.acquire_permission`, as the command line does.

@@ -1,6 +1,6 @@
-"""What can go wrong, and the exit code of the command line for each.
+"""Errors, and the exit code of the command line for each.
 
-Every message is complete for a person: it names the place, what was found and what was expected.
+Every message names the place, what was found and what was expected.
 """
 
 
@@ -17,7 +17,7 @@ class ScenarioError(AcklabError):
 
 
 class UsageError(AcklabError):
-    """An argument makes no sense: a grid without values, a metric that no table has."""
+    """An argument is invalid: a grid without values, a metric that no table has."""
 
     exit_code = 2
 
@@ -31,6 +31,6 @@ class StoreError(AcklabError):
 
 
 class Cancelled(AcklabError):
-    """The work was stopped before its end; what was finished is kept."""
+    """The work was stopped before its end; finished results are kept."""
 
     exit_code = 130

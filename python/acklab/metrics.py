@@ -1,4 +1,4 @@
-"""Which columns of the tables are metrics, which way they are better, and how their values are written."""
+"""Columns of the tables that are metrics, their better direction, and the format of their values."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def metrics() -> tuple[Metric, ...]:
 
 @cache
 def _better() -> dict[str, str]:
-    """Which way each metric is better that is, by column. A column means the same in every table that has it."""
+    """The better direction of metrics that have one, by column. A column has the same meaning in every table."""
     return {metric.name: metric.better for metric in metrics() if metric.better in (MORE, LESS)}
 
 
@@ -38,19 +38,19 @@ _STATISTICS = ("agg_", "cov_", "flow_completion", "jain_", "last_", "max_", "mea
 
 
 def is_metric(column: str) -> bool:
-    """Whether a column is something measured rather than a name or a setting: its name begins with a statistic."""
+    """Whether a column is a measurement and not a name or a setting: its name begins with a statistic."""
     return column.startswith(_STATISTICS)
 
 
 def name_columns(columns: Sequence[str]) -> list[str]:
-    """The columns by which the rows of a table are called: the first, for nodes of Wi-Fi cells also the second; none in a table of one row."""
+    """The columns that name the rows of a table: the first, for nodes of Wi-Fi cells also the second; none in a table of one row."""
     if columns[:2] == ["cell", "node"]:
         return ["cell", "node"]
     return [] if is_metric(columns[0]) else [columns[0]]
 
 
 def best(column: str, values: list[Any]) -> set[int]:
-    """Places of the best values of a metric; none if no way is better or if all are the same."""
+    """Indices of the best values of a metric; none if the metric has no better direction or if all values are equal."""
     better = _better().get(column)
     numbers = [math.nan if value is None else float(value) for value in values]
     known = [number for number in numbers if not math.isnan(number)]
@@ -61,7 +61,7 @@ def best(column: str, values: list[Any]) -> set[int]:
 
 
 def written(value: Any) -> str:
-    """A value for a person: two decimals or four significant digits, a dash for what is missing."""
+    """A value as text: two decimals or four significant digits, a dash for a missing value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool | str):

@@ -1,4 +1,4 @@
-"""The tables that runs yield, by name: a run has them for itself, a sweep over all its points."""
+"""Tables of results by name: those of a run, or those of a sweep over all its points."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -16,27 +16,27 @@ class NamedTables:
 
     @property
     def flows(self) -> "pl.DataFrame":
-        """One row a flow: what it is and the means of its window."""
+        """One row per flow: its settings and its metrics over the measurement window."""
         return self.table("flows")
 
     @property
     def links(self) -> "pl.DataFrame":
-        """One row a direction of a link."""
+        """One row per direction of a link."""
         return self.table("links")
 
     @property
     def stations(self) -> "pl.DataFrame":
-        """One row a node of a Wi-Fi cell, the access point first: what it did as a sender."""
+        """One row per node of a Wi-Fi cell, access point first: its metrics as a sender."""
         return self.table("stations")
 
     @property
     def airtime(self) -> "pl.DataFrame":
-        """Time [ns] that each node of a Wi-Fi cell used the air for, by use."""
+        """Airtime [ns] of each node of a Wi-Fi cell, by use."""
         return self.table("airtime")
 
     @property
     def hack(self) -> "pl.DataFrame":
-        """One row a node of a Wi-Fi cell with TCP/HACK, the access point first: the ACKs that went on answers, and what became of them."""
+        """One row per node of a Wi-Fi cell with TCP/HACK, access point first: ACKs carried in response frames, and their fate."""
         return self.table("hack")
 
     @property
@@ -46,7 +46,7 @@ class NamedTables:
 
     @property
     def acks(self) -> "pl.DataFrame":
-        """How many acknowledgements each flow sent, by reason."""
+        """Number of acknowledgements of each flow, by reason."""
         return self.table("acks")
 
     @property
@@ -71,7 +71,7 @@ class NamedTables:
 
     @property
     def events(self) -> "pl.DataFrame":
-        """What the endpoints decided: timeouts, recovery, changes of state."""
+        """Decisions of endpoints: timeouts, recovery, changes of state."""
         return self.table("events")
 
     @property
@@ -81,5 +81,5 @@ class NamedTables:
 
     @property
     def air(self) -> "pl.DataFrame":
-        """Each PPDU of a cell: start [s], duration [µs], who sent what to whom, and what became of it."""
+        """Each PPDU of a cell: start [s], duration [µs], sender, receiver, type and fate."""
         return self.table("air")

@@ -1,4 +1,4 @@
-"""What a person sees in a notebook: tables as HTML that follow its light or dark theme, and bars of progress."""
+"""Display in notebooks: tables as HTML that follow the light or dark theme, and progress bars."""
 
 import contextlib
 import time
@@ -25,7 +25,7 @@ def page(title: str, note: str, tables: Sequence[Table], below: str = "") -> str
 
 
 def html(table: Table) -> str:
-    """A table as HTML, best values in bold; a long one is cut and says how many rows there are more."""
+    """A table as HTML with best values in bold; a long table is cut and states the number of omitted rows."""
     cut = table.cut(_LONGEST)
     left = [("right" if table.is_number(place) else "left") for place in range(len(table.head))]
     head = "".join(
@@ -44,7 +44,7 @@ def html(table: Table) -> str:
 
 @contextlib.contextmanager
 def progress_bar(title: str) -> Iterator[Callable[["Progress"], None]]:
-    """A bar in the output of the cell, which takes the place of itself as runs are finished."""
+    """A progress bar in the output of the cell, which is updated as runs finish."""
     from IPython import display as shell
 
     show_html: Any = shell.display

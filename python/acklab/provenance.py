@@ -23,7 +23,7 @@ class Provenance:
     """The command that repeats the run."""
 
     def metadata(self) -> dict[str, str]:
-        """Key and value as they stand in the metadata of a Parquet file."""
+        """Keys and values of the metadata of a Parquet file."""
         return {
             "acklab.scenario": json.dumps(self.scenario, sort_keys=True),
             "acklab.seed": str(self.seed),

@@ -1,4 +1,4 @@
-"""What a reader should know before the numbers of a run: that a flow starved, that a queue only grew, that nothing was measured."""
+"""Remarks on anomalies of a run: a flow starved, a queue only grew, the measurement window saw no data."""
 
 import signal
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from acklab.result import Result
 
 STARVED = 0.01
-"""A flow starves if it gets less than this share of the mean of those that it competes with."""
+"""A flow starves if it gets less than this share of the mean of its competitors."""
 _NAMED = 4
 """Flows that a remark names."""
 GREW = 0.05
@@ -18,7 +18,7 @@ GREW = 0.05
 
 
 def remarks(result: "Result") -> list[str]:
-    """What went wrong in a run, in words; nothing for most."""
+    """Returns the anomalies of a run as text; an empty list for most runs."""
     flows = result.arrow("flows").to_pylist()
     links = result.arrow("links").to_pylist() if "links" in result.tables else []
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []

@@ -21,9 +21,9 @@ SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisi
 
 @dataclass(frozen=True, repr=False)
 class Result(NamedTables):
-    """Tables of one run and where they come from.
+    """Tables of one run and their provenance.
 
-    `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` turn them into what you prefer);
+    `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` convert them);
     `result.arrow("flows")` is the Arrow table itself, whose fields carry their units.
     """
 
@@ -37,11 +37,11 @@ class Result(NamedTables):
 
     @property
     def seed(self) -> int:
-        """The seed that all random streams of the run come from."""
+        """The seed of all random streams of the run."""
         return self.provenance.seed
 
     def table(self, name: str) -> "pl.DataFrame":
-        """A table as a Polars frame. Raises UsageError if the run did not yield it."""
+        """Returns a table as a Polars frame. Raises UsageError if the run has no such table."""
         import polars as pl
 
         frame = pl.from_arrow(self.arrow(name))
@@ -49,7 +49,7 @@ class Result(NamedTables):
         return frame
 
     def arrow(self, name: str) -> "pa.Table":
-        """A table as Arrow, with its units. Raises UsageError if the run did not yield it."""
+        """Returns a table as Arrow, with its units. Raises UsageError if the run has no such table."""
         if name in self.tables:
             return self.tables[name]
         hint = f'; ask for it with measure.series = ["{name}"]' if name in SERIES else ""
@@ -72,12 +72,12 @@ class Result(NamedTables):
         return target
 
     def __repr__(self) -> str:
-        """Short: what it is and what there is to look at."""
+        """A short description with the names of the tables."""
         title = self.scenario.get("title") or self.provenance.command
         return f"Result({title!r}, seed {self.seed}: {', '.join(self.tables)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the tables that `acklab run` shows, and what a reader should know of them."""
+        """For notebooks: the tables that `acklab run` shows, and remarks on anomalies."""
         from html import escape
 
         from acklab.notebook import page
@@ -89,7 +89,7 @@ class Result(NamedTables):
         return page(title, f"seed {self.seed}, revision {self.provenance.revision}", tables_of(self), notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. Not-a-number becomes None."""
+        """Everything as plain values: `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. NaN becomes None."""
         document: dict[str, Any] = {
             "scenario": self.scenario,
             "seed": self.seed,
@@ -120,7 +120,7 @@ def load_result(directory: str | Path) -> Result:
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:
-    """The rows of a table as dicts, with None for what is not a number."""
+    """The rows of a table as dicts, with None for NaN."""
     return [
         {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in table.to_pylist()

@@ -27,7 +27,7 @@ def run(
     strategies: Strategies | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Result:
-    """Runs a scenario and gives its tables.
+    """Runs a scenario and returns its tables.
 
     `scenario` is a TOML or JSON file, or a dict of the same shape. `seed` replaces the seed of the scenario, and `set` any of its
     values, such as `{"flow.0.congestion": "cubic"}`. `base` is the folder that trace files are relative to (default: that of the
@@ -63,7 +63,7 @@ def run_source(
     strategies: Strategies | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Result:
-    """As `run`, with everything already in its plain form."""
+    """As `run`, with parsed arguments."""
     if qlog_version not in core.QLOG_VERSIONS:
         known = " or ".join(f'"{version}"' for version in core.QLOG_VERSIONS)
         raise UsageError(f'qlog_version: found "{qlog_version}", expected {known}')
@@ -81,7 +81,7 @@ def run_source(
 
 
 def repeating(source: Source, sets: Sequence[str], seed: int, strategies: Strategies | None = None) -> str:
-    """The command that repeats a run. A comment says what a command cannot: where a scenario is that came as a dict, which classes it had."""
+    """The command that repeats a run. A comment adds what a command cannot express: the file of a scenario from a dict, and classes of strategies."""
     files = [made for made in (strategies or {}).values() if isinstance(made, StrategyFile)]
     classes = {name: made for name, made in (strategies or {}).items() if not isinstance(made, StrategyFile)}
     words = ["scenario.json is beside the tables"] if source.name == FROM_DICT else []

@@ -1,7 +1,7 @@
 """What a run contributes to a sample: one number.
 
-Flows of one run share a network, so they are no independent samples of anything: only runs with different seeds are. Where a run has several
-rows, they become one number first, in a way that the caller chooses.
+Flows of one run share a network and are not independent samples; only runs with different seeds are. Several rows of one run are first
+combined into one number, in a way that the caller chooses.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ _DESCRIBE = ("src", "dst", "transport_protocol", "preset", "cca", "cc_recovery_a
 def per_run(frame: pl.DataFrame, by: Sequence[str], value: str, within: Within | None, seed: str = "seed") -> pl.DataFrame:
     """One row for each combination of the columns `by` and each seed, in order of first appearance: the columns `by`, `seed`, `value`.
 
-    Several rows of one run are added or averaged as `within` says; a run in which one of them is missing has no value. Raises
-    UsageError if a run has several rows and `within` is None, if rows that are averaged are those of unlike flows, or if the rows are of
-    several points of a sweep. A frame without the columns `seed` and `flow` is taken to have a row for each run.
+    `within` adds or averages several rows of one run; a run with a missing row has no value. Raises UsageError if a run has several rows
+    and `within` is None, if it would average flows of different kinds, or if the rows belong to several points of a sweep. A frame
+    without the columns `seed` and `flow` has one row per run.
     """
     if seed not in frame.columns and "flow" not in frame.columns:
         frame = frame.with_row_index(seed)

@@ -1,6 +1,6 @@
 """Statistics of results: means with intervals over seeds, fairness, distributions.
 
-Values that are missing or not a number are left out.
+Missing values and NaN are ignored.
 """
 
 import math
@@ -18,26 +18,26 @@ from acklab.samples import Within, per_run, refuse_several_rows, refuse_unlike_f
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the interval of confidence around it, in the unit of the values.
+    """A mean and its confidence interval, in the unit of the values.
 
-    With fewer than two values there is no interval: `low` and `high` are not numbers.
+    With fewer than two values there is no interval: `low` and `high` are NaN.
     """
 
     mean: float
     low: float
     high: float
     count: int
-    """How many values it is the mean of."""
+    """Number of values."""
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> "Interval":
-        """A row of what `intervals` gives."""
+        """Reads a row of the result of `intervals`."""
         mean, low, high = (math.nan if row[name] is None else float(row[name]) for name in ("mean", "low", "high"))
         return cls(mean, low, high, int(row.get("count", 0)))
 
     @property
     def row(self) -> tuple[float | None, float | None, float | None]:
-        """Mean, low and high as a frame has them: None for what is not a number."""
+        """Mean, low and high as in a frame: None instead of NaN."""
         mean, low, high = (None if math.isnan(number) else number for number in (self.mean, self.low, self.high))
         return mean, low, high
 
@@ -47,7 +47,7 @@ class Interval:
         return (self.high - self.low) / 2
 
     def text(self, decimals: int = 2, *, signed: bool = False) -> str:
-        """The mean and half of the width, as they stand in tables: 1.50 ± 0.25; a dash where there is no number."""
+        """The mean and half of the width as text, such as 1.50 ± 0.25; a dash for NaN."""
         if math.isnan(self.mean):
             return "–"
         half = "" if math.isnan(self.low) else f" ± {self.half_width:.{decimals}f}"
@@ -55,7 +55,7 @@ class Interval:
 
 
 def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
-    """What the air of each cell was used for, whoever used it: time [ns] and share of each use. `airtime` is the table of that name."""
+    """Time [ns] and share of each use of the air in each cell, summed over nodes. `airtime` is the table of that name."""
     rows = by_use(airtime.iter_rows(named=True))
     return pl.DataFrame(rows, schema={name: airtime.schema[name] for name in ("cell", "use", "time", "share")})
 
@@ -63,8 +63,8 @@ def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
 def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
     """The mean of independent values with Student's t interval.
 
-    mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are taken to be
-    independent and about normal, which means over seeds are.
+    mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are assumed to
+    be independent and approximately normal, as means over seeds are.
     """
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     count = len(sample)
@@ -83,10 +83,10 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
 def pseudo_values(samples: Sequence[Sequence[float]], statistic: Callable[[Sequence[float]], float]) -> list[float]:
     """The jackknife's pseudo-values of a statistic of several means: one for each seed, with the unit of the statistic.
 
-    `samples` has the values of one quantity after another, each in the same order of seeds; `statistic` maps their means to a number, such
-    as the least of them or where a line through them meets zero. With θ of all n seeds and θᵢ of all but seed i, the pseudo-value is
-    nθ − (n − 1)θᵢ. `mean_interval` of the pseudo-values is the estimate without the bias that the statistic of one seed at a time
-    has (the least of noisy values is too low), and its interval. Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    `samples` has a sequence of values for each quantity, all in the same order of seeds; `statistic` maps their means to a number, such
+    as their minimum or the zero of a line through them. With θ of all n seeds and θᵢ of all but seed i, the pseudo-value is
+    nθ − (n − 1)θᵢ. `mean_interval` of the pseudo-values is an estimate with its interval. It avoids the bias of a statistic that is computed for each
+    seed alone (the minimum of noisy values is too low). Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
     §11.5. A single seed gives θ alone.
     """
     columns = np.asarray(samples, dtype=np.float64)
@@ -109,11 +109,11 @@ def intervals(
 ) -> pl.DataFrame:
     """Mean over seeds and interval of a column for each combination of the columns `by`, in order of first appearance.
 
-    Runs with different seeds are the sample, and each contributes one number. Where a run has a row for each of several flows, `within`
-    says how they become one, "sum" or "mean", or `by` includes the name of the flow. Gives the columns `by`, `mean`, `low`, `high` (all in
+    Runs with different seeds are the sample, and each contributes one number. If a run has rows of several flows, `within` combines them
+    by "sum" or "mean", or `by` includes the name of the flow. Returns the columns `by`, `mean`, `low`, `high` (all in
     the unit of `value`; null where there is no interval) and `count`, the number of seeds.
 
-    Raises UsageError if a run has several rows and no choice was made, and if the mean would be that of unlike flows.
+    Raises UsageError if a run has several rows and `within` is None, or if `within="mean"` would average flows of different kinds.
     """
     sample = per_run(frame, by, value, within, seed)
     rows = []
@@ -140,9 +140,9 @@ def ratios(
 ) -> pl.DataFrame:
     """The value of each combination of the columns `by` over that of a baseline, run by run: geometric mean and interval.
 
-    `baseline` names some of the columns `by` and what they hold in the baseline; the others and the seed are the same on both sides, so
-    what runs of one seed have in common falls out. Where a run has a row for each of several flows, each flow is divided by the flow of the
-    same name, and the run contributes the geometric mean; with `within` both sides are added or averaged first.
+    `baseline` gives values of some of the columns `by`. The other columns and the seed are equal on both sides, so random effects that
+    runs of one seed share cancel. If a run has rows of several flows, each flow is divided by the flow of the same name, and the run
+    contributes the geometric mean; with `within` the flows are added or averaged first.
 
     Mean and interval are those of the logarithms over seeds: a half and a double are equally far from 1, and 0.9 with its interval is
     the inverse of what exchanging the two sides would give. The baseline over itself is exactly 1. A run in which one side is zero or
@@ -169,9 +169,9 @@ def ratios(
 
 
 def jain(shares: Iterable[float]) -> float:
-    """Jain's index of fairness, (Σx)²/(n·Σx²): 1 if all shares are equal, 1/n if one has everything.
+    """Jain's index of fairness, (Σx)²/(n·Σx²): 1 if all shares are equal, 1/n if one flow has everything.
 
-    Not a number if there are no shares or all are zero. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
+    Returns NaN if there are no shares or all are zero. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
     """
     values = np.asarray(list(shares), dtype=np.float64)
     squares = float((values**2).sum())
@@ -186,7 +186,7 @@ def cov(values: Iterable[float]) -> float:
 
 
 def ecdf(values: Iterable[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The empirical distribution: distinct values in order, and for each the share of values that are not greater."""
+    """The empirical distribution: distinct values in order, and for each the share of values less than or equal to it."""
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     distinct, counts = np.unique(sample, return_counts=True)
     return distinct, counts.cumsum() / max(len(sample), 1)

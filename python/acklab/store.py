@@ -114,7 +114,7 @@ def _write(path: Path, table: pa.Table) -> None:
 
 
 def _put(temporary: Path, directory: Path) -> None:
-    """Gives a folder its name, unless another process has just written the same there. What is damaged there gives way."""
+    """Renames a folder, unless another process has just written the same folder. A damaged folder of that name is replaced."""
     for _ in range(3):
         try:
             temporary.rename(directory)

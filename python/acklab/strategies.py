@@ -40,109 +40,109 @@ SECOND = 1_000_000_000
 """Nanoseconds of a second."""
 
 Decision = Now | At | Hold
-"""What a policy answers."""
+"""The decision of an ACK policy."""
 State = Literal["open", "disorder", "reduced", "recovery", "loss"]
-"""Where congestion control stands: nothing unusual; duplicate ACKs; a reduction without loss; fast recovery; after a timeout."""
+"""State of congestion control: open; disorder after duplicate ACKs; reduction without loss; fast recovery; after a timeout."""
 Signal = Literal["loss", "mark", "timeout"]
-"""Why a window is reduced: a loss was detected, the receiver echoed a mark, the retransmission timer expired."""
+"""Cause of a window reduction: a detected loss, an echoed mark, an expired retransmission timer."""
 Strategies = Mapping[str, Callable[[Any], Any]]
-"""Classes, or whatever else makes a strategy from what it is given at its birth, by the name that scenarios call them."""
+"""Classes, or other callables that create a strategy, by their names in scenarios."""
 
 
 class AckPolicy(ABC):
     """When a receiver acknowledges. Each flow that names it has one instance.
 
-    Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class that does not inherit from this one will do if it has
-    the same methods.
+    Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class need not inherit from this one if it has the same
+    methods.
 
-    The receiver measures round trips and the delivery rate only for a policy that asks for them, by the attributes below, which are
-    read once. A policy of one's own cannot have the sender set an ACK ratio (RFC 5690).
+    The receiver measures round trips and the delivery rate only if the attributes below request them. They are read once. A custom
+    policy cannot receive an ACK ratio from the sender (RFC 5690).
     """
 
     rtt_window: int | None = None
-    """Nanoseconds for which the shortest round trip counts. With it, `ledger` has `handshake_rtt`, `srtt` and `min_rtt`."""
+    """Window of the minimum RTT in nanoseconds. If it is set, `ledger` has `handshake_rtt`, `srtt` and `min_rtt`."""
     bandwidth_window: int | None = None
-    """Round trips of which the largest delivery rate counts. With it and `rtt_window`, `ledger` has `delivery_rate`."""
+    """Window of the maximum delivery rate in round trips. If it and `rtt_window` are set, `ledger` has `delivery_rate`."""
     bandwidth_intervals: int = 4
-    """Rates that are taken in a round trip, if the delivery rate is measured."""
+    """Samples of the delivery rate per round trip, if it is measured."""
 
     def __init__(self, start: PolicyStart) -> None:
-        """`start.mss` is the payload of a full-sized segment, `start.seed` a number for chance of its own."""
+        """`start.mss` is the payload of a full-sized segment, `start.seed` a seed for random numbers of the policy."""
         self.start = start
 
     @abstractmethod
     def decide(self, now: int, arrival: Arrival, ledger: Ledger) -> Decision:
-        """What to do about a segment with data that has arrived at `now` and that `ledger` already holds.
+        """Decides on a segment with data that arrived at `now`; `ledger` already includes it.
 
-        `Now(why)` acknowledges at once and `At(time, why)` then, if nothing has made it happen before; a time that has passed means
-        at once. `Hold()` waits for what follows. Neither puts off what an earlier decision asks for. Reasons are counted in the table
-        `acks`; a policy may have 16 beside those that built-in policies give.
+        `Now(why)` acknowledges at once. `At(time, why)` acknowledges at that time unless an ACK is sent before; a time in the past means
+        at once. `Hold()` waits for the next segment. A decision never postpones an earlier one. The table `acks` counts reasons; a
+        policy may have 16 reasons in addition to those of built-in policies.
         """
 
     def on_ack_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
-        """An ACK has left, for whatever reason; nothing is owed now."""
+        """Called after any ACK was sent; no data are unacknowledged now."""
 
     def on_first_mark(self) -> None:  # noqa: B027 - what need not be said
-        """The first mark has come since the sender last reduced its window (RFC 3168, section 6.1.3)."""
+        """Called at the first mark since the sender last reduced its window (RFC 3168, section 6.1.3)."""
 
     def on_window_reduced(self) -> None:  # noqa: B027 - what need not be said
-        """The sender says that it has reduced its window."""
+        """Called when the sender signals that it has reduced its window (CWR)."""
 
 
 class CongestionController(ABC):
     """How much a sender may have in flight. Each flow that names it has one instance.
 
-    Scenarios name it as `congestion = { custom = "mine" }`. It moves `window.cwnd` and `window.ssthresh` where it is given the window;
-    in a recovery and after a timeout the sender itself takes the window to the threshold, unless `governs_window` is true. Methods
-    that a class does not define cost nothing. A class that does not inherit from this one will do if it has the same methods.
+    Scenarios name it as `congestion = { custom = "mine" }`. Methods that receive the window may change `window.cwnd` and
+    `window.ssthresh`. In a recovery and after a timeout the sender itself moves the window to the threshold, unless `governs_window` is
+    true. Methods that a class does not define cost nothing. A class need not inherit from this one if it has the same methods.
 
-    What became of each single transmission (`on_outcomes` of a controller in Rust) is not available here, only what was sent and what was lost.
+    The outcome of each single transmission (`on_outcomes` of a controller in Rust) is not available here, only sent and lost segments.
     """
 
     governs_window: ClassVar[bool] = False
-    """Whether it moves the window by itself also in a recovery and after a timeout. Read once."""
+    """Whether the controller sets the window in a recovery and after a timeout. Read once."""
     wants_delivery_rate: ClassVar[bool] = False
-    """Whether it looks at `Ack.rate`, which is measured only then. Read once."""
+    """Whether the controller uses `Ack.rate`, which is measured only in this case. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
-        """`start` tells `mss` and `initial_window` in octets, `growth` as the scenario spells it, `paced` and `seed`.
+        """`start` has `mss` and `initial_window` in octets, `growth` as in the scenario, `paced` and `seed`.
 
-        `paced` is true if sending is paced even without a rate of the controller's own; `seed` is for chance of its own.
+        `paced` is true if the sender paces even if the controller sets no rate. `seed` is for random numbers of the controller.
         """
         self.start = start
 
     @abstractmethod
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """An ACK has come, and loss recovery has drawn its conclusions."""
+        """Called for each ACK, after loss detection."""
 
     @abstractmethod
     def ssthresh(self, now: int, window: Window, flight: int, signal: Signal) -> int:
-        """The slow-start threshold after congestion, in octets, given the octets of `flight` that are to be reduced.
+        """Returns the slow-start threshold after congestion, in octets; `flight` is the octets in flight.
 
-        The window is for reading here: what is changed in it is lost.
+        The window is read-only here: changes have no effect.
         """
 
     def on_established(self, now: int, window: Window, rtt: int | None) -> None:  # noqa: B027 - what need not be said
-        """The connection is open; the handshake took `rtt` nanoseconds, unless its SYN was sent twice."""
+        """Called when the connection is established; `rtt` is that of the handshake in nanoseconds, or None if the SYN was retransmitted."""
 
     def on_state(self, now: int, window: Window, state: State) -> None:  # noqa: B027 - what need not be said
-        """Congestion control has entered a recovery, or left it."""
+        """Called when the state of congestion control changes."""
 
     def on_undo(self, now: int, window: Window) -> None:  # noqa: B027 - what need not be said
-        """The last reduction was for nothing, and the window has been restored."""
+        """Called when the last reduction was spurious and the window has been restored."""
 
     def on_lost(self, window: Window, lost: Lost) -> None:  # noqa: B027 - what need not be said
-        """A transmission counts as lost. Called before `on_ack` for the ACK that showed it; the window is for reading here."""
+        """Called when a transmission counts as lost, before `on_ack` for the same ACK; the window is read-only here."""
 
     def on_sent(self, window: Window, sent: Sent) -> None:  # noqa: B027 - what need not be said
-        """A segment with data has left."""
+        """Called when a segment with data was sent."""
 
     def limits_itself(self) -> bool:
-        """Whether it sent less than it could on purpose at the last ACK: rates of what it sends then are not the path's."""
+        """Whether the controller deliberately limited sending at the last ACK, so that rate samples do not measure the path."""
         return False
 
     def pacing_rate(self) -> int | None:
-        """How fast to send, in bits per second; None for no limit. Asked after each segment."""
+        """Returns the pacing rate in bits per second, or None for no limit. Called after each segment."""
         return None
 
 

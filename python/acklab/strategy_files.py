@@ -1,4 +1,4 @@
-"""Strategies that stand in a file: what `--strategy FILE:CLASS` names. Runs and sweeps that have them can be repeated by a command."""
+"""Strategies from files (`--strategy FILE:CLASS`), so that a command can repeat runs and sweeps with them."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,7 @@ _FORM = re.compile(r"(?:(?P<name>[^=:/]+)=)?(?P<file>.+\.py):(?P<made>\w+)")
 
 @dataclass(frozen=True)
 class StrategyFile:
-    """A class in a file of Python, and the name that scenarios call it. Calling it makes an instance, as calling the class would."""
+    """A class in a Python file, and its name in scenarios. Calling it creates an instance."""
 
     name: str
     path: Path
@@ -44,7 +44,7 @@ class StrategyFile:
 
     @property
     def digest(self) -> str:
-        """Of the octets of the file. What it imports does not count. Raises UsageError."""
+        """Digest of the octets of the file, without the modules that it imports. Raises UsageError."""
         return hashlib.sha256(self._octets()).hexdigest()
 
     def load(self) -> Any:
@@ -85,12 +85,12 @@ class StrategyFile:
         return read_octets(self.path, "strategy", "a class in Python", UsageError)
 
     def __call__(self, start: Any) -> Any:
-        """An instance, given what a strategy is told at its birth."""
+        """Creates an instance of the strategy."""
         return self.load()(start)
 
 
 def strategy_files(given: Sequence["str | StrategyFile"]) -> dict[str, StrategyFile]:
-    """Strategies by the name that scenarios call them. Raises UsageError for a name that is given twice."""
+    """Strategies by their names in scenarios. Raises UsageError for a duplicate name."""
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, Iterable):

@@ -1,4 +1,4 @@
-"""Tables for people: the rows of results as text, with units, the best values marked. Terminal, notebook and report show the same ones."""
+"""Tables for display: rows of results as text, with units and marked best values. Terminal, notebook and report show the same tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ METRIC_TABLES = {
 """Tables of metrics in the order in which they are shown, with their captions."""
 
 _KIND = ("transport_protocol", "traffic_model", "src", "dst")
-"""What flows that compete have in common; nodes of one station entry differ in the number at the end of their name."""
+"""Columns that are equal for competing flows; nodes of one station entry differ in the number at the end of their name."""
 
 _FEW = (
     "mean_throughput_l4",
@@ -34,12 +34,12 @@ _FEW = (
 
 
 _TIMING = ("deliveries", "p50_lateness", "p99_lateness", "max_lateness", "worst_second_p999_lateness", "priority", "trusted")
-"""Of an emulation, what of the table `timing` a person sees."""
+"""Columns of the table `timing` of an emulation that are shown."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text. `best` names the cells, by row and column, that are shown as the best of their row."""
+    """A table of text. `best` has the cells, by row and column, that are marked as the best of their row."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -47,27 +47,27 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     commands: Sequence[str] = ()
     numeric_from: int = 1
-    """Columns from here on are numbers: they are set flush right, but for those in `text`."""
+    """Columns from this index on are numbers and right-aligned, except for those in `text`."""
     text: frozenset[int] = frozenset()
     """Columns of text among the numbers."""
     left_out: int = 0
-    """How many rows there are beside those that are shown."""
+    """Number of rows that are not shown."""
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers."""
         return column >= self.numeric_from and column not in self.text
 
     def cut(self, limit: int) -> "Table":
-        """The first `limit` rows, and how many there are beside these."""
+        """Returns the first `limit` rows and the number of omitted ones."""
         if len(self.rows) <= limit:
             return self
         return replace(self, rows=self.rows[:limit], left_out=self.left_out + len(self.rows) - limit)
 
 
 def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int = 6) -> list[Table]:
-    """What a person is shown of a run: its tables of metrics, the use of the air, the acknowledgements by reason.
+    """The displayed tables of a run: metrics, use of the air, acknowledgements by reason.
 
-    Of more than `side_by_side` flows, links or nodes each has a row, with the few metrics that matter most.
+    If there are more than `side_by_side` flows, links or nodes, each has a row with the most important metrics.
     """
     shown = [
         metric_table(result, name, caption, commands)
@@ -93,10 +93,10 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
 
 
 def metric_table(result: "Result", name: str, caption: str = "", commands: Sequence[str] = ()) -> Table:
-    """A table of a run turned on its side: a row for each metric, a column for each flow, link or node.
+    """A transposed table of a run: a row for each metric, a column for each flow, link or node.
 
-    Of flows, the best value among those that compete is marked: flows of one transport and one kind of traffic between nodes of one
-    kind. Links and nodes do not compete.
+    The best value among competing flows is marked. Flows compete if they have the same transport and kind of traffic between nodes of the
+    same kind. Links and nodes do not compete.
     """
     rows = _rows(result, name)
     names = name_columns(result.arrow(name).column_names)
@@ -107,7 +107,7 @@ def metric_table(result: "Result", name: str, caption: str = "", commands: Seque
 def compare(
     results: Mapping[str, "Result"], name: str, row: str | None = None, caption: str = "", only: Sequence[str] = ()
 ) -> Table:
-    """The same row of a table in several runs, side by side: a column for each run, the best of all marked.
+    """The same row of a table in several runs: a column for each run, with the best value marked.
 
     `row` is the name in the first column of the table, if it has many rows; `only` names the metrics to show (default: all).
     """
@@ -166,7 +166,7 @@ def _turned(
 
 
 def competitors(flows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """The flows that compete with each other, by place: those that are alike but for their transport's settings."""
+    """Groups of competing flows, by index: flows that differ only in settings of their transport."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, flow in enumerate(flows):
         kind = tuple(str(flow.get(name, "")).rstrip("0123456789").removesuffix("_") for name in _KIND)

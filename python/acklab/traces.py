@@ -4,7 +4,7 @@ import random
 from functools import cache
 
 OPPORTUNITY_BITS = 1504 * 8
-"""What may leave at an opportunity: a packet of 1500 octets and its header of 4, as in mahimahi."""
+"""Octets per opportunity: a packet of 1500 octets and its header of 4, as in mahimahi."""
 
 
 @cache
@@ -18,9 +18,9 @@ def poisson(rate: float, seconds: int, seed: int) -> str:
 
 
 _FASTEST = 1000.0
-"""Packets per second that Sprout's model of a cellular link goes up to."""
+"""Maximum rate in Sprout's model of a cellular link, packets per second."""
 _WANDER = 200.0
-"""Packets per second by which its rate wanders in a second: the standard deviation of the Brownian motion."""
+"""Standard deviation of the Brownian motion of the rate after one second, packets per second."""
 _TICK = 0.02
 """Seconds between two values of the rate."""
 

@@ -34,22 +34,22 @@ class Finding:
     """Mean over seeds, in `unit`."""
     low: float
     high: float
-    """Interval of 95 % around `measured`; not a number for a single seed."""
+    """Interval of 95 % around `measured`; NaN for a single seed."""
     tolerance: str
     verdict: str
     as_written: float
-    """Ours for the scenario exactly as its file stands (the first seed)."""
+    """Our number for the scenario as written (the first seed)."""
     seeds: int
     metric: str
     command: str
     """The command that repeats the run as written."""
     note: str = ""
     group: str = ""
-    """Heading that the claim stands under."""
+    """Heading of the claim."""
     no_effect: float = 0.0
-    """The number that means no effect: 1 for a ratio."""
+    """The value without effect: 1 for a ratio."""
     fitted: str = ""
-    """How the settings were searched for a fit, if they were; the verdict is then called so."""
+    """How the settings were fitted, if they were; the verdict then says so."""
 
     @property
     def tolerated(self) -> tuple[float, float]:
@@ -58,21 +58,21 @@ class Finding:
 
     @property
     def verdict_text(self) -> str:
-        """The verdict as it is written; where the settings were searched for a fit, it says so."""
+        """The verdict as text, with a remark if the settings were fitted."""
         return f"{self.verdict}, {FITTED}" if self.fitted else self.verdict
 
     def row(self) -> dict[str, Any]:
-        """What `acklab study --json` prints of it; None for what is not a number."""
+        """What `acklab study --json` prints of it; None for NaN."""
         names = ("id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict")
         return {name: _plain(getattr(self, name)) for name in names} | {"fitted": bool(self.fitted)}
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Returns all fields as plain values."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Finding":
-        """What `to_dict` gave."""
+        """Reads the result of `to_dict`."""
         numbers = ("published", "measured", "low", "high", "as_written")
         full: dict[str, Any] = {name: math.nan if name in numbers and value is None else value for name, value in values.items()}
         return cls(**full)
@@ -81,9 +81,9 @@ class Finding:
 def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple[float, float]:
     """The lowest and the highest number that counts as reproduced. Raises UsageError.
 
-    A tolerance is a share of the published effect ("3%"), a number in the unit of the claim ("0.05"), or a factor either way ("factor
-    1.5"). The effect is how far the published number is from `no_effect`: a gain of 29 % that is published as the ratio 1.29 has the effect
-    0.29. Where a bound was published, the tolerance is "at least", "at most", "more than" or "less than".
+    A tolerance is a share of the published effect ("3%"), a number in the unit of the claim ("0.05"), or a factor in both directions ("factor
+    1.5"). The effect is the difference of the published number from `no_effect`: a gain of 29 % that is published as the ratio 1.29 has the effect
+    0.29. If a bound was published, the tolerance is "at least", "at most", "more than" or "less than".
     """
     if (bound := tolerance.strip()) in BOUNDS:
         return (published, math.inf) if bound in (AT_LEAST, MORE_THAN) else (-math.inf, published)

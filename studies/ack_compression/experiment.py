@@ -34,7 +34,7 @@ def section(bench: Bench) -> Section:
             Figure(figures.operating_point(result), "Operating point over time; dashed lines are the optimum", command),
             Figure(
                 figures.in_flight_plane(result),
-                "In flight against the mean operating point; the star is the optimum, where the bottleneck is just busy",
+                "Mean operating point by data in flight; the star is the optimum, where the bottleneck is busy and its queue empty",
                 command,
             ),
             Figure(figures.distribution(result), "Distribution of throughput and smoothed RTT", command),

@@ -72,7 +72,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         text,
         [
             Figure(figure, f"Goodput by number of stations: {of} (the paper's Figure 6)", commands),
-            Figure(acks, f"ACKs that reach their senders for each data packet sent: {of}", commands),
+            Figure(acks, f"ACKs that reach their senders per data packet: {of}", commands),
             Figure(drawn, "Lead of the filter with q = 250, by the window of TCP", [COMMAND, result.rerun]),
             _crossings(by_window, result.rerun),
         ],

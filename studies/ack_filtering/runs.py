@@ -45,7 +45,7 @@ METRICS = {
     "collisions": "collisions a second",
     "queue": "mean queue of the access point [packets]",
     "longest": "longest queue of the access point [packets]",
-    "acks": "ACKs that arrive a data packet",
+    "acks": "ACKs received per data packet",
 }
 
 

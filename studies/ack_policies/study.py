@@ -96,7 +96,7 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
         items=[
             Figure(
                 figures.ratio_map(without_baseline(cells), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"),
-                f"Goodput over that of an ACK for every second segment: {of}. Pointing at a cell shows what else was measured (the baseline in "
+                f"Goodput over that of an ACK for every second segment: {of}. Hovering over a cell shows further measurements (the baseline in "
                 "brackets) and the command that repeats its first seed; a click writes the command below the figure.",
                 commands,
             ),

@@ -52,7 +52,7 @@ def figure_1(curves: Curves, measured: Measured) -> go.Figure:
 
 
 def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """What TCP/HACK gains, by the same; stars are what was published."""
+    """What TCP/HACK gains, by the same; stars are published values."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.06, shared_yaxes=True, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
         model = {rate.mbps: gain(of) for rate, of in curves.items() if rate.standard == standard}
@@ -81,7 +81,7 @@ def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -
     _logarithmic(figure, N, 2)
     _published(figure, findings, _BOTH, 2)
     # Room for the words beside the stars.
-    figure.update_xaxes(range=[math.log10(13), math.log10(290)], col=2)
+    figure.update_xaxes(range=[math.log10(13), math.log10(340)], col=2)
     figure.update_xaxes(title_text=_RATE, rangemode="tozero", col=1)
     figure.update_yaxes(title_text="goodput [Mbps]", rangemode="tozero", col=1)
     figure.update_yaxes(ticksuffix=" %", range=[0, 21], col=2)

@@ -95,7 +95,7 @@ def _figure_1(bench: Bench, curves: drawing.Curves, found: Measured) -> Section:
         f"Means over {bench.seeds} seeds with intervals of 95 %, which are smaller than the dots.",
         items=[
             Figure(drawing.figure_1(curves, found), "Goodput against the rate of the PHY", commands),
-            Figure(drawing.gains(curves, found, bench.findings), "What TCP/HACK gains over stock; stars: what the paper prints for its curves", commands),
+            Figure(drawing.gains(curves, found, bench.findings), "Gain of TCP/HACK over stock TCP; stars: values printed in the paper", commands),
             Table(head, rows, "Goodput in Mbps, model and simulation; frames are MPDUs of a PPDU of data; UDP is the model's, with packets as long", commands=commands),
         ],
     )  # fmt: skip
@@ -138,7 +138,7 @@ def _figure_12(bench: Bench, curves: drawing.Curves, found: Measured) -> Section
         "packets is taken in two ways: without those on the air, as ns-3 counted when the paper was written, and with them, as ns-3 3.37 does. "
         f"Means over {bench.seeds} seeds with intervals of 95 %.",
         items=[
-            Figure(drawing.figure_12(curves, found, bench.findings), "Lines: the model of Figure 1; stars: what the paper prints", commands),
+            Figure(drawing.figure_12(curves, found, bench.findings), "Lines: the model of Figure 1; stars: values printed in the paper", commands),
             Table(head, rows, "Goodput in Mbps, with 126 packets waiting", commands=commands),
         ],
     )  # fmt: skip
@@ -179,7 +179,7 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
             Table(head, changed, "Figure 12 with one thing changed", commands=[found.commands[name] for name in ("figure_12", "changes")]),
             Figure(
                 drawing.queues(curves, found),
-                "The gain by the length of the access point's queue, without slow start; dashed: the model. An aggregate has 42 packets",
+                "Gain by length of the access point's queue, without slow start; dashed: the model. An aggregate has 42 packets",
                 [COMMAND, found.commands["queues"]],
             ),
             Table(

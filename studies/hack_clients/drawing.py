@@ -80,7 +80,7 @@ def settings(
 
 
 def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.Figure:
-    """The distribution of the gain [%] over seeds, and each gain against the share of ACKs that go as frames [%]."""
+    """The distribution of the gain [%] over seeds, and each gain against the share of ACKs sent as ordinary frames [%]."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for (name, (gained, plain)), ink in zip(spread.items(), _OF_CLIENTS, strict=True):
         x, share = ecdf(gained)
@@ -94,6 +94,6 @@ def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.F
         )  # fmt: skip
     figure.update_xaxes(title_text="gain of MORE DATA over stock", ticksuffix=" %", row=1, col=1)
     figure.update_yaxes(title_text="share of seeds", tickformat=".0%", range=[0, 1.02], row=1, col=1)
-    figure.update_xaxes(title_text="ACKs that go as frames", ticksuffix=" %", rangemode="tozero", row=1, col=2)
+    figure.update_xaxes(title_text="ACKs sent as ordinary frames", ticksuffix=" %", rangemode="tozero", row=1, col=2)
     figure.update_yaxes(title_text="gain", ticksuffix=" %", row=1, col=2)
     return finish(figure, 400)

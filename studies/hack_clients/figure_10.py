@@ -41,7 +41,7 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
             ),
             Figure(
                 figures.bars(frame, "clients", "scheme", "gain over stock [%]", published=stars, inks=drawing.INKS),
-                f"By how much goodput is above that of stock TCP, seed by seed: {over(bench)}",
+                f"Gain in goodput over stock TCP, seed by seed: {over(bench)}",
                 [COMMAND],
             ),
             Table(head, rows, "The same in Mbps", commands=[own.command for own in drawn.values()]),

@@ -32,7 +32,7 @@ def section(bench: Bench) -> Section:
         items=[
             Figure(
                 drawing.seeds(spread),
-                "Left: share of seeds with no more gain. Right: the gain of each seed against its share of ACKs that go as frames",
+                "Left: cumulative distribution of the gain over seeds. Right: the gain of each seed against its share of ACKs sent as ordinary frames",
                 commands,
             ),
             Table(head, rows, "Quantiles over seeds of the gain of MORE DATA over stock TCP [%], and timeouts of TCP in all seeds", commands=commands),

@@ -11,10 +11,10 @@ from acklab.statistics import Interval
 
 
 def limit(gains: Mapping[str, Interval], plain: Mapping[str, Interval], axis: str) -> go.Figure:
-    """The gain [%] and the share of ACKs that go as frames [%] by setting: dots, for between the settings nothing was run."""
+    """The gain [%] and the share of ACKs sent as ordinary frames [%] by setting: dots, for between the settings nothing was run."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for column, (points, title, ink) in enumerate(
-        ((gains, "gain of TCP/HACK", COLOURS[2]), (plain, "ACKs that go as frames", COLOURS[1])), start=1
+        ((gains, "gain of TCP/HACK", COLOURS[2]), (plain, "ACKs sent as ordinary frames", COLOURS[1])), start=1
     ):
         figure.add_scatter(
             x=list(points), y=[one.mean for one in points.values()], mode="markers", showlegend=False,

@@ -33,7 +33,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs that go as frames [%]."""
+    """One row for each run: goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs sent as ordinary frames [%]."""
     nodes = result.table("stations").group_by("point").agg(
         mpdus=pl.col("mean_mpdus_per_ppdu_l2").filter(pl.col("node") == "ap").first(),
         unanswered=100 * pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),

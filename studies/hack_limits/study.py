@@ -115,7 +115,7 @@ def _limit(bench: Bench, limit: str) -> Section:
         title,
         TEXTS[limit],
         items=[
-            Figure(drawing.limit(by_setting, plain, axis), f"Gain of TCP/HACK over stock TCP, and ACKs that go as frames: {over}", commands),
+            Figure(drawing.limit(by_setting, plain, axis), f"Gain of TCP/HACK over stock TCP, and ACKs sent as ordinary frames: {over}", commands),
             Table(head, rows, over.capitalize(), commands=commands),
         ],
     )  # fmt: skip

@@ -90,7 +90,7 @@ def sections(bench: Bench) -> list[Section]:
             items=[Figure(drawing.by_rate(by_rate), f"HACK's improvement by rate {of}", again), _by_rate(found[AS_WRITTEN]), _by_setting(bench, found)],
         ),
         Section(
-            "What becomes of the ACKs where frames are lost",
+            "Fate of ACKs with frame losses",
             "Repeated are ACKs that went on one more response frame, as it was not known whether the last one had arrived; duplicates are those of them that the "
             "access point had already. To noise no response frame with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
             "loses a tenth of all frames, response frames as well.",

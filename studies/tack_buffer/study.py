@@ -50,13 +50,13 @@ def sections(bench: Bench) -> list[Section]:
             items=[
                 Figure(
                     figures.profiles(_named(windows), "size", "β", "utilisation", "utilisation [%]", "window [bandwidth-delay products]", "kind"),
-                    "Utilisation by window and β, by what clocks the ACKs",
+                    "Utilisation by window and β, with ACKs by time and by count",
                     commands,
                 ),
                 Table(head, rows, "The least window that fills the link [bandwidth-delay products]: formula and simulation", commands=commands),
                 Figure(
                     figures.profiles(_named(windows), "size", "β", "longest", "longest queue [bandwidth-delay products]", "window [bandwidth-delay products]", "kind"),
-                    "The longest queue at the bottleneck: what a window releases at once",
+                    "Longest queue at the bottleneck by window and β",
                     commands,
                 ),
             ],

@@ -64,7 +64,7 @@ def _iacks(runs: pl.DataFrame, over: str, rerun: str) -> Section:
         items=[
             Figure(
                 figures.bars(intervals(told, ["at", "told"], "blocked"), "at", "told", "segments behind gaps"),
-                f"Segments that have arrived and wait, over time, by round trip and loss: {over}",
+                f"Time average of segments behind gaps, by RTT and loss: {over}",
                 [COMMAND, rerun],
             )
         ],
@@ -78,14 +78,14 @@ def _samples(runs: pl.DataFrame, over: str, rerun: str) -> Section:
         for column in ("min_rtt_l4", "mean_rtt_l4", "goodput")
     }
     keys = runs.select(by).unique(maintain_order=True).rows()
-    head = ["jitter", "samples", "least sample [ms]", "mean sample [ms]", "goodput [Mbps]"]
+    head = ["jitter", "samples", "minimum RTT sample [ms]", "mean sample [ms]", "goodput [Mbps]"]
     return Section(
         "Samples of the round trip",
         "The path takes 40.3 ms. A sample of a segment that waited for its ACK holds that wait; few samples rarely meet a packet that the path did not delay.",
         items=[
             Figure(
-                figures.bars(intervals(runs, by, "min_rtt_l4"), "jitter", "samples", "least sample [ms]"),
-                f"The least sample in 16 s, by the jitter of the path, uniform up to the named time: {over}",
+                figures.bars(intervals(runs, by, "min_rtt_l4"), "jitter", "samples", "minimum RTT sample [ms]"),
+                f"Minimum RTT sample in 16 s, by jitter of the path (uniform up to the given time): {over}",
                 [COMMAND, rerun],
             ),
             Table(head, [[*key, *(means[column][key].text(2) for column in means)] for key in keys], over.capitalize(), commands=[COMMAND, rerun], numeric_from=2),

@@ -42,7 +42,7 @@ def sections(bench: Bench) -> list[Section]:
             "TACK counts octets as TCP does, right of it a bandwidth has no say.",
             items=[
                 Figure(drawing.frequencies(found), f"ACKs a second, with intervals of 95 % over {bench.seeds} seeds", [COMMAND, result.rerun]),
-                Table(head, rows, "Measured frequencies, and those that the law gives for the measured goodput", commands=[result.rerun], numeric_from=3),
+                Table(head, rows, "Measured frequencies, and those of the law for the measured goodput", commands=[result.rerun], numeric_from=3),
             ],
         )
     ]  # fmt: skip

@@ -68,7 +68,7 @@ def sections(bench: Bench) -> list[Section]:
     shown = [
         Figure(
             figures.bars(intervals(runs.filter(pl.col("rival") == rival), ["queue", "subject"], "share"), "queue", "subject", "share of the goodput [%]"),
-            f"The subject's share of the goodput beside one flow of TCP {rival}, by the length of the queue: {over}. Half would be fair.",
+            f"The subject's share of the goodput in competition with one flow of TCP {rival}, by the length of the queue: {over}. Half would be fair.",
             commands,
         )
         for rival in ("CUBIC", "BBR")

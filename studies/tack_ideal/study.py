@@ -58,7 +58,7 @@ def _gains(bench: Bench) -> Section:
     result = again(bench, "arms")
     runs = by_arm(result)
     commands = [COMMAND, result.rerun]
-    over = f"Means with intervals of 95 % over {bench.seeds} seeds; stars are what was published"
+    over = f"Means with intervals of 95 % over {bench.seeds} seeds; stars are published values"
     return Section(
         "Ideal goodput",
         "Figure 9 of the paper. TCP in its part (a) sends an ACK for each packet.",
@@ -81,7 +81,7 @@ def _curve(bench: Bench) -> Section:
         "The tool sends as many ACKs as the baseline would bring, whatever goodput is left. A receiver that counts what arrives sends fewer: its "
         "goodput is where the curve meets the line of L packets an ACK.",
         items=[
-            Figure(drawing.curves(runs), "Goodput over the UDP baseline, by the ACKs that are sent a second", [COMMAND, result.rerun]),
+            Figure(drawing.curves(runs), "Goodput over the UDP baseline by ACK frequency", [COMMAND, result.rerun]),
             Table(["link", *(f"L = {packets}" for packets in THINNED)], rows, "Goodput with receivers that count [Mbps]", commands=[result.rerun]),
         ],
     )  # fmt: skip

@@ -53,7 +53,7 @@ def sections(bench: Bench) -> list[Section]:
             items=[
                 Figure(
                     figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]", x_title="neighbours", from_zero=True),
-                    f"Share of the time in which the frame that is due has not arrived, by the number of neighbours: {over}",
+                    f"Share of the time in stalls, by number of neighbours: {over}",
                     commands,
                 ),
                 Figure(

@@ -87,7 +87,7 @@ def _links(bench: Bench) -> Section:
         "TACK and TCP",
         f"Figure 10(a) of the paper is the round trip of {RTT}.",
         items=[
-            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; intervals of 95 % over {bench.seeds} seeds, stars are what was published", commands),
+            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; intervals of 95 % over {bench.seeds} seeds, stars are published values", commands),
             Figure(drawing.round_trips(runs), "TACK's and CUBIC's lead over TCP BBR by round trip", commands),
             Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=3),
         ],
@@ -116,7 +116,7 @@ def _thinned(bench: Bench) -> Section:
         f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of "
         "order; a patient receiver counts that as it counts the rest, and has a timer of 200 ms.",
         items=[
-            Figure(drawing.thinned(runs), "Actual goodput; stars are what was published", [COMMAND, result.rerun]),
+            Figure(drawing.thinned(runs), "Actual goodput; stars are published values", [COMMAND, result.rerun]),
             Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun]),
         ],
     )  # fmt: skip

@@ -107,7 +107,7 @@ def _published(bench: Bench, spaces: Sequence[Candidates]) -> Iterator[Section]:
         items=[
             Figure(
                 drawing.spaces({name: _plainest(found) for name, found in combined.items()}, spaces, published),
-                "Goodput of the model over the published number: all combinations as small dots, single choices as large ones. Hovering tells which.",
+                "Goodput of the model over the published number: all combinations as small dots, single choices as large ones. Hover over a dot for its choices.",
                 [COMMAND],
             ),
             *tables,

@@ -1,17 +1,17 @@
 """Figures of results, in Plotly and in one style.
 
-Every function gives a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `save`.
+Every function returns a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `save`.
 
 theme            colours, template, thinning of long series
-operating_point  over time; against what is in flight; in the plane of throughput and RTT
+operating_point  over time; against data in flight; in the plane of throughput and RTT
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
-air              who sends what on the air of a cell, and when
-air_shares       what the time on the air goes into
+air              timeline of the PPDUs of a cell
+air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
 ratio            ratios to a baseline over the axes of a grid
-comparison       ours beside what was published
-bars             means in groups, with intervals, beside what was published
+comparison       our numbers compared with published ones
+bars             means in groups, with intervals and published numbers
 error_bars       intervals as Plotly takes them
 saving           figures as HTML, SVG, PDF or PNG
 """

@@ -1,4 +1,4 @@
-"""What happens on the air of a cell: who sends what, when, and what becomes of it."""
+"""The timeline of a cell's medium: sender, type, time and fate of each PPDU."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -24,12 +24,11 @@ _SEEN_AT_FIRST = 40
 
 
 def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, at_most: int = 4000) -> go.Figure:
-    """Each PPDU as a bar from its start to its end in the lane of who sent it; the gaps are interframe spaces and backoff.
+    """Each PPDU as a bar from its start to its end in the lane of its sender; the gaps are interframe spaces and backoff.
 
     `air` is the table of that name. The view begins with `window`, a span of time in seconds (default: the first few PPDUs): drag
-    in it to look closer, drag its axis to move along, and click twice to see all that is drawn. That is no more than `at_most`
-    PPDUs, a quarter of them before the window. Bars with a red edge did not get through: hatched where they collided, plain where
-    they were lost in another way.
+    in it to zoom, drag its axis to move, and double-click to see everything that is drawn, at most `at_most` PPDUs, a quarter of them
+    before the window. Bars with a red edge failed: hatched bars collided, plain bars were lost for another reason.
     """
     frames = air.sort("time")
     before = 0 if window is None else frames.filter(pl.col("time") + pl.col("duration") / 1e6 < window[0]).height
@@ -58,7 +57,7 @@ def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, a
 
 
 def around_first_collision(air: pl.DataFrame, seconds: float = 0.01) -> tuple[float, float] | None:
-    """A span of time in which the first collision can be seen, or None if there is none."""
+    """Returns a span of time around the first collision, or None if there is none."""
     first = air.filter(pl.col("fate") == "collided")["time"].min()
     if not isinstance(first, float):
         return None

@@ -1,4 +1,4 @@
-"""What the time on the air of cells goes into."""
+"""Shares of airtime by use."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from acklab.figures.theme import COLOURS, MUTED, finish
 
-# Uses of the air in the order of a bar, with what a reader calls them.
+# Uses of the air in the order of a bar, with their names in the figure.
 _USES = (
     ("data", "data", COLOURS[0]),
     ("transport_ack", "TCP ACKs", COLOURS[1]),

@@ -1,4 +1,4 @@
-"""Bars with intervals, beside what was published."""
+"""Bars with intervals and published numbers."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Ours beside what was published."""
+"""Our numbers compared with published ones."""
 
 import math
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRO
 
 
 def comparison(claims: Sequence[Finding]) -> go.Figure:
-    """How far each number of ours is from the published one [%], with its interval; the grey bar is the tolerance.
+    """Difference of each number from the published one [%], with its interval; the grey bar is the tolerance.
 
-    Numbers published as zero have no ratio and are left out. The bar of a bound ends with the farthest number.
+    Numbers published as zero have no ratio and are omitted. The bar of a bound ends at the farthest number.
     """
     shown = [claim for claim in reversed(claims) if claim.published and not math.isnan(claim.measured)]
     names = [claim.title for claim in shown]

@@ -1,4 +1,4 @@
-"""The operating point of flows: what is in flight, the RTT it sees, the throughput it gets."""
+"""The operating point of flows: data in flight, RTT and throughput."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -54,10 +54,10 @@ def operating_point(result: Result) -> go.Figure:
 
 
 def in_flight_plane(result: Result) -> go.Figure:
-    """Throughput [Mbps] and smoothed RTT [ms] against what is in flight [segments], beside what theory allows.
+    """Throughput [Mbps] and smoothed RTT [ms] against the data in flight [segments], compared with theory.
 
-    In theory throughput grows with the flight until the bottleneck is busy, and from there on only the RTT does. The star is the
-    optimum, where both meet; each dot is the mean of a flow, the square the sum of all flows at their mean RTT.
+    In theory throughput grows with the flight until the bottleneck is busy, and beyond this point only the RTT grows. The star is the
+    optimum, where both curves bend; each dot is the mean of a flow, the square the sum of all flows at their mean RTT.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     # A flow over UDP does not know what is in flight.

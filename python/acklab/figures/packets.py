@@ -19,8 +19,8 @@ def packet_numbers(
 ) -> go.Figure:
     """Number of each packet over the time [s] at which it was sent, retransmitted or acknowledged.
 
-    Needs the series `packets`. `flow` is the name of a flow (default: the first) and `window` a span of time in seconds. Of longer
-    spans every n-th number is drawn, so that no more than `at_most` are; retransmissions are all drawn.
+    Needs the series `packets`. `flow` is the name of a flow (default: the first) and `window` a span of time in seconds. In longer
+    spans only every n-th number is drawn, at most `at_most` in total; all retransmissions are drawn.
     """
     name = flow or result.flows["flow"][0]
     frame = result.packets.filter(pl.col("flow") == name)
@@ -42,7 +42,7 @@ def packet_numbers(
 
 
 def around_first_retransmission(result: Result, seconds: float = 0.4) -> tuple[float, float] | None:
-    """A span of time in which the first retransmission can be seen, or None if there is none."""
+    """Returns a span of time around the first retransmission, or None if there is none."""
     first = result.packets.filter(pl.col("kind") == "retransmitted")["time"].min()
     if not isinstance(first, float):
         return None

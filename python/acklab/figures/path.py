@@ -1,4 +1,4 @@
-"""What a flow could reach at best, from the table of flows."""
+"""The best operating point of a flow, from the table of flows."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Optimum:
 
 
 def optimum(result: Result) -> Optimum | None:
-    """The optimum of the first flow, or None if its path has no bottleneck or no RTT without queues."""
+    """Returns the optimum of the first flow, or None if its path has no bottleneck or no RTT without queues."""
     flow = result.flows.to_dicts()[0]
     columns = ("bottleneck_capacity_l2", "empty_path_rtt_l4", "bandwidth_delay_product_l4")
     # Results of an earlier version do not have the columns.

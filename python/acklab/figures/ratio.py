@@ -1,4 +1,4 @@
-"""Ratios to a baseline over the axes of a grid: what gains, what loses, and what cannot be told."""
+"""Ratios to a baseline over the axes of a grid: gains, losses and undecided cells."""
 
 import math
 import textwrap
@@ -35,9 +35,10 @@ def ratio_map(
 ) -> go.Figure:
     """Ratios with their intervals, as `acklab.statistics.ratios` gives them, over two columns; one panel for each value of `panel`.
 
-    Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most` and 1/`most`; cells whose interval
-    includes 1, or that have none, are grey. `x_title` says what the columns are, where their names do not. The second line of a cell is half the width of its interval. `notes` and `commands` name
-    columns of text: what else hovering shows, and the command that repeats the cell, which the report also shows on a click.
+    Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most` and 1/`most`. Cells are grey if their
+    interval includes 1 or if they have none. The second line of a cell is half the width of its interval. `x_title` names the columns
+    if their labels are not clear by themselves. `notes` and `commands` name columns of text: additional text for the hover label, and
+    the command that repeats the cell, which the report also shows on a click.
     """
     panels = cells[panel].unique(maintain_order=True).to_list() if panel else [None]
     columns, lines = (cells[name].unique(maintain_order=True).to_list() for name in (x, y))
@@ -98,7 +99,7 @@ def is_decided(cell: dict[str, Any]) -> bool:
 
 
 def _level(cell: dict[str, Any] | None, less_is_better: bool) -> float | None:
-    """What the colour of a cell stands for: doublings, upwards if that is better."""
+    """The value behind the colour of a cell: the binary logarithm of the ratio, positive if better."""
     if cell is None or cell["mean"] is None:
         return None
     return math.log2(cell["mean"]) * (-1 if less_is_better else 1)

@@ -11,7 +11,7 @@ _DRAWN = ("svg", "pdf", "png")
 
 
 def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:
-    """Writes a figure as HTML, which needs no network, or as SVG, PDF or PNG; the end of the name says which.
+    """Writes a figure as HTML, which needs no network, or as SVG, PDF or PNG, depending on the extension.
 
     `width` is in pixels; the height is that of the figure. SVG, PDF and PNG need Kaleido (`pip install acklab[images]`) and a Chromium.
     Raises UsageError for another ending, StoreError if the file cannot be written or drawn.

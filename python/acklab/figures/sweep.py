@@ -13,7 +13,7 @@ from acklab.figures.theme import FROM_ZERO, SEQUENTIAL, colour, faded, finish, l
 from acklab.samples import Within
 from acklab.statistics import intervals
 
-_CELL = 58
+_CELL = 44
 _MARGINS = 230
 """Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-zµ]*)")
@@ -32,9 +32,9 @@ def heat_map(
 ) -> go.Figure:
     """The mean of a column over two others, with its interval of 95 % over seeds in every cell.
 
-    One panel for each value of the column `panel`, `wrap` of them in a row (default: all), all on one scale of colours, which is
-    logarithmic with `log`. Axes keep the order of first appearance. `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError
-    as that does.
+    One panel for each value of the column `panel`, `wrap` of them in a row (default: all), with a common colour scale, which is
+    logarithmic with `log`. Axes keep the order of first appearance. `within` combines the flows of a run as in
+    `acklab.statistics.intervals`. Raises UsageError for the same reasons as that function.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
@@ -84,10 +84,10 @@ def profiles(
 ) -> go.Figure:
     """The mean of a column along another, one line for each value of a third, with intervals of 95 % over seeds as bands.
 
-    Numbers with one unit, such as 1ms and 5ms, stand at their places, on a logarithmic axis if they span a factor of 20; anything else is
-    a category, and its means are dots that no line joins.
+    Numbers with one unit, such as 1ms and 5ms, are on a numeric axis, which is logarithmic if they span a factor of 20. Other values are
+    categories, and no line joins their means.
 
-    `within` says how the flows of a run become one number, as for `acklab.statistics.intervals`. Raises UsageError as that does.
+    `within` combines the flows of a run as in `acklab.statistics.intervals`. Raises UsageError for the same reasons as that function.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(

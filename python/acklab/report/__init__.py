@@ -1,8 +1,8 @@
 """Reports: one HTML file each, which opens from disk and needs no network.
 
-document  what a report shows: sections, figures, tables
-sources   what lies in a folder: studies, a run, a sweep
-page      how it looks
+document  content of a report: sections, figures, tables
+sources   contents of a folder: studies, a run, a sweep
+page      layout
 """
 
 from acklab.report.document import Document, Figure, Section

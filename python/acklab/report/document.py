@@ -1,4 +1,4 @@
-"""What a report shows, apart from how it looks: sections of text, figures and tables, kept as JSON beside the results."""
+"""The content of a report, without its layout: sections of text, figures and tables, stored as JSON with the results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its caption and the commands that repeat what it shows."""
+    """A figure with its caption and the commands that repeat its runs."""
 
     figure: go.Figure
     caption: str
@@ -33,7 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, text in Markdown, and what belongs to it."""
+    """A heading, text in Markdown, figures and tables."""
 
     title: str
     text: str = ""
@@ -73,7 +73,7 @@ class Document:
     seeds: int | None = None
     findings: Sequence[Finding] = ()
     sections: Sequence[Section | Mapping[str, Any]] = field(default=())
-    """As made by a study, or as plain values once read back: nothing but the page looks into them."""
+    """As created by a study, or as plain values after reading; only the page uses their content."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -91,14 +91,14 @@ class Document:
         }
 
     def write(self, folder: Path) -> Path:
-        """Keeps the document in a folder. Raises StoreError."""
+        """Writes the document into a folder. Raises StoreError."""
         path = folder / DOCUMENT_FILE
         store.write_json(path, self.to_dict())
         return path
 
     @classmethod
     def read(cls, folder: Path) -> "Document":
-        """Reads what `write` kept. Raises StoreError."""
+        """Reads a document from a folder. Raises StoreError."""
         path = folder / DOCUMENT_FILE
         expected = "the report of a study that acklab wrote"
         values = store.read_json(path, expected)

@@ -1,4 +1,4 @@
-"""From documents to one HTML file that holds everything it needs."""
+"""Renders documents as one HTML file without external resources."""
 
 import base64
 import datetime
@@ -21,7 +21,7 @@ from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, U
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
 
 _LARGE = 10_000
-"""Figures of more octets are compressed in the page. The browser unpacks them when they come into view."""
+"""Figures larger than this number of octets are compressed in the page. The browser unpacks them when they come into view."""
 
 
 def render(documents: Sequence[Document]) -> str:
@@ -73,7 +73,7 @@ def _view(document: Document, index: int) -> dict[str, Any]:
 
 
 def _packed(text: str) -> str:
-    """The text compressed and in letters: the same for the same text."""
+    """The text compressed with gzip and encoded in base64, deterministically."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
@@ -86,13 +86,13 @@ def _markdown(text: str) -> Markup:
 
 
 def _without_heading(text: str) -> str:
-    """A README without its title, which the page shows already."""
+    """A README without its title, which the page already shows."""
     lines = text.lstrip().splitlines()
     return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines)
 
 
 def _number(value: float) -> str:
-    """A number as in a table of claims: enough digits to hold against the published one."""
+    """A number as in a table of claims, with enough digits for a comparison with the published one."""
     if value is None or math.isnan(value):
         return "–"
     if float(value).is_integer():
@@ -110,7 +110,7 @@ def _number(value: float) -> str:
 
 
 def _tolerance(finding: Finding) -> str:
-    """As it is written beside a claim."""
+    """The tolerance as text."""
     return finding.tolerance if finding.tolerance in BOUNDS or finding.tolerance.startswith("factor") else f"±{finding.tolerance}"
 
 

@@ -1,4 +1,4 @@
-"""What lies in a folder, as documents: studies, the result of a run, a sweep."""
+"""The contents of a folder as documents: studies, the result of a run, a sweep."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ REPORT_FILE = "report.html"
 
 
 def write_report(folder: str | Path) -> Path:
-    """Writes `report.html` into a folder with results; gives its path. Raises StoreError."""
+    """Writes `report.html` into a folder with results; returns its path. Raises StoreError."""
     path = Path(folder) / REPORT_FILE
     store.write_text(path, render(collect(Path(folder))))
     return path
@@ -56,9 +56,9 @@ def _is_own(place: Path, folder: Path) -> bool:
 
 
 _SIDE_BY_SIDE = 24
-"""Flows, links or nodes that a page shows side by side."""
+"""Flows, links or nodes that a page shows in columns."""
 _POINTS = 500
-"""Rows of the table of points that a page has; the Parquet files have them all."""
+"""Largest number of rows in the table of points of a page; the Parquet files have all."""
 
 
 def _of_run(name: str, result: Result) -> Document:
@@ -93,7 +93,7 @@ def _of_run(name: str, result: Result) -> Document:
 
 
 def _remarks(result: Result) -> str:
-    """What a reader should know of the run, in Markdown."""
+    """Remarks on anomalies of the run, in Markdown."""
     return "\n".join(f"* **Note:** {remark}" for remark in remarks(result))
 
 
@@ -125,7 +125,7 @@ def _of_sweep(result: SweepResult) -> Document:
 
 
 def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
-    """Figures of a metric over the axes of a grid, and what each shows: one for each kind of flow, for unlike flows have no mean."""
+    """Figures of a metric over the axes of a grid, with captions: one for each kind of flow, because different kinds have no common mean."""
     what = f"Mean {title}"
     if len(names) == 1:
         yield figures.profiles(flows, names[0], "flow", metric, title, names[0]), what

@@ -1,4 +1,4 @@
-"""What the `study.py` of a study works with: runs and sweeps of its scenarios, kept beside its claims."""
+"""The interface of `study.py`: runs and sweeps of the scenarios of a study, stored with its claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Bench:
-    """Runs what a study asks for; nothing that is in its folder is run again."""
+    """Executes runs of a study. Runs in its folder are not repeated."""
 
     study: Study
     folder: Path
-    """Where the results of this study are kept."""
+    """The folder of the results of this study."""
     quick: bool = False
     jobs: int | None = None
     quiet: bool = False
     findings: tuple[Finding, ...] = ()
-    """The claims of the study, judged."""
+    """The claims of the study with their verdicts."""
 
     def __post_init__(self) -> None:
         self.study.write_traces()
@@ -41,11 +41,11 @@ class Bench:
 
     @property
     def seeds(self) -> int:
-        """How many seeds the study takes; fewer if it is to be quick."""
+        """Number of seeds of the study; fewer for a quick run."""
         return self.at_least(1)
 
     def at_least(self, seeds: int) -> int:
-        """How many seeds are taken where the study's may be too few; those of the quick study if it is to be quick."""
+        """The larger of `seeds` and the study's number of seeds; that of the quick study for a quick run."""
         return self.study.file.quick_seeds if self.quick else max(seeds, self.study.file.seeds)
 
     def source(self, scenario: str) -> Source:
@@ -60,11 +60,11 @@ class Bench:
         return Variants.parse(str(self.study.scenario(text)))
 
     def sets(self, variants: Sequence[str]) -> list[str]:
-        """The overrides of variants such as `paths.toml:short`, laid one over the other. Raises UsageError."""
+        """The overrides of variants such as `paths.toml:short`, applied in order. Raises UsageError."""
         return [change for text in variants for variant in self.variants(text).chosen.values() for change in variant.set]
 
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]], seeds: Sequence[int] | None = None) -> list[list[Point]]:
-        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; gives the points of each.
+        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; returns the points of each.
 
         Raises RunError if one fails.
         """
@@ -78,7 +78,7 @@ class Bench:
         return points
 
     def runs(self, wanted: Mapping[K, tuple[str, Sequence[str]]], at_least: int = 1) -> dict[K, Runs]:
-        """Runs scenario files with variants laid over them, such as `schemes.toml:stock`, over all seeds. Raises RunError if one fails."""
+        """Runs scenario files with variants such as `schemes.toml:stock` over all seeds. Raises RunError if one fails."""
         seeds = [self.at_least(at_least)] * len(wanted)
         replicas = self.replicas([(scenario, self.sets(variants)) for scenario, variants in wanted.values()], seeds)
         return {
@@ -87,7 +87,7 @@ class Bench:
         }
 
     def run(self, scenario: str, *, set: Overrides = (), series: Sequence[str] = ()) -> Result:
-        """Runs one scenario file as it is written, with the named series if any are asked for."""
+        """Runs one scenario file as written, with the named series."""
         sets = overrides(set)
         if series:
             sets.append("measure.series=[" + ", ".join(f'"{name}"' for name in series) + "]")
@@ -106,7 +106,7 @@ class Bench:
         vary: Mapping[str, str] | None = None,
         set: Overrides = (),
     ) -> SweepResult:
-        """Runs a grid over seeds, kept in the folder `name` of the study. Raises RunError if points fail."""
+        """Runs a grid over seeds and stores it in the folder `name` of the study. Raises RunError if points fail."""
         with progress_bar(self.quiet, f"{self.study.name}: {name}") as bar:
             result = sweep(
                 self.source(scenario),

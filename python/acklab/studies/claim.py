@@ -1,4 +1,4 @@
-"""One published number, and what ours must be for it to count as reproduced."""
+"""One published number and the conditions of its verdict."""
 
 import math
 from typing import Annotated, Any
@@ -11,11 +11,11 @@ from acklab.studies.metric import Metric
 from acklab.verdict import LESS_THAN, MORE_THAN, judge, lies_within, tolerated
 
 MEASURES = "study"
-"""What stands in the place of a table where a metric is measured by study.py."""
+"""Replaces the table in the name of a metric that study.py measures."""
 
 
 def metric_text(text: str) -> str:
-    """A metric as it is written. Raises ValueError, which pydantic turns into a complaint with its place."""
+    """Parses a metric. Raises ValueError, which pydantic reports with its place."""
     try:
         Metric.parse(text)
     except UsageError as error:
@@ -24,13 +24,13 @@ def metric_text(text: str) -> str:
 
 
 class Strict(BaseModel):
-    """Refuses keys that it does not know."""
+    """Rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Direction(Strict):
-    """What must hold, at least, for a claim to point the right way: ours lies on this side of a number or of another scenario."""
+    """The direction of a claim: our number lies on this side of a number or of another scenario."""
 
     lower_than: float | str | None = None
     higher_than: float | str | None = None
@@ -41,18 +41,18 @@ class Direction(Strict):
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
 
     def holds(self, ours: Interval, limit: float) -> bool | None:
-        """Whether all of ours, none of it (False) or a part of it (None) lies on the claimed side of `limit`."""
+        """Whether our whole interval lies on the claimed side of `limit`; False if no part does, None if a part does."""
         edges = (-math.inf, limit) if self.lower_than is not None else (limit, math.inf)
         return lies_within(ours, *edges, strictly=True)
 
     def model_post_init(self, _context: Any) -> None:
-        """Refuses a direction with both sides or none."""
+        """Rejects a direction with both sides or none."""
         if (self.lower_than is None) == (self.higher_than is None):
             raise ValueError("expected one of lower_than and higher_than")
 
 
 class Reference(Strict):
-    """The run that a ratio is taken to; what it does not name is as in the claim."""
+    """The run in the denominator of a ratio; settings that it does not name are those of the claim."""
 
     scenario: str | None = None
     variants: tuple[str, ...] | None = None
@@ -65,42 +65,42 @@ class Claim(Strict):
     id: Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
     title: str
     group: str = ""
-    """Heading that the claim stands under, where a study has many."""
+    """Heading of the claim in a study with many claims."""
     source: str
     unit: str = ""
     published: float
     no_effect: float | None = None
-    """The number that means no effect, from which shares are counted: 1 where `relative_to` makes a ratio, else 0."""
+    """The value without effect, to which tolerances are relative: 1 for a ratio by `relative_to`, else 0."""
     tolerance: str
     """What we hold ourselves to: a share of the published effect such as "3%", a number in the unit of the claim such as "0.05", or
     "factor 1.5" either way; "at least", "at most", "more than" or "less than" where a bound was published."""
     scenario: str = ""
-    """The file that is run; none where `study.py` measures."""
+    """The scenario file; empty if `study.py` measures the number."""
     variants: tuple[str, ...] = ()
-    """Variants laid over the scenario, such as "paths.toml:short"."""
+    """Variants of the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
     metric: Annotated[str, AfterValidator(metric_text)]
     seeds: Annotated[int, Field(ge=1)] | None = None
-    """How many seeds it takes, if those of the study leave it undecided."""
+    """Number of seeds, if those of the study leave the claim undecided."""
     relative_to: Reference | None = None
-    """Where the published number is a ratio: the metric is divided by that of this run, seed by seed."""
+    """If the published number is a ratio: the metric is divided by that of this run, seed by seed."""
     direction: Direction | None = None
     note: str = ""
-    """Why ours differs, if it does."""
+    """The reason of a difference."""
     fitted: str = ""
-    """How the settings were found, if they were searched for a fit: the verdict then says so."""
+    """How the settings were fitted, if they were; the verdict then says so."""
     same_as: str = ""
     """The id of the claim that is about the same quantity, such as octets where this one is about the time that they take: this one
     gets its verdict."""
 
     @property
     def effect_from(self) -> float:
-        """The number that means no effect."""
+        """The value without effect."""
         return self.no_effect if self.no_effect is not None else 0.0 if self.relative_to is None else 1.0
 
     @property
     def measured_by_study(self) -> str | None:
-        """The measure of `study.py` that is meant, if the number is in no table of a run: `study.name`."""
+        """The name of the measure of `study.py`, if no table of a run has the number: `study.name`."""
         metric = Metric.parse(self.metric)
         return metric.column if metric.table == MEASURES else None
 
@@ -118,7 +118,7 @@ class Claim(Strict):
         return judge(reproduced, self.direction.holds(ours, self.direction.bound))
 
     def model_post_init(self, _context: Any) -> None:
-        """Refuses to hold a ratio against what is none, and a scenario beside a measure of the study."""
+        """Rejects inconsistent ratios, and a scenario in addition to a measure of the study."""
         if self.measured_by_study is None and not self.scenario:
             raise ValueError("expected a scenario to run, or a metric that study.py measures such as study.name")
         if "%" in self.tolerance and self.published == self.effect_from:

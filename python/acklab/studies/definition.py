@@ -1,4 +1,4 @@
-"""What a study consists of, and where studies are found."""
+"""The definition of a study, and the search for studies."""
 
 import os
 import tomllib
@@ -18,22 +18,22 @@ from acklab.studies.traces import Trace
 
 
 class StudyFile(Strict):
-    """What stands in claims.toml."""
+    """The content of claims.toml."""
 
     title: str
     question: str
     seeds: Annotated[int, Field(ge=1)] = 10
     quick_seeds: Annotated[int, Field(ge=1)] = 3
     vary: dict[str, str] = Field(default_factory=dict)
-    """Values drawn anew for each seed but the first, such as {"flow.0.start" = "0ms..5ms"}."""
+    """Random values for each seed except the first, such as {"flow.0.start" = "0ms..5ms"}."""
     traces: dict[str, Trace] = Field(default_factory=dict)
-    """Trace files that are generated rather than kept, by name."""
+    """Generated trace files, by name."""
     claim: tuple[Claim, ...]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its folder and what stands in it."""
+    """A study: its folder and content."""
 
     folder: Path
     file: StudyFile
@@ -56,7 +56,7 @@ class Study:
         return path if below.startswith("..") else Path(below)
 
     def write_traces(self) -> None:
-        """Writes the generated traces into the folder, where scenarios expect them, unless they are there. Raises StoreError."""
+        """Writes generated traces into the folder unless they exist. Raises StoreError."""
         for name, trace in self.file.traces.items():
             path = self.folder / name
             if not path.is_file() or path.read_text(encoding="utf-8") != trace.text:
@@ -64,7 +64,7 @@ class Study:
 
     @classmethod
     def read(cls, folder: Path) -> "Study":
-        """Reads a study. Raises StoreError with every place that is wrong."""
+        """Reads a study. Raises StoreError with the place of every error."""
         path = folder / CLAIMS_FILE
         try:
             document = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a study measures by itself."""
+"""Numbers that a study measures itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from acklab.statistics import Interval, mean_interval
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is in no table of one run: worked out from several runs, or held against a formula."""
+    """A number that no table of one run has: computed from several runs, or compared with a formula."""
 
     values: Sequence[float]
-    """One for each seed, in the unit of the claim; a single one where chance has no part in it."""
+    """One value for each seed, in the unit of the claim; a single value if it is deterministic."""
     commands: Sequence[str]
-    """The commands that repeat it."""
+    """The commands that repeat the runs."""
 
     @property
     def interval(self) -> Interval:

@@ -25,7 +25,7 @@ class Metric:
     row: str | None
     column: str
     whole: "Metric | None" = None
-    """What it is divided by."""
+    """Denominator."""
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
@@ -41,7 +41,7 @@ class Metric:
         return f"{self.table}{row}.{self.column}" + ("" if self.whole is None else f" / {self.whole}")
 
     def of(self, result: Result) -> float:
-        """The number, in the unit of its column; not a number where the table has none. Raises UsageError."""
+        """The number, in the unit of its column; NaN if the table has none. Raises UsageError."""
         value = self._value(result)
         if self.whole is None:
             return value

@@ -1,4 +1,4 @@
-"""Loads the code of a study: its folder as a package, whose `study.py` may import what lies beside it."""
+"""Loads the code of a study: its folder is a package, in which `study.py` may import other modules."""
 
 import importlib.util
 import sys

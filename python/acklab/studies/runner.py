@@ -1,4 +1,4 @@
-"""Reruns a study and writes down what came out."""
+"""Runs a study and stores its results."""
 
 import math
 import traceback
@@ -32,7 +32,7 @@ _Key = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, repr=False)
 class StudyResult:
-    """A study and what came out; `document` is what the report shows of it, as kept in `folder`."""
+    """The result of a study; `document` is the content of its report, as stored in `folder`."""
 
     study: Study
     folder: Path
@@ -42,11 +42,11 @@ class StudyResult:
     """Of an emulated study: published, simulated and emulated numbers. It judges no claims."""
 
     def __repr__(self) -> str:
-        """Short: a study may have hundreds of claims."""
+        """A short text, because a study may have hundreds of claims."""
         return f"StudyResult({self.study.name!r}: {summary(self.findings)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the claims, and how far ours are from the published numbers."""
+        """For notebooks: the claims, and the differences from the published numbers."""
         from acklab.figures import comparison
         from acklab.notebook import page
         from acklab.tables import Table
@@ -144,7 +144,7 @@ def _judge_claims(bench: Bench) -> list[Finding]:
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
-    """What has to be run for a claim: its own scenario, then those that it is held against."""
+    """The runs of a claim: its own scenario, then those that it is compared with."""
     keys = [_key(bench, claim.scenario, claim.variants, claim.set)]
     if (over := claim.relative_to) is not None:
         variants = claim.variants if over.variants is None else over.variants
@@ -210,12 +210,12 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
 
 
 def _sections(bench: Bench) -> Sequence[Section]:
-    """What the `study.py` of the study adds to the report: its function `sections(bench)` gives it."""
+    """The sections of the report from `sections(bench)` of `study.py`."""
     return cast(Sequence[Section], _call(bench, "sections", ()))
 
 
 def _measures(bench: Bench) -> Mapping[str, Measure]:
-    """What the `study.py` of the study measures by itself: its function `measures(bench)` gives it."""
+    """The numbers from `measures(bench)` of `study.py`."""
     return cast(Mapping[str, Measure], _call(bench, "measures", {}))
 
 

@@ -15,7 +15,7 @@ class Runs:
 
     results: Sequence[Result]
     command: str
-    """Repeats the first seed."""
+    """The command that repeats the first seed."""
 
     def values(self, of: Callable[[Result], float]) -> list[float]:
         """A number of each run."""
@@ -42,7 +42,7 @@ def cells(runs: Mapping[tuple[str, str], Runs], names: tuple[str, str], of: Call
 
 
 def goodput(result: Result) -> float:
-    """Of all flows [Mbps]."""
+    """Goodput of all flows [Mbps]."""
     return float(result.network["agg_throughput_l4"][0])
 
 

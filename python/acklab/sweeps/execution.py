@@ -17,7 +17,7 @@ from acklab.sweeps.point import Point
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a set of points is; `left` includes those that are running."""
+    """Progress of a set of points; `left` includes running points."""
 
     total: int
     kept: int
@@ -38,7 +38,7 @@ Watcher = Callable[[Progress], None]
 
 @dataclass
 class Outcome:
-    """What became of a set of points."""
+    """Outcome of a set of points."""
 
     kept: list[Point] = field(default_factory=list)
     finished: list[Point] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a sweep varies: values by key, named variants, and values drawn anew for each seed."""
+"""The axes of a sweep: values by key, named variants, and random values for each seed."""
 
 import hashlib
 import itertools
@@ -12,7 +12,7 @@ from acklab.scenario import literal, texts_of
 from acklab.sweeps.variants import Variants
 
 Axes = Mapping[str, Iterable[object] | Mapping[str, object] | Variants]
-"""What to vary, by axis: values of the key of that name, or named variants."""
+"""Choices by axis: values of the key of that name, or named variants."""
 
 
 _SUCH_AS = "flow.0.congestion=newreno,cubic"
@@ -20,11 +20,11 @@ _SUCH_AS = "flow.0.congestion=newreno,cubic"
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction of a grid: its choices by name, each with the overrides that make it."""
+    """One axis of a grid: its choices by name, each with its overrides."""
 
     choices: Mapping[str, tuple[str, ...]]
     text: str
-    """As it is written after `--grid name=`."""
+    """The axis as in `--grid name=`."""
 
     @classmethod
     def of_values(cls, key: str, values: Sequence[str]) -> "Axis":
@@ -39,7 +39,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Grid:
-    """What a sweep varies: values of keys of the scenario, or named variants; the first axis changes slowest."""
+    """A grid of values of keys or named variants; the first axis changes slowest."""
 
     axes: Mapping[str, Axis]
 
@@ -78,7 +78,7 @@ class Grid:
 
     @property
     def words(self) -> list[str]:
-        """As it is written on the command line."""
+        """The grid as on the command line."""
         return [word for name, axis in self.axes.items() for word in ("--grid", f"{name}={axis.text}")]
 
     def document(self) -> dict[str, dict[str, object]]:
@@ -90,7 +90,7 @@ class Grid:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Mapping[str, Any]]) -> "Grid":
-        """What `document` gave."""
+        """Reads the result of `document`."""
         axes = {}
         for name, axis in document.items():
             axes[name] = Axis({choice: tuple(sets) for choice, sets in axis["choices"].items()}, axis["text"])
@@ -101,7 +101,7 @@ class Grid:
         return itertools.product(*(axis.choices for axis in self.axes.values()))
 
     def columns(self, taken: Iterable[str]) -> dict[str, str]:
-        """A short name for each key: the last words of its path that tell it from the others and from the columns `taken`."""
+        """A short name for each key: the last parts of its path that distinguish it from the others and from the columns `taken`."""
         reserved = set(taken)
         words = {key: key.split(".") for key in self.axes}
         names: dict[str, str] = {}
@@ -196,7 +196,7 @@ class Variation:
         return f"{self.key}={self.low:g}{self.unit}..{self.high:g}{self.unit}"
 
     def draw(self, seed: int) -> str:
-        """The value for a seed: the same for the same key, bounds and seed, on every machine."""
+        """The value for a seed. It depends on key, bounds and seed only."""
         octets = hashlib.sha256(f"{self.key}/{seed}".encode()).digest()[:8]
         share = int.from_bytes(octets, "big") / 2**64
         return f"{self.low + (self.high - self.low) * share:.{self.digits}f}{self.unit}"

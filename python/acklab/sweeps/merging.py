@@ -1,4 +1,4 @@
-"""One table over all points of a sweep, in the order of the points whatever order they were run in."""
+"""One table over all points of a sweep, in the order of the points and not of their execution."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 class DamagedPoint(StoreError):
-    """A point that was finished cannot be read any more."""
+    """A finished point can no longer be read."""
 
     def __init__(self, point: Point, message: str) -> None:
         super().__init__(message)

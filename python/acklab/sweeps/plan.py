@@ -15,7 +15,7 @@ from acklab.sweeps.point import Point
 
 @dataclass(frozen=True)
 class Plan:
-    """All points of a sweep, each with its values by key, in the order of the tables."""
+    """All points of a sweep with their values by key, in the order of the tables."""
 
     source: Source
     grid: Grid
@@ -60,7 +60,7 @@ class Plan:
         return shlex.join([*words, "--seeds", str(len(self.seeds))])
 
     def metadata(self) -> dict[str, str]:
-        """Of a table over all points: it has no single scenario, so it carries the one that the points were made from."""
+        """Metadata of a table over all points, with the scenario that the points are derived from."""
         return {
             "acklab.scenario": json.dumps(self.source.load(self.sets), sort_keys=True),
             "acklab.grid": json.dumps({key: list(values) for key, values in self.grid.values.items()}),

@@ -20,7 +20,7 @@ from acklab.strategy_files import StrategyFile, faults_named
 
 @dataclass(frozen=True)
 class Point:
-    """One run: a scenario with overrides and a seed, kept under the digest of all that its result depends on."""
+    """One run: a scenario with overrides and a seed, stored under the digest of everything that its result depends on."""
 
     source: Source
     sets: tuple[str, ...]
@@ -45,11 +45,11 @@ class Point:
         return {file.name: file for file in self.strategies}
 
     def folder(self, store: Path) -> Path:
-        """Where the tables of this point are kept."""
+        """The folder of the tables of this point."""
         return store / "points" / self.digest
 
     def is_done(self, store: Path) -> bool:
-        """Whether this point was finished: its folder appears only when all of it is written, and no file has been cut off since."""
+        """Whether this point is finished: its folder appears only after all files are written, and no file was truncated since."""
         return is_whole(self.folder(store))
 
     def run(self, store: Path, cancel: core.Cancel) -> None:
@@ -94,7 +94,7 @@ def _strategies(scenario: dict[str, Any], source: Source, files: dict[str, Strat
 
 
 def digest(scenario: dict[str, Any], base: Path, strategies: Sequence[StrategyFile] = ()) -> str:
-    """The name of a point: it changes with the scenario in full (seed included), the files and strategies that it reads, and the core."""
+    """The name of a point. It depends on the full scenario including the seed, the files and strategies that it reads, and the core."""
     state = hashlib.sha256(json.dumps([scenario, core.revision()], sort_keys=True, separators=(",", ":")).encode())
     for name in sorted(set(_files(scenario))):
         state.update(_digest_of_trace(base / name))
@@ -124,7 +124,7 @@ def _digest_of_trace(path: Path) -> bytes:
 
 
 def _files(value: Any) -> Iterator[str]:
-    """Names of the files that a run reads: those of traces."""
+    """Names of the trace files that a run reads."""
     if isinstance(value, dict):
         trace = value.get("trace")
         if isinstance(trace, dict) and isinstance(trace.get("file"), str):

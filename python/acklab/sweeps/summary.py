@@ -1,4 +1,4 @@
-"""What came out of a sweep, in a few lines: means over seeds for each combination of its grid."""
+"""Summary of a sweep: means over seeds for each combination of its grid."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 METRICS = ("mean_throughput_l4", "mean_throughput_l7", "mean_srtt_l4", "total_retransmissions_l4", "total_acks_sent_l4")
-"""The metrics of flows that a summary has, where the table has them."""
+"""Metrics of flows in a summary, if the table has them."""
 
 
 def summary(flows: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
@@ -36,7 +36,7 @@ def summary(flows: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
 
 
 def summary_table(frame: "pl.DataFrame", units: Mapping[str, str], seeds: int) -> Table:
-    """A summary for people: the mean and half of the width of its interval."""
+    """A summary as text: the mean and half of the width of its interval."""
     names = [name for name in frame.columns if name != "seeds" and not name.endswith(("_mean", "_low", "_high"))]
     shown = [name for name in METRICS if f"{name}_mean" in frame.columns and frame[f"{name}_mean"].null_count() < frame.height]
     head = [*names, *(f"{name} [{units[name]}]" if units.get(name) else name for name in shown)]

@@ -38,7 +38,7 @@ class SweepResult(NamedTables):
     directory: Path
     grid: Grid
     columns: Mapping[str, str]
-    """Name of the column by key of the grid."""
+    """Column name by key of the grid."""
     seeds: tuple[int, ...]
     command: str
     """The command that repeats the sweep, without the folder."""
@@ -47,7 +47,7 @@ class SweepResult(NamedTables):
     failures: tuple[tuple[str, str], ...] = field(default=())
     """Command and message of each point that failed."""
     replaced: int = field(default=0, compare=False)
-    """Points of an earlier sweep in this folder that its tables no longer hold; the points themselves are kept."""
+    """Number of points of an earlier sweep that the tables no longer contain; the points themselves are kept."""
 
     @property
     def rerun(self) -> str:
@@ -81,11 +81,11 @@ class SweepResult(NamedTables):
         return summary(self.flows, list(self.columns.values()))
 
     def summary_table(self) -> Table:
-        """The summary as a table for people: 13.9 ± 0.2."""
+        """The summary as a table of text: 13.9 ± 0.2."""
         return summary_table(self.summary(), self.units("flows"), len(self.seeds))
 
     def to_dict(self) -> dict[str, Any]:
-        """What `acklab sweep --json` prints: the summary, the points and what failed. Not-a-number becomes None."""
+        """The output of `acklab sweep --json`: the summary, the points and the failures. NaN becomes None."""
         return {
             "command": self.rerun,
             "summary": self.summary().to_dicts() if self.has_results else [],
@@ -94,12 +94,12 @@ class SweepResult(NamedTables):
         }
 
     def __repr__(self) -> str:
-        """Short: a sweep may have thousands of points."""
+        """A short text, because a sweep may have thousands of points."""
         axes = ", ".join(f"{name} × {len(values)}" for name, values in self.grid.values.items())
         return f"SweepResult({str(self.directory)!r}, {len(self.commands)} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the summary, and a figure of it for a grid of one axis."""
+        """For notebooks: the summary, and a figure for a grid with one axis."""
         from acklab.notebook import page
 
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -223,7 +223,7 @@ def load_sweep(directory: str | Path) -> SweepResult:
 
 
 def _replaced(directory: Path, plan: Plan) -> int:
-    """How many points the tables in a folder hold that those of this sweep will not."""
+    """Number of points in the tables of a folder that are not part of this sweep."""
     try:
         points = json.loads((directory / SWEEP_FILE).read_text(encoding="utf-8"))["points"]
         before = {point["digest"] for point in points if "error" not in point}
@@ -233,7 +233,7 @@ def _replaced(directory: Path, plan: Plan) -> int:
 
 
 def _merge(rows: Sequence[tuple[Point, Mapping[str, str]]], directory: Path, plan: Plan, jobs: int | None) -> None:
-    """Merges the tables of the points; one that is damaged is run again. Raises StoreError."""
+    """Merges the tables of the points and runs damaged points again. Raises StoreError."""
     for _ in range(len(rows)):
         try:
             merge(rows, directory, plan.metadata())

@@ -1,4 +1,4 @@
-"""Named variants: what a sweep varies when one key is not enough, such as whole paths or whole ACK policies."""
+"""Named variants of a scenario that differ in several keys, such as paths or ACK policies."""
 
 import json
 import re
@@ -37,27 +37,27 @@ def _fault(item: "ErrorDetails") -> str:
 
 
 class Variant(BaseModel):
-    """One variant: the overrides that make it of the scenario, and what a reader should know of it."""
+    """One variant: its overrides, title, source and note."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     set: Annotated[tuple[str, ...], BeforeValidator(_sets)] = ()
     """As after --set: a list of "key=value", or a table of values by key."""
     title: str = ""
-    """What to call it in words."""
+    """Title."""
     source: str = ""
-    """Where its values come from."""
+    """Source of its values."""
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Variants:
-    """Variants by name, in order, and the file that they stand in."""
+    """Variants by name, in order, and their file."""
 
     file: str
     chosen: Mapping[str, Variant]
     left_out: bool = False
-    """Whether the file has more than these."""
+    """Whether the file has further variants."""
 
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
@@ -103,7 +103,7 @@ class Variants:
         return cls(file, chosen)
 
     def only(self, names: Iterable[str]) -> "Variants":
-        """Those with these names, in the order of the file; all if none is named. Raises UsageError for a name that it lacks."""
+        """Returns the variants with these names, in the order of the file; all if there are no names. Raises UsageError for an unknown name."""
         wanted = list(names)
         if unknown := [name for name in wanted if name not in self.chosen]:
             raise UsageError(f"{self.file}: found no variant {unknown[0]!r}, it has {', '.join(self.chosen)}")
@@ -115,5 +115,5 @@ class Variants:
         return f"{self.file}:{','.join(self.chosen)}" if self.left_out else self.file
 
     def document(self) -> dict[str, object]:
-        """What `read` reads back."""
+        """The content of a file for `read`."""
         return {name: {"set": list(variant.set)} for name, variant in self.chosen.items()}

@@ -41,7 +41,7 @@ class Comparison:
         return 100 * (self.emulated.mean / self.simulated.mean - 1) if self.simulated.mean else math.nan
 
     def row(self) -> dict[str, Any]:
-        """Plain values, with None for what is not a number."""
+        """Plain values, with None for NaN."""
         plain = asdict(self) | {"difference": self.difference}
         return {name: _plain(value) for name, value in plain.items()}
 
