@@ -169,6 +169,13 @@ def test_studies_are_listed_and_unknown_ones_refused():
     refused("study")
 
 
+def wait_for(condition, process):
+    """Waits until a process has come so far: how long it takes depends on what else the machine does."""
+    until = time.monotonic() + 120
+    while not condition() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.05)
+
+
 def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     words = [
         "sweep",
@@ -185,9 +192,7 @@ def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "acklab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
-    until = time.monotonic() + 120
-    while not any((tmp_path / "points").glob("[0-9a-f]*")) and time.monotonic() < until and process.poll() is None:
-        time.sleep(0.05)
+    wait_for(lambda: any((tmp_path / "points").glob("[0-9a-f]*")), process)
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages
@@ -196,12 +201,21 @@ def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     assert any((tmp_path / "points").glob("[0-9a-f]*"))
 
 
-def test_ctrl_c_in_a_run_exits_130():
+def test_ctrl_c_in_a_run_exits_130(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import acklab, pathlib\n"
+        "class Mine(acklab.AckPolicy):\n"
+        "    def __init__(self, start):\n"
+        f"        pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n"
+        "    def decide(self, now, arrival, ledger):\n"
+        "        return acklab.Now('each')\n"
+    )
+    sets = ["--set", "duration=100000s", "--set", "flow.0.stop=100000s", "--set", "flow.0.ack={policy = 'custom', name = 'Mine'}"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "acklab", "run", EXPERIMENT, "--set", "duration=100000s", "--set", "flow.0.stop=100000s"],
+        [sys.executable, "-m", "acklab", "run", EXPERIMENT, *sets, "--strategy", f"{tmp_path / 'mine.py'}:Mine"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
     )  # fmt: skip
-    time.sleep(5)
+    wait_for((tmp_path / "begun").exists, process)
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages
