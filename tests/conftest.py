@@ -38,6 +38,20 @@ def study_code(name: str) -> Any:
     return module
 
 
+@pytest.fixture
+def share_of_ack_policies(monkeypatch):
+    """The code of the study `ack_policies` with a share of its grid, which takes seconds."""
+    module = study_code("ack_policies")
+    for name in ("QUICK_PATHS", "SENDERS_ON"):
+        monkeypatch.setattr(module, name, "paths.toml:default,nepal")
+    for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):
+        monkeypatch.setattr(module, name, ["newreno"])
+    monkeypatch.setattr(module, "QUICK_POLICIES", "policies.toml:delayed,L = 16")
+    monkeypatch.setattr(module, "CONTROLLERS_OF_QUIC", ["cubic"])
+    monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
+    return module
+
+
 SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nstart = "0s"\n'
 
 

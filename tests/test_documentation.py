@@ -40,6 +40,7 @@ def desk(tmp_path, results, monkeypatch):
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+@pytest.mark.usefixtures("share_of_ack_policies")  # all of what the README runs of it takes hundreds of runs
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, desk):
     names: dict[str, object] = {}
