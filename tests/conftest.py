@@ -1,3 +1,4 @@
+import dataclasses
 import sys
 import types
 from pathlib import Path
@@ -26,7 +27,7 @@ if not BUILT:
     sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
-from acklab.studies import find  # noqa: E402
+from acklab.studies import Bench, find  # noqa: E402
 from acklab.studies.modules import load_module  # noqa: E402
 from fake_core import FakeCore  # noqa: E402
 
@@ -36,6 +37,14 @@ def study_code(name: str) -> Any:
     module = load_module(find(name))
     assert module is not None, name
     return module
+
+
+def one_seed(name: str, folder: Path) -> Any:
+    """A bench on which one of our studies runs with one seed: for those whose runs are long, and whose tests need no interval."""
+    study = find(name)
+    return Bench(
+        dataclasses.replace(study, file=study.file.model_copy(update={"quick_seeds": 1})), folder, quick=True, quiet=True
+    )
 
 
 @pytest.fixture
