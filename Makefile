@@ -62,7 +62,8 @@ test-rust: $(VENV)/.tools
 
 test-python: $(VENV)/.core-dev $(VENV)/.requirements-docs
 	./scripts/system-packages.sh test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not alone" --numprocesses auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
 lint: $(VENV)/.requirements $(VENV)/.requirements-docs

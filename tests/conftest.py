@@ -1,3 +1,4 @@
+import dataclasses
 import sys
 import types
 from pathlib import Path
@@ -26,7 +27,7 @@ if not BUILT:
     sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
-from acklab.studies import find  # noqa: E402
+from acklab.studies import Bench, find  # noqa: E402
 from acklab.studies.modules import load_module  # noqa: E402
 from fake_core import FakeCore  # noqa: E402
 
@@ -35,6 +36,28 @@ def study_code(name: str) -> Any:
     """The `study.py` of one of our studies."""
     module = load_module(find(name))
     assert module is not None, name
+    return module
+
+
+def one_seed(name: str, folder: Path) -> Any:
+    """A bench on which one of our studies runs with one seed: for those whose runs are long, and whose tests need no interval."""
+    study = find(name)
+    return Bench(
+        dataclasses.replace(study, file=study.file.model_copy(update={"quick_seeds": 1})), folder, quick=True, quiet=True
+    )
+
+
+@pytest.fixture
+def share_of_ack_policies(monkeypatch):
+    """The code of the study `ack_policies` with a share of its grid, which takes seconds."""
+    module = study_code("ack_policies")
+    for name in ("QUICK_PATHS", "SENDERS_ON"):
+        monkeypatch.setattr(module, name, "paths.toml:default,nepal")
+    for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):
+        monkeypatch.setattr(module, name, ["newreno"])
+    monkeypatch.setattr(module, "QUICK_POLICIES", "policies.toml:delayed,L = 16")
+    monkeypatch.setattr(module, "CONTROLLERS_OF_QUIC", ["cubic"])
+    monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
     return module
 
 

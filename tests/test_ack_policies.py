@@ -4,25 +4,13 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
-@pytest.fixture
-def module(monkeypatch):
-    module = study_code("ack_policies")
-    for name in ("QUICK_PATHS", "SENDERS_ON"):
-        monkeypatch.setattr(module, name, "paths.toml:default,nepal")
-    for name in ("CONTROLLERS", "CONTROLLERS_OF_TRANSFERS"):
-        monkeypatch.setattr(module, name, ["newreno"])
-    monkeypatch.setattr(module, "QUICK_POLICIES", "policies.toml:delayed,L = 16")
-    monkeypatch.setattr(module, "CONTROLLERS_OF_QUIC", ["cubic"])
-    monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
-    return module
-
-
-def test_a_share_of_the_study(module, tmp_path):
+def test_a_share_of_the_study(share_of_ack_policies, tmp_path):
+    module = share_of_ack_policies
     bench = Bench(find("ack_policies"), tmp_path, quick=True, quiet=True)
     sections = module.sections(bench)
     assert [section.title for section in sections][1:5] == [

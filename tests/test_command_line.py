@@ -7,22 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
+from commands import ROOT, acklab
 from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
-ROOT = Path(__file__).parents[1]
 EXPERIMENT = str(ROOT / "studies" / "ack_compression" / "experiment_55.toml")
 
 
-def acklab(*words, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "acklab", *map(str, words)], capture_output=True, text=True, cwd=cwd or ROOT, check=False
-    )
+def process(*words):
+    """A command in a process of its own."""
+    arguments = [sys.executable, "-m", "acklab", *map(str, words)]
+    return subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
 def refused(*words, code=2):
@@ -36,7 +35,7 @@ def refused(*words, code=2):
 
 
 def test_run_prints_one_json_object_and_nothing_else():
-    done = acklab("run", EXPERIMENT, "--json")
+    done = process("run", EXPERIMENT, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["seed"] == 42
@@ -57,7 +56,7 @@ def test_run_shows_tables_and_keeps_them(tmp_path):
 
 def test_two_processes_give_the_same_octets(tmp_path):
     for name in ("a", "b"):
-        assert acklab("run", EXPERIMENT, "--seed", 5, "--out", tmp_path / name).returncode == 0
+        assert process("run", EXPERIMENT, "--seed", 5, "--out", tmp_path / name).returncode == 0
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
@@ -142,14 +141,12 @@ def test_templates_run(tmp_path, kind):
     assert "expected one of: cable" in acklab("new", "nonsense", cwd=tmp_path).stderr
 
 
-def completions(words, *, cwd=ROOT):
+def completions(words):
     """What bash is offered for a command line."""
     line = {"COMP_WORDS": " ".join(["acklab", *words]), "COMP_CWORD": str(len(words)), "_ACKLAB_COMPLETE": "complete_bash"}
     program = "import sys; sys.argv = ['acklab']; from acklab.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | line, cwd=cwd, check=False
-    )
-    return done.stdout.split()
+    arguments = [sys.executable, "-c", program]
+    return subprocess.run(arguments, capture_output=True, text=True, env=os.environ | line, cwd=ROOT, check=False).stdout.split()
 
 
 def test_a_shell_completes_commands_studies_templates_and_keys():
@@ -172,6 +169,13 @@ def test_studies_are_listed_and_unknown_ones_refused():
     refused("study")
 
 
+def wait_for(condition, process):
+    """Waits until a process has come so far: how long it takes depends on what else the machine does."""
+    until = time.monotonic() + 120
+    while not condition() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.05)
+
+
 def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     words = [
         "sweep",
@@ -188,9 +192,7 @@ def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "acklab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
-    until = time.monotonic() + 120
-    while not any((tmp_path / "points").glob("[0-9a-f]*")) and time.monotonic() < until and process.poll() is None:
-        time.sleep(0.05)
+    wait_for(lambda: any((tmp_path / "points").glob("[0-9a-f]*")), process)
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages
@@ -199,12 +201,21 @@ def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     assert any((tmp_path / "points").glob("[0-9a-f]*"))
 
 
-def test_ctrl_c_in_a_run_exits_130():
+def test_ctrl_c_in_a_run_exits_130(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import acklab, pathlib\n"
+        "class Mine(acklab.AckPolicy):\n"
+        "    def __init__(self, start):\n"
+        f"        pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n"
+        "    def decide(self, now, arrival, ledger):\n"
+        "        return acklab.Now('each')\n"
+    )
+    sets = ["--set", "duration=100000s", "--set", "flow.0.stop=100000s", "--set", "flow.0.ack={policy = 'custom', name = 'Mine'}"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "acklab", "run", EXPERIMENT, "--set", "duration=100000s", "--set", "flow.0.stop=100000s"],
+        [sys.executable, "-m", "acklab", "run", EXPERIMENT, *sets, "--strategy", f"{tmp_path / 'mine.py'}:Mine"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
     )  # fmt: skip
-    time.sleep(5)
+    wait_for((tmp_path / "begun").exists, process)
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages

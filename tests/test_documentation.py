@@ -3,17 +3,15 @@
 A block of TOML that begins with `# NAME.toml` is that file; one that begins with `# in NAME.toml` is run behind the text of it.
 """
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import acklab
+from commands import acklab as run_command
 from conftest import BUILT
 
 ROOT = Path(__file__).parents[1]
@@ -26,16 +24,23 @@ def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
     return re.findall(pattern, page.read_text(encoding="utf-8"), re.M | re.S)
 
 
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The folder `out` of all pages: what one of them has run, the next need not run again."""
+    return tmp_path_factory.mktemp("out")
+
+
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def desk(tmp_path, results, monkeypatch):
     """A folder that looks like the root of the project to what is run in it."""
     (tmp_path / "studies").symlink_to(ROOT / "studies")
-    (tmp_path / "out").mkdir()
+    (tmp_path / "out").symlink_to(results)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+@pytest.mark.usefixtures("share_of_ack_policies")  # all of what the README runs of it takes hundreds of runs
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, desk):
     names: dict[str, object] = {}
@@ -56,8 +61,7 @@ def test_page(page, desk):
 def command(page: Path, line: str):
     arguments = line.removeprefix("$ acklab ")
     assert arguments != line, f"{page.name}: {line}"
-    words = [sys.executable, "-m", "acklab", *shlex.split(arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
+    done = run_command(*shlex.split(arguments), cwd=Path.cwd())
     assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
 
 

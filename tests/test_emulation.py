@@ -24,6 +24,7 @@ MAY_EMULATE = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.whi
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
+    pytest.mark.alone,
     pytest.mark.skipif(not MAY_EMULATE, reason="needs root, /dev/net/tun and iproute2"),
 ]
 

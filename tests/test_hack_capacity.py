@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from acklab.report import Figure
-from acklab.studies import Bench, closed_form, find
-from conftest import BUILT, study_code
+from acklab.studies import closed_form
+from conftest import BUILT, one_seed, study_code
 
 STUDY = study_code("hack_capacity")
 space, rates = STUDY.space, STUDY.rates
@@ -38,7 +38,7 @@ def test_choices_by_themselves_and_in_all_combinations():
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     module = study_code("hack_capacity")
-    bench = Bench(find("hack_capacity"), tmp_path, quick=True, quiet=True)
+    bench = one_seed("hack_capacity", tmp_path)
     found = module.measures(bench)
     assert found["collisions"].values == [0]
     assert found["apart_stock"].values[0] < 0.5

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import acklab
-from acklab.cli import main
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.variants import Variants
+from commands import acklab as command
 from conftest import BUILT
 from hostile_desk import LATIN, SCENARIO, lay_out
 
@@ -36,14 +36,6 @@ def nothing_is_lost(desk, monkeypatch):
     before = [path.read_bytes() for path in results]
     yield
     assert [path.read_bytes() for path in results] == before
-
-
-def command(monkeypatch, capfd, words):
-    """Exit status, standard output and standard error of a command in this process."""
-    monkeypatch.setattr(sys, "argv", ["acklab", *words])
-    with pytest.raises(SystemExit) as done:
-        main()
-    return done.value.code, *capfd.readouterr()
 
 
 def sets(*pairs):
@@ -239,40 +231,39 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("words", "message"), [pytest.param(*case[1:], id=case[0][:60]) for case in COMMANDS])
-def test_a_command_refuses_it_with_one_message(monkeypatch, capfd, words, message):
-    code, output, said = command(monkeypatch, capfd, words)
-    assert code in (1, 2), said
-    assert output == ""
-    assert message in said
-    assert "Traceback" not in said
-    assert "error: " in said.lower()
+def test_a_command_refuses_it_with_one_message(desk, words, message):
+    done = command(*words, cwd=desk)
+    assert done.returncode in (1, 2), done.stderr
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "error: " in done.stderr.lower()
 
 
-def test_what_was_computed_is_shown_though_it_cannot_be_kept(monkeypatch, capfd):
-    code, output, said = command(monkeypatch, capfd, ["run", "good.toml", "--json", "--out", "file"])
-    assert code == 1
-    assert "file/flows.parquet: cannot write it: File exists" in said
-    assert '"mean_throughput_l4"' in output
+def test_what_was_computed_is_shown_though_it_cannot_be_kept(desk):
+    done = command("run", "good.toml", "--json", "--out", "file", cwd=desk)
+    assert done.returncode == 1
+    assert "file/flows.parquet: cannot write it: File exists" in done.stderr
+    assert '"mean_throughput_l4"' in done.stdout
 
 
-def test_a_strategy_that_fails_in_a_sweep_leaves_the_other_points(monkeypatch, capfd, tmp_path):
+def test_a_strategy_that_fails_in_a_sweep_leaves_the_other_points(desk, tmp_path):
     own = "flow.0.ack={policy = 'custom', name = 'A'},{policy = 'per-packet'}"
-    words = ["sweep", "good.toml", "--grid", own, "--strategy", "raises.py:A", "--out", str(tmp_path)]
-    code, output, said = command(monkeypatch, capfd, words)
-    assert code == 1
-    assert "failed: raises.py: line 3: LookupError: gone" in said
-    assert "1 of 2 points" in output
+    done = command("sweep", "good.toml", "--grid", own, "--strategy", "raises.py:A", "--out", tmp_path, cwd=desk)
+    assert done.returncode == 1
+    assert "failed: raises.py: line 3: LookupError: gone" in done.stderr
+    assert "1 of 2 points" in done.stdout
 
 
-def test_names_that_are_not_utf8_are_names(monkeypatch, capfd, tmp_path):
+def test_names_that_are_not_utf8_are_names(tmp_path):
     folder = tmp_path / LATIN
     folder.mkdir()
     (folder / f"{LATIN}.toml").write_text(SCENARIO)
     for words in (["run", f"{folder}/{LATIN}.toml", "--out", f"{folder}/out"], ["show", f"{folder}/out"]):
-        code, output, said = command(monkeypatch, capfd, words)
-        assert code == 0, said
-        assert "mean_throughput_l4" in output
-    assert r"repeat it with: acklab run '" in said
+        done = command(*words)
+        assert done.returncode == 0, done.stderr
+        assert "mean_throughput_l4" in done.stdout
+    assert "repeat it with: acklab run '" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -1,17 +1,16 @@
-"""The study of controllers on TACK's feedback runs: Copa, two seeds."""
+"""The study of controllers on TACK's feedback runs: Vegas and Copa, one seed."""
 
 import pytest
 
 from acklab.report import Table
-from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, one_seed, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
-def test_the_quick_study(tmp_path):
+def test_the_quick_study_with_one_seed(tmp_path):
     module = study_code("tack_controllers")
-    bench = Bench(find("tack_controllers"), tmp_path, quick=True, quiet=True)
+    bench = one_seed("tack_controllers", tmp_path)
     measured = module.measures(bench)
     for controller in ("vegas", "copa"):
         assert measured[f"{controller}_tack"].interval.mean > 0.85

@@ -3,8 +3,7 @@
 import pytest
 
 from acklab.report import Table
-from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, one_seed, study_code
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def test_a_receiver_that_counts_stands_where_its_line_meets_the_curve(module):
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(module, tmp_path, monkeypatch):
-    bench = Bench(find("tack_ideal"), tmp_path, quick=True, quiet=True)
+    bench = one_seed("tack_ideal", tmp_path)
     monkeypatch.setattr(module.runs, "FREQUENCIES", (50, 1600, 25_600, 51_200))
     measured = module.measures(bench)
     assert measured["baseline_n"].interval.mean == pytest.approx(210, rel=0.03)

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, one_seed, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -22,7 +22,7 @@ def module(monkeypatch):
 
 
 def test_a_share_of_the_study(module, tmp_path):
-    bench = Bench(find("tack_wlan"), tmp_path, quick=True, quiet=True)
+    bench = one_seed("tack_wlan", tmp_path)
     measured = module.measures(bench)
     for link in ("b", "g", "n", "ac"):
         assert measured[f"gain_{link}"].interval.mean > 8, link

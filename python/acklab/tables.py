@@ -100,8 +100,14 @@ def metric_table(result: "Result", name: str, caption: str = "", commands: Seque
     """
     rows = _rows(result, name)
     names = name_columns(result.arrow(name).column_names)
-    columns = {" ".join(str(row[one]) for one in names) or "value": row for row in rows}
+    columns = {_label(row, names): row for row in rows}
     return _turned(columns, result.units(name), caption, commands, competitors(rows) if name == "flows" else ())
+
+
+def _label(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    if "flows" in names:  # of the network, whose one row is called by how many there are
+        return f"{row['flows']} flow{'' if row['flows'] == 1 else 's'}"
+    return " ".join(str(row[one]) for one in names) or "value"
 
 
 def compare(
