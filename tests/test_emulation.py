@@ -38,6 +38,7 @@ forward = {{ rate = "16Mbps", delay = "7.5ms", queue = {{ discipline = "fifo", l
 reverse = {{ delay = "7.5ms" }}
 """
 ALONE = "flow = []\n" + PATH
+SINK = '[[application]]\nnode = "server"\ncommand = "exec sleep 9"\n'
 FLOW = """
 [[flow]]
 name = "up"
@@ -117,6 +118,17 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     assert len(times) == 5
     assert min(times) >= 15
     assert sorted(times)[2] < 17, "half of them are less than 2 ms late on a busy machine"
+
+
+@pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
+def test_no_processor_halts_while_it_lasts(tmp_path):
+    """The largest wake-up latency that the kernel may leave to idle processors is zero, and a command inherits no request for it."""
+    look = "od -An -td4 -N4 /dev/cpu_dma_latency; ls -l /proc/self/fd"
+    done = emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", look)
+    assert done.stdout.splitlines()[0].strip() == "0", done.stderr
+    assert "cpu_dma_latency" not in done.stdout
+    measured = document(emulate(tmp_path, ALONE.format(duration="1s") + SINK, "--json", "--may-halt"))
+    assert measured["timing"][0]["processors"] == "may halt"
 
 
 def test_the_exit_status_is_that_of_the_command(tmp_path):
