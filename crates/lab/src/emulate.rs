@@ -105,7 +105,7 @@ pub fn emulate(
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
-    parts.refuse_for_kernels(scenario)?;
+    parts.refuse_split_ways()?;
     namespace::leave_home()?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();

@@ -17,6 +17,7 @@ pub use udp::Udp;
 use acklab_base::Duration;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, sockopt};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -64,4 +65,12 @@ impl Watch {
         ready.extend(events.iter().map(|event| event.data.u64() as usize));
         Ok(())
     }
+}
+
+/// Sets the type of service (RFC 791) or traffic class (RFC 8200) of the packets of a socket.
+fn set_traffic_class(socket: &OwnedFd, class: u8) -> io::Result<()> {
+    if sockopt::socket_domain(socket)? == AddressFamily::INET6 {
+        return Ok(sockopt::set_ipv6_tclass(socket, class.into())?);
+    }
+    Ok(sockopt::set_ip_tos(socket, class)?)
 }

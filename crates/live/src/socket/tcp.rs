@@ -56,12 +56,12 @@ impl Tcp {
         Ok(Self { socket })
     }
 
-    /// Sets the type of service of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC 2474, §3).
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn set_tos(&self, tos: u8) -> io::Result<()> {
-        Ok(sockopt::set_ip_tos(&self.socket, tos)?)
+        super::set_traffic_class(&self.socket, tos)
     }
 
     /// Begins to accept connections.

@@ -9,8 +9,7 @@ use acklab_base::endpoint::counter;
 use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, Vitals};
 use acklab_live::TcpInfo;
 use acklab_transport::ack::Ranges;
-use acklab_wire::ipv4::Checksums;
-use acklab_wire::tcp::{self, Flags, SeqNumber};
+use acklab_wire::tcp::{Flags, SeqNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,7 +98,7 @@ impl TcpEnd {
         packet: &RealPacket,
         probes: &mut Probes,
     ) -> (Option<Data>, Instant) {
-        let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return (None, now) };
+        let Some(segment) = packet.segment() else { return (None, now) };
         self.sent.ip_octets += packet.wire_len().get();
         let flags = segment.flags;
         if flags.contains(Flags::SYN) {
