@@ -15,9 +15,8 @@ pub const APPLICATIONS: i32 = 11;
 
 /// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there is another one for everything else.
 ///
-/// An application that shares its processor with the thread that carries packets, and has a higher priority, reads each packet before the
-/// next one is delivered, as the applications of a simulation do. On another processor it would find several at once, and the kernel
-/// acknowledges fewer segments while data wait to be read.
+/// An application that shares its processor with the thread that carries packets, and has a higher priority, writes as soon as an ACK makes
+/// room and reads each packet before the next one is delivered, as the applications of a simulation do.
 pub fn share_a_processor() -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };

@@ -25,6 +25,15 @@ use std::os::fd::{AsFd, OwnedFd};
 /// The sockets that one wait reports.
 const EVENTS: usize = 64;
 
+/// What a socket is watched for. Errors are always reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Room to write, which is also the end of connecting.
+    Writing,
+    /// Octets to read or a connection to accept, and room to write.
+    Both,
+}
+
 /// Waits for sockets that have become readable or writable.
 #[derive(Debug)]
 pub struct Watch {
@@ -44,8 +53,9 @@ impl Watch {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
+    pub fn add(&self, socket: impl AsFd, number: usize, interest: Interest) -> io::Result<()> {
+        let reading = if interest == Interest::Both { epoll::EventFlags::IN } else { epoll::EventFlags::empty() };
+        let flags = reading | epoll::EventFlags::OUT | epoll::EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(number as u64), flags)?)
     }
 

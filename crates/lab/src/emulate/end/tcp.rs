@@ -141,6 +141,7 @@ impl TcpEnd {
     /// A packet of the other end has been delivered to the host of this end, which has processed it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         if let Some(Data { offset, payload }) = note.data {
+            self.shown.read_on_arrival();
             let before = self.received.ranges.received();
             let _ = self.received.ranges.insert(offset..offset + u64::from(payload));
             self.received.newest = Some(now);
