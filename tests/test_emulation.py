@@ -39,6 +39,7 @@ forward = {{ rate = "16Mbps", delay = "7.5ms", queue = {{ discipline = "fifo", l
 reverse = {{ delay = "7.5ms" }}
 """
 ALONE = "flow = []\n" + PATH
+SINK = '[[application]]\nnode = "server"\ncommand = "exec sleep 9"\n'
 FLOW = """
 [[flow]]
 name = "up"
@@ -120,6 +121,17 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     assert sorted(times)[2] < 17, "half of them are less than 2 ms late on a busy machine"
 
 
+@pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
+def test_no_processor_halts_while_it_lasts(tmp_path):
+    """The largest wake-up latency that the kernel may leave to idle processors is zero, and a command inherits no request for it."""
+    look = "od -An -td4 -N4 /dev/cpu_dma_latency; ls -l /proc/self/fd"
+    done = emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", look)
+    assert done.stdout.splitlines()[0].strip() == "0", done.stderr
+    assert "cpu_dma_latency" not in done.stdout
+    measured = document(emulate(tmp_path, ALONE.format(duration="1s") + SINK, "--json", "--may-halt"))
+    assert measured["timing"][0]["processors"] == "may halt"
+
+
 def test_the_exit_status_is_that_of_the_command(tmp_path):
     assert emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", "exit 7").returncode == 7
 
@@ -156,24 +168,49 @@ def test_ipv6_fragments_and_icmp_work_as_on_a_wire(tmp_path):
     done = at_client(tmp_path, "ping", "-6", "-c", "2", "-i", "0.2", "{server.ipv6}")
     assert " 0% packet loss" in done.stdout, done.stderr
     # 4000 octets are three fragments of 1500 each way.
-    done = at_client(tmp_path, "ping", "-c", "2", "-i", "0.2", "-s", "4000", "{server}")
-    assert " 0% packet loss" in done.stdout, done.stderr
-    assert "4008 bytes from" in done.stdout
+    for words in (["{server}"], ["-6", "{server.ipv6}"]):
+        done = at_client(tmp_path, "ping", "-c", "2", "-i", "0.2", "-s", "4000", *words)
+        assert " 0% packet loss" in done.stdout, done.stderr
+        assert "4008 bytes from" in done.stdout
     # 1472 octets of payload fill the MTU of 1500, and one more may not be sent in one piece.
     done = at_client(tmp_path, "ping", "-c", "1", "-M", "do", "-s", "1473", "{server}")
     assert done.returncode != 0
     assert "message too long, mtu=1500" in done.stdout + done.stderr
 
 
+ADDRESSES = pytest.mark.parametrize("address", ["{server}", "{server.ipv6}"])
+
+
+@ADDRESSES
+def test_a_closed_port_is_said_by_icmp(tmp_path, address):
+    """The host sends "port unreachable" (RFC 792, RFC 4443, §3.1), which its peer's kernel reports to the socket."""
+    talk = "import socket, sys; at = socket.getaddrinfo(sys.argv[1], 9, type=socket.SOCK_DGRAM)[0]; s = socket.socket(*at[:2]); "
+    talk += "s.connect(at[4]); s.send(b'x'); s.settimeout(5); s.recv(9)"
+    done = at_client(tmp_path, sys.executable, "-c", talk, address)
+    assert "ConnectionRefusedError" in done.stderr
+
+
+@needs("iperf3")
+@ADDRESSES
+def test_iperf3_fills_the_link(tmp_path, address):
+    server = '[[application]]\nnode = "server"\ncommand = "exec iperf3 -s -1"\n'
+    client = "until iperf3 -J -t 2 -c " + address + " >report; do sleep 0.2; done"
+    done = at_client(tmp_path, "sh", "-c", client, path=PATH + server)
+    assert done.returncode == 0, done.stderr
+    received = json.loads((tmp_path / "report").read_text())["end"]["sum_received"]["bits_per_second"] / 1e6
+    # A busy machine loses some of it.
+    assert 0.7 * 16 < received < 16
+
+
 @needs("curl")
-def test_curl_fetches_a_file_from_a_server(tmp_path):
+@ADDRESSES
+def test_curl_fetches_a_file_from_a_server(tmp_path, address):
     (tmp_path / "www").mkdir()
     octets = os.urandom(400_000)
     (tmp_path / "www" / "file").write_bytes(octets)
-    server = (
-        f'[[application]]\nnode = "server"\ncommand = "exec {sys.executable} -m http.server 80 --directory {tmp_path / "www"}"\n'
-    )
-    words = ["curl", "-s", "--retry", "20", "--retry-all-errors", "--retry-delay", "1", "-o", "got", "http://{server}/file"]
+    server = f'[[application]]\nnode = "server"\ncommand = "exec {sys.executable} -m http.server 80 --bind :: --directory {tmp_path / "www"}"\n'
+    host = f"[{address}]" if "ipv6" in address else address
+    words = ["curl", "-s", "--retry", "20", "--retry-all-errors", "--retry-delay", "1", "-o", "got", f"http://{host}/file"]
     done = at_client(tmp_path, *words, path=PATH + server.replace("{", "{{").replace("}", "}}"))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "got").read_bytes() == octets
@@ -183,14 +220,15 @@ SSHD = shutil.which("sshd") or shutil.which("/usr/sbin/sshd")
 
 
 @pytest.mark.skipif(SSHD is None or shutil.which("ssh") is None, reason="needs ssh and sshd")
-def test_ssh_logs_in(tmp_path):
+@ADDRESSES
+def test_ssh_logs_in(tmp_path, address):
     for key in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / key], check=True)
     (tmp_path / "authorized").write_text((tmp_path / "user.pub").read_text())
     options = f"-D -p 22 -h {tmp_path / 'host'} -o AuthorizedKeysFile={tmp_path / 'authorized'} -o StrictModes=no -o UsePAM=no"
     server = f'[[application]]\nnode = "server"\ncommand = "mkdir -p /run/sshd; exec {SSHD} {options}"\n'
     client = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectionAttempts=20"
-    words = ["ssh", *client.split(), "-i", str(tmp_path / "user"), "{server}", "echo", "from", "afar"]
+    words = ["ssh", *client.split(), "-i", str(tmp_path / "user"), address, "echo", "from", "afar"]
     done = at_client(tmp_path, *words, path=PATH + server)
     assert "from afar" in done.stdout, done.stderr
 

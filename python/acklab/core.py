@@ -118,11 +118,12 @@ def emulate(
     at: tuple[str, Sequence[str]] | None = None,
     cancel: Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
+    may_halt: bool = False,
 ) -> Emulation:
     """Runs a scenario in real time.
 
     `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
-    of each second.
+    of each second; `may_halt` lets idle processors halt.
 
     Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
     """
@@ -137,6 +138,7 @@ def emulate(
         words=None if at is None else list(at[1]),
         cancel=cancel,
         watch=None if watch is None else lambda text: watch(json.loads(text)),
+        may_halt=may_halt,
     )
     return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
 
@@ -157,9 +159,9 @@ def acquire_permission() -> bool:
     return _core.acquire_permission()
 
 
-def calibrate() -> dict[str, Any]:
-    """Measures for four seconds what this machine can carry. Raises RunError."""
-    return cast(dict[str, Any], json.loads(_core.calibrate()))
+def calibrate(may_halt: bool = False) -> dict[str, Any]:
+    """Measures for four seconds what this machine can carry; with `may_halt`, idle processors may halt meanwhile. Raises RunError."""
+    return cast(dict[str, Any], json.loads(_core.calibrate(may_halt)))
 
 
 def schema() -> dict[str, Any]:

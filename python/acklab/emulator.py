@@ -42,6 +42,7 @@ def emulate(
     at: tuple[str, Sequence[str]] | None = None,
     cancel: core.Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
+    may_halt: bool = False,
 ) -> Emulated:
     """Runs a scenario in real time and returns its tables.
 
@@ -50,7 +51,8 @@ def emulate(
 
     The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
     command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,
-    airtime and lateness.
+    airtime and lateness. While it lasts, no processor halts where root may ask for that; with `may_halt` they do, which saves power and makes
+    packets later.
 
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
     permission and for a run that fails, Cancelled once `cancel` is cancelled.
@@ -58,7 +60,9 @@ def emulate(
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     sets = with_seed(overrides(set), seed)
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
-    done = core.emulate(source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel, watch=watch)
+    done = core.emulate(
+        source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel, watch=watch, may_halt=may_halt
+    )
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)

@@ -33,7 +33,16 @@ _FEW = (
 )
 
 
-_TIMING = ("deliveries", "p50_lateness", "p99_lateness", "max_lateness", "worst_second_p999_lateness", "priority", "trusted")
+_TIMING = (
+    "deliveries",
+    "p50_lateness",
+    "p99_lateness",
+    "max_lateness",
+    "worst_second_p999_lateness",
+    "priority",
+    "processors",
+    "trusted",
+)
 """Columns of the table `timing` of an emulation that are shown."""
 
 

@@ -21,7 +21,6 @@ use acklab_path::Link;
 use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
-use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -125,11 +124,8 @@ impl<P: Observed> Parts<P> {
         Ok(Self { links, cells, nodes, map, flows })
     }
 
-    /// Refuses what hosts with connections of their own cannot do: flows whose way a proxy splits, and IPv6, which flows over sockets of the kernel do not use.
-    pub(crate) fn refuse_for_kernels(&self, scenario: &Scenario) -> Result<(), Error> {
-        if scenario.ip_version() != IpVersion::V4 {
-            return Err(Error::KernelIp { found: scenario.ip });
-        }
+    /// Refuses flows whose way a proxy splits, which hosts with connections of their own cannot do.
+    pub(crate) fn refuse_split_ways(&self) -> Result<(), Error> {
         let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
         split.map_or(Ok(()), |(flow, split)| {
             Err(Error::SplitKernel { flow: flow.plans.0.flow.name.clone(), node: split.pep.node.clone() })

@@ -41,7 +41,7 @@ use crate::table::Table;
 use crate::{Results, RunOptions};
 use acklab_base::Instant;
 pub use acklab_live::permission;
-use acklab_live::realtime::LockedMemory;
+use acklab_live::realtime::Privileges;
 use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
 pub use calibrate::{Calibration, calibrate};
 use command::Commands;
@@ -67,6 +67,8 @@ pub struct EmulateOptions {
     pub foreground: Option<Foreground>,
     /// Where a sample of each second goes, for whoever watches the run.
     pub live: Option<Sender<Sample>>,
+    /// Whether idle processors may halt, which saves power and makes packets later.
+    pub may_halt: bool,
 }
 
 /// A command that uses the terminal.
@@ -103,7 +105,7 @@ pub fn emulate(
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
-    parts.refuse_for_kernels(scenario)?;
+    parts.refuse_split_ways()?;
     namespace::leave_home()?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
@@ -125,8 +127,7 @@ pub fn emulate(
     if !has_jobs {
         realtime::share_a_processor();
     }
-    let _memory = LockedMemory::lock();
-    let is_realtime = realtime::enter(realtime::CARRIER);
+    let privileges = Privileges::of_carrier(options.may_halt);
     let driver = Driver::new(&mut world, clock)
         .and_then(|mut driver| {
             world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
@@ -146,7 +147,7 @@ pub fn emulate(
     ride.to(&mut world, until, clock, &mut goes_on)?;
     let until = ride.now(until);
     let (mut tables, hops) = measure(&mut world, &plan, scenario, from, until);
-    let timing = trust::Timing::of(&world, scenario, is_realtime, stage.overruns()? - before);
+    let timing = trust::Timing::of(&world, scenario, privileges.granted(), stage.overruns()? - before);
     ride.to(&mut world, end, clock, &mut goes_on)?;
     world.taps.finish()?;
     let failures = stage.failures();

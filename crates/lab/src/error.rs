@@ -133,14 +133,6 @@ pub enum Error {
         /// The node of the proxy.
         node: String,
     },
-    /// The flows of an emulation do not use this version of IP.
-    #[error(
-        "ip: found {found}, expected 4, which the flows of an emulation use; commands may use the IPv6 addresses of nodes"
-    )]
-    KernelIp {
-        /// The version of the scenario.
-        found: u8,
-    },
     /// A flow of an emulation asks for what the kernel's TCP cannot do.
     #[error("flow \"{flow}\": {key}: found {found}, expected {expected}")]
     Kernel {

@@ -4,9 +4,11 @@
 //! the tests look at what happens and not at how late it is.
 
 use crate::common::tables::Tables;
+use crate::common::tshark::{frames, tshark_with_names};
 use acklab_lab::emulate::{EmulateOptions, Emulation, Foreground, Sample, permission};
 use acklab_lab::scenario::load;
 use acklab_lab::{Error, RunOptions, emulate, run};
+use acklab_live::AwakeProcessors;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 
@@ -94,6 +96,42 @@ fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {
     assert!((3_990.0..=4_000.5).contains(&payload(1)), "a datagram has {} octets", payload(1));
 }
 
+/// The segments and datagrams are as long as over IPv4, and the packets 20 octets longer, as in a simulation.
+#[test]
+fn flows_of_a_scenario_with_ipv6_use_it() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated_ipv6");
+    std::fs::create_dir_all(&folder).unwrap();
+    let voice = UDP.to_owned() + "category = \"voice\"\n";
+    let capture = "[[capture]]\npoint = \"btl_forward\"\nfile = \"forward.pcapng\"\n";
+    let text = format!("ip = 6\n{}{capture}", with(&(TCP.to_owned() + &voice)));
+    let run = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+    let Some(done) = emulated(&text, EmulateOptions { run, ..EmulateOptions::default() }) else { return };
+    let tables = Tables::of_results(done.unwrap().results);
+    let (octets, packets) =
+        (tables.numbers("flows", "mean_sending_rate_l4"), tables.counts("flows", "total_data_packets_l4"));
+    let payload = |row: usize| octets[row] * 2e6 / 8.0 / packets[row] as f64;
+    assert!((1_400.0..=1_448.5).contains(&payload(0)), "a segment has {} octets", payload(0));
+    assert!((995.0..=1_000.5).contains(&payload(1)), "a datagram has {} octets", payload(1));
+    assert!(tables.numbers("flows", "mean_throughput_l4")[0] > 8.0, "the kernel of a busy machine fills half the link");
+    let mtu = tables.texts("kernel", "parameter").iter().position(|parameter| parameter == "mtu").unwrap();
+    assert_eq!(tables.texts("kernel", "value")[mtu], "1520");
+
+    let path = folder.join("forward.pcapng");
+    let wrong = "ip || _ws.malformed || tcp.checksum.status == 0 || udp.checksum.status == 0";
+    let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
+    assert_eq!(found, [""; 0]);
+    let full = frames(&path, "tcp && ipv6.plen == 1480", &[]).unwrap();
+    assert!(full.len() > 100, "{} segments of 1448 octets behind 20 + 12 of TCP", full.len());
+    let ends = tshark_with_names(&path, "udp", &["ipv6.src_host", "ipv6.dst_host", "ipv6.tclass.dscp"]).unwrap();
+    // EF (RFC 3246), which is the code point of voice (RFC 8325, table 1).
+    assert!(
+        ends.iter().all(|ends| ends == "a b 46") && ends.len() > 100,
+        "{} datagrams, {:?}",
+        ends.len(),
+        ends.first()
+    );
+}
+
 #[test]
 fn what_a_kernel_does_not_tell_is_null() {
     let Some(tables) = tables(&with(TCP)) else { return };
@@ -149,6 +187,19 @@ fn memory_is_not_locked_after_a_run() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let locked = status.lines().find(|line| line.starts_with("VmLck")).unwrap();
     assert_eq!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
+}
+
+/// `timing` says whether processors stay awake, which takes the permission to open the device of the kernel.
+#[test]
+fn processors_stay_awake_unless_the_caller_lets_them_halt() {
+    let processors = |may_halt: bool| {
+        let options = EmulateOptions { may_halt, ..EmulateOptions::default() };
+        Some(Tables::of_results(emulated(&with(UDP), options)?.unwrap().results).texts("timing", "processors"))
+    };
+    let Some(without) = processors(true) else { return };
+    assert_eq!(without, ["may halt"]);
+    let expected = if AwakeProcessors::request().is_ok() { "awake" } else { "may halt" };
+    assert_eq!(processors(false).unwrap(), [expected]);
 }
 
 #[test]

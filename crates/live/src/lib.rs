@@ -14,12 +14,14 @@
 //! | [`permission`] | root, or a user namespace of one's own |
 //! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
-//! | [`realtime`] | real-time priority and locked memory |
+//! | [`realtime`] | [`Privileges`](realtime::Privileges): real-time priority, locked memory, and processors that do not halt |
+//! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
 //! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor is closed, also after `kill -9`.
 
 pub mod clock;
+pub mod cpu_latency;
 pub mod driver;
 pub mod household;
 pub mod lateness;
@@ -33,6 +35,7 @@ mod sys;
 pub mod tun;
 
 pub use clock::WallClock;
+pub use cpu_latency::AwakeProcessors;
 pub use driver::{Driver, Outcome};
 pub use household::Household;
 pub use lateness::Lateness;

@@ -1,6 +1,6 @@
-//! Real-time priority and locked memory.
+//! What makes a thread run in time: real-time priority, locked memory and processors that do not halt.
 
-use crate::sys;
+use crate::{AwakeProcessors, sys};
 use acklab_base::Duration;
 use rustix::mm::MlockAllFlags;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -15,9 +15,8 @@ pub const APPLICATIONS: i32 = 11;
 
 /// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there is another one for everything else.
 ///
-/// An application that shares its processor with the thread that carries packets, and has a higher priority, reads each packet before the
-/// next one is delivered, as the applications of a simulation do. On another processor it would find several at once, and the kernel
-/// acknowledges fewer segments while data wait to be read.
+/// An application that shares its processor with the thread that carries packets, and has a higher priority, writes as soon as an ACK makes
+/// room and reads each packet before the next one is delivered, as the applications of a simulation do.
 pub fn share_a_processor() -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };
@@ -36,12 +35,11 @@ pub fn enter(priority: i32) -> bool {
 
 /// The memory of this process, which is not paged out until this is dropped. Where the system does not allow it, nothing is locked.
 #[derive(Debug)]
-pub struct LockedMemory(());
+struct LockedMemory(());
 
 impl LockedMemory {
     /// Locks the memory that is in use, and what will be.
-    #[must_use]
-    pub fn lock() -> Self {
+    fn lock() -> Self {
         // Without it, delays are larger, and they show in the lateness of deliveries.
         let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
         Self(())
@@ -52,6 +50,54 @@ impl Drop for LockedMemory {
     fn drop(&mut self) {
         // It fails only where nothing was locked.
         let _ = rustix::mm::munlockall();
+    }
+}
+
+/// What the system grants the thread that carries packets, until it is dropped.
+#[derive(Debug)]
+pub struct Privileges {
+    is_realtime: bool,
+    awake: Option<AwakeProcessors>,
+    _memory: LockedMemory,
+}
+
+impl Privileges {
+    /// Asks for all that makes the calling thread carry packets in time. With `may_halt`, idle processors may halt, which saves power.
+    #[must_use]
+    pub fn of_carrier(may_halt: bool) -> Self {
+        let memory = LockedMemory::lock();
+        // Without it, delays are larger, and they show in the lateness of deliveries.
+        let awake = if may_halt { None } else { AwakeProcessors::request().ok() };
+        Self { is_realtime: enter(CARRIER), awake, _memory: memory }
+    }
+
+    /// What was granted.
+    #[must_use]
+    pub const fn granted(&self) -> Granted {
+        Granted { is_realtime: self.is_realtime, is_awake: self.awake.is_some() }
+    }
+}
+
+/// Which privileges the system has granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// Whether the thread has real-time priority.
+    pub is_realtime: bool,
+    /// Whether the processors stay awake.
+    pub is_awake: bool,
+}
+
+impl Granted {
+    /// The priority of the thread, for people.
+    #[must_use]
+    pub const fn priority(self) -> &'static str {
+        if self.is_realtime { "real-time" } else { "normal" }
+    }
+
+    /// What idle processors do, for people.
+    #[must_use]
+    pub const fn processors(self) -> &'static str {
+        if self.is_awake { "awake" } else { "may halt" }
     }
 }
 

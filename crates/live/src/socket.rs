@@ -17,12 +17,22 @@ pub use udp::Udp;
 use acklab_base::Duration;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, sockopt};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// The sockets that one wait reports.
 const EVENTS: usize = 64;
+
+/// What a socket is watched for. Errors are always reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Room to write, which is also the end of connecting.
+    Writing,
+    /// Octets to read or a connection to accept, and room to write.
+    Both,
+}
 
 /// Waits for sockets that have become readable or writable.
 #[derive(Debug)]
@@ -43,8 +53,9 @@ impl Watch {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
+    pub fn add(&self, socket: impl AsFd, number: usize, interest: Interest) -> io::Result<()> {
+        let reading = if interest == Interest::Both { epoll::EventFlags::IN } else { epoll::EventFlags::empty() };
+        let flags = reading | epoll::EventFlags::OUT | epoll::EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(number as u64), flags)?)
     }
 
@@ -64,4 +75,12 @@ impl Watch {
         ready.extend(events.iter().map(|event| event.data.u64() as usize));
         Ok(())
     }
+}
+
+/// Sets the type of service (RFC 791) or traffic class (RFC 8200) of the packets of a socket.
+fn set_traffic_class(socket: &OwnedFd, class: u8) -> io::Result<()> {
+    if sockopt::socket_domain(socket)? == AddressFamily::INET6 {
+        return Ok(sockopt::set_ipv6_tclass(socket, class.into())?);
+    }
+    Ok(sockopt::set_ip_tos(socket, class)?)
 }

@@ -31,19 +31,21 @@ pub(crate) struct EmulationResult {
     exit_status: Option<i32>,
 }
 
-/// Measures what this machine can carry, as JSON. Raises `RunError`. Ctrl-C stops it.
+/// Measures what this machine can carry, as JSON; with `may_halt`, idle processors may halt meanwhile. Raises `RunError`. Ctrl-C stops it.
 #[pyfunction]
-pub(crate) fn calibrate(py: Python<'_>) -> PyResult<String> {
-    let measured =
-        in_a_thread(py, true, &AtomicBool::new(false), |goes_on| acklab_lab::emulate::calibrate(goes_on), |_| Ok(()))?;
-    let Calibration { packets_per_second, mbps, cpu_us_per_packet, p50_lateness_us, p99_lateness_us, is_realtime } =
+#[pyo3(signature = (may_halt=false))]
+pub(crate) fn calibrate(py: Python<'_>, may_halt: bool) -> PyResult<String> {
+    let calibrate = |goes_on: &mut dyn FnMut() -> bool| acklab_lab::emulate::calibrate(may_halt, goes_on);
+    let measured = in_a_thread(py, true, &AtomicBool::new(false), calibrate, |_| Ok(()))?;
+    let Calibration { packets_per_second, mbps, cpu_us_per_packet, p50_lateness_us, p99_lateness_us, granted } =
         measured.map_err(|why| failed("calibration", &why))?;
     let document = serde_json::json!({
         "packets_per_second": packets_per_second.round(),
         "mbps": mbps.round(),
         "cpu_us_per_packet": cpu_us_per_packet,
         "lateness_us": { "p50": p50_lateness_us, "p99": p99_lateness_us },
-        "priority": if is_realtime { "real-time" } else { "normal" },
+        "priority": granted.priority(),
+        "processors": granted.processors(),
     });
     Ok(document.to_string())
 }
@@ -96,9 +98,9 @@ fn in_a_thread<T: Send>(
 /// Runs a scenario in real time, in a thread of its own.
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
-/// second with a sample of the run as JSON. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// second with a sample of the run as JSON; `may_halt` lets idle processors halt. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None))]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, may_halt=false))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn emulate(
     py: Python<'_>,
@@ -112,6 +114,7 @@ pub(crate) fn emulate(
     words: Option<Vec<String>>,
     cancel: Option<&Cancel>,
     watch: Option<Py<PyAny>>,
+    may_halt: bool,
 ) -> PyResult<EmulationResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
@@ -120,7 +123,7 @@ pub(crate) fn emulate(
     // While a command has the terminal, Ctrl-C is meant for it.
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
-    let options = EmulateOptions { run, outputs, foreground, live: watch.is_some().then_some(to) };
+    let options = EmulateOptions { run, outputs, foreground, live: watch.is_some().then_some(to), may_halt };
     let show = move |py: Python<'_>| {
         let Some(watch) = &watch else { return Ok(()) };
         samples.try_iter().try_for_each(|sample| {

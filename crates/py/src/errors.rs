@@ -22,7 +22,6 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
         Error::NoFlow
         | Error::KernelStack { .. }
         | Error::Kernel { .. }
-        | Error::KernelIp { .. }
         | Error::NoNode { .. }
         | Error::NoRoute { .. }
         | Error::NoStrategy { .. }

@@ -3,9 +3,12 @@
 //! Transports encode their packets with an IPv4 header. For IPv6 that header is replaced, which changes the pseudo-header under the
 //! transport's checksum.
 
+use crate::Endpoints;
+use crate::endpoints::flow_key_v6;
 use crate::ipv4::IPV4_HEADER;
+use acklab_base::FlowKey;
 use etherparse::IpNumber;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
 /// Octets of an IPv6 header (RFC 8200, §3).
 const IPV6_HEADER: usize = 40;
@@ -38,6 +41,16 @@ impl IpVersion {
         match self {
             Self::V4 => IpAddr::V4(address),
             Self::V6 => IpAddr::V6(v6(address)),
+        }
+    }
+
+    /// The key of the flow with this IP protocol between `endpoints`, whose addresses are those that [`address`](Self::address) returns.
+    #[must_use]
+    pub fn flow_key(self, endpoints: Endpoints, protocol: u8) -> FlowKey {
+        let own = |at: SocketAddrV4| SocketAddrV6::new(v6(*at.ip()), at.port(), 0, 0);
+        match self {
+            Self::V4 => endpoints.flow_key(protocol),
+            Self::V6 => flow_key_v6(own(endpoints.source), own(endpoints.destination), protocol),
         }
     }
 
@@ -97,7 +110,7 @@ mod tests {
     use super::*;
     use crate::ipv4::{Extent, Ipv4Fields};
     use crate::tcp::{Flags, Options, Segment, SeqNumber};
-    use crate::{Endpoints, IpPacket, Pdu, udp};
+    use crate::{IpPacket, Pdu, udp};
     use acklab_base::{Bytes, Datagram, Ecn, Instant, NodeId};
     use etherparse::checksum::u32_16bit_word as sum;
 
@@ -135,6 +148,8 @@ mod tests {
             let packet = IpPacket::parse(octets, |_| NodeId(1)).unwrap();
             assert_eq!((packet.dscp(), packet.ecn()), (46, Ecn::Ect0));
             assert_eq!(packet.wire_len(), segment.wire_len() + Bytes(20));
+            assert_eq!((packet.segment(), packet.datagram()), (Some(segment), None));
+            assert_eq!(packet.flow(), IpVersion::V6.flow_key(Endpoints::of_nodes(0, 1, 0), segment.protocol()));
         }
     }
 
@@ -142,7 +157,10 @@ mod tests {
     fn a_datagram_of_udp_gets_a_valid_checksum() {
         for number in 0..300 {
             let datagram = udp::UserDatagram { ecn: Ecn::NotEct, number, sent_at: Instant::ZERO, payload: 100 };
-            assert_eq!(remainder(&converted(&datagram, Extent::Whole)), 0);
+            let octets = converted(&datagram, Extent::Whole);
+            assert_eq!(remainder(&octets), 0);
+            let packet = IpPacket::parse(octets, |_| NodeId(1)).unwrap();
+            assert_eq!((packet.segment(), packet.datagram()), (None, Some(datagram)));
         }
     }
 

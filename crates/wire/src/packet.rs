@@ -14,8 +14,13 @@ mod traffic_class;
 
 pub use parse::ParseError;
 
+use crate::ipv4::IPV4_HEADER;
 use crate::rohc;
+use crate::tcp::{self, Segment};
+use crate::udp::{self, UDP_HEADER, UserDatagram};
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
+use etherparse::IpNumber;
+use parse::Carried;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -29,6 +34,7 @@ pub struct IpPacket {
     destination: NodeId,
     ack_header: Option<AckHeader>,
     payload: u32,
+    carried: Carried,
 }
 
 impl IpPacket {
@@ -50,6 +56,7 @@ impl IpPacket {
             destination: resolve(parsed.destination),
             ack_header: parsed.ack_header,
             payload: parsed.payload as u32,
+            carried: parsed.carried,
         })
     }
 
@@ -69,6 +76,29 @@ impl IpPacket {
     #[must_use]
     pub fn into_octets(self) -> Vec<u8> {
         self.octets
+    }
+
+    /// The octets of what the packet carries with this protocol, as far as they are present, and its complete length.
+    fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
+        let Carried { protocol: carried, offset } = self.carried;
+        (carried == Some(protocol)).then_some((self.octets.get(offset..)?, self.wire_len as usize - offset))
+    }
+
+    /// The segment that the packet carries. Returns `None` if it is a fragment, or carries no well-formed header of TCP. Checksums are
+    /// ignored.
+    #[must_use]
+    pub fn segment(&self) -> Option<Segment> {
+        let (octets, length) = self.carries(IpNumber::TCP)?;
+        tcp::octets::decode_carried(octets, self.ecn(), length).ok()
+    }
+
+    /// The datagram of test traffic that the packet carries. Returns `None` if it is a fragment, or carries something else. Checksums are
+    /// ignored.
+    #[must_use]
+    pub fn datagram(&self) -> Option<UserDatagram> {
+        const HEADER: usize = UDP_HEADER as usize;
+        let (octets, length) = self.carries(IpNumber::UDP)?;
+        udp::octets::decode_payload(octets.get(HEADER..)?, self.ecn(), length.checked_sub(HEADER)?).ok()
     }
 
     /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over IPv4 or [`rohc::Ack`] cannot hold all of it.
@@ -91,6 +121,7 @@ impl IpPacket {
             destination: self.destination,
             ack_header: ack.segment.ack_header(),
             payload: 0,
+            carried: Carried { protocol: Some(IpNumber::TCP), offset: IPV4_HEADER as usize },
         }
     }
 }

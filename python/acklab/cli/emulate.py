@@ -32,12 +32,22 @@ def emulate_command(
     words: list[str],
     page: bool,
     port: int,
+    may_halt: bool,
 ) -> None:
     """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
     foreground = _foreground(at, shell, words)
     core.acquire_permission()
     with _watched(file.name, page, port, foreground is not None) as watch:
-        result = emulate(file, seed=seed, set=sets, captures=folder or Path(), outputs=folder, at=foreground, watch=watch)
+        result = emulate(
+            file,
+            seed=seed,
+            set=sets,
+            captures=folder or Path(),
+            outputs=folder,
+            at=foreground,
+            watch=watch,
+            may_halt=may_halt,
+        )
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
     elif foreground is None:
@@ -53,16 +63,18 @@ def emulate_command(
         raise typer.Exit(status)
 
 
-def calibrate_command(as_json: bool) -> None:
+def calibrate_command(as_json: bool, may_halt: bool) -> None:
     """Measures what this machine can carry."""
     core.acquire_permission()
-    measured = core.calibrate()
+    measured = core.calibrate(may_halt)
     if as_json:
         print(json.dumps(measured))
         return
     late = measured["lateness_us"]
     out.print(f"{measured['packets_per_second']:,.0f} packets/s of 1500 B through one link ({measured['mbps']:,.0f} Mbps)")
-    out.print(f"{measured['cpu_us_per_packet']:.2f} us of processor time for each, {measured['priority']} priority")
+    out.print(
+        f"{measured['cpu_us_per_packet']:.2f} us of processor time for each, {measured['priority']} priority, idle processors {measured['processors']}"
+    )
     out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us")
 
 

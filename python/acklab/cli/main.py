@@ -124,6 +124,9 @@ def emulate_(
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows the run while it lasts.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
+    may_halt: Annotated[
+        bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
+    ] = False,
     json_: Json = False,
 ) -> None:
     """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
@@ -133,11 +136,11 @@ def emulate_(
     from acklab.cli.emulate import calibrate_command, emulate_command
 
     if calibrate:
-        calibrate_command(json_)
+        calibrate_command(json_, may_halt)
         return
     if file is None:
         raise UsageError("found no scenario, expected a file, or --calibrate")
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port)
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt)
 
 
 @app.command(

@@ -1,31 +1,36 @@
-//! The IP addresses of nodes.
+//! The IP addresses of nodes: those that they have in a simulation.
 
 use acklab_base::NodeId;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use acklab_wire::{Endpoints, IpVersion, address_of_node};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The network 10.0.0.0/8 (RFC 1918, §3).
-const V4: u32 = u32::from_be_bytes([10, 0, 0, 0]);
-/// The unique local prefix fdac:1ab::/64 (RFC 4193, §3).
-const V6: u128 = 0xfdac_01ab_0000_0000 << 64;
+/// The address of the network, in which node 0 has the next address.
+const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
-/// The IPv4 address of a node: node 0 has 10.0.0.1.
-pub(super) const fn v4(node: NodeId) -> Ipv4Addr {
-    Ipv4Addr::from_bits(V4 + node.0 + 1)
+/// The address of a node: 10.0.0.1 or 2001:db8::1 for node 0.
+pub(super) const fn of(node: NodeId, version: IpVersion) -> IpAddr {
+    version.address(address_of_node(node.0))
 }
 
-/// The IPv6 address of a node: node 0 has fdac:1ab::1.
-pub(super) const fn v6(node: NodeId) -> Ipv6Addr {
-    Ipv6Addr::from_bits(V6 + node.0 as u128 + 1)
+/// The sockets of a flow in packets of this version.
+pub(super) fn sockets(endpoints: Endpoints, version: IpVersion) -> [SocketAddr; 2] {
+    [endpoints.source, endpoints.destination].map(|at: SocketAddrV4| (version.address(*at.ip()), at.port()).into())
+}
+
+/// The number of a node that has this address, counted from one, if it is one of the network's.
+fn number_of(address: IpAddr) -> Option<u64> {
+    match (address, IpVersion::V6.address(NETWORK)) {
+        (IpAddr::V4(address), _) => Some(address.to_bits().wrapping_sub(NETWORK.to_bits()).into()),
+        (IpAddr::V6(address), IpAddr::V6(network)) => address.to_bits().wrapping_sub(network.to_bits()).try_into().ok(),
+        (IpAddr::V6(_), IpAddr::V4(_)) => None,
+    }
 }
 
 /// The node with this address among the first `nodes`, or [`NodeId::NOWHERE`].
 pub(super) fn node_of(address: IpAddr, nodes: usize) -> NodeId {
-    let number = match address {
-        IpAddr::V4(address) => u64::from(address.to_bits().wrapping_sub(V4)),
-        IpAddr::V6(address) => u64::try_from(address.to_bits().wrapping_sub(V6)).unwrap_or(0),
-    };
     // Zero is the address of the network.
-    if (1..=nodes as u64).contains(&number) { NodeId(number as u32 - 1) } else { NodeId::NOWHERE }
+    let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));
+    number.map_or(NodeId::NOWHERE, |number| NodeId(number as u32 - 1))
 }
 
 #[cfg(test)]
@@ -35,16 +40,17 @@ mod tests {
     #[test]
     fn an_address_leads_back_to_its_node() {
         for node in [0, 1, 255, 70_000].map(NodeId) {
-            assert_eq!(node_of(v4(node).into(), 70_001), node);
-            assert_eq!(node_of(v6(node).into(), 70_001), node);
+            assert_eq!(node_of(of(node, IpVersion::V4), 70_001), node);
+            assert_eq!(node_of(of(node, IpVersion::V6), 70_001), node);
         }
-        assert_eq!((v4(NodeId(0)).to_string(), v6(NodeId(9)).to_string()), ("10.0.0.1".into(), "fdac:1ab::a".into()));
+        let of = |node, version| of(NodeId(node), version).to_string();
+        assert_eq!((of(0, IpVersion::V4), of(9, IpVersion::V6)), ("10.0.0.1".into(), "2001:db8::a".into()));
     }
 
     #[test]
     fn other_addresses_lead_nowhere() {
         for address in
-            ["10.0.0.0", "10.0.0.3", "9.255.255.255", "224.0.0.1", "fdac:1ab::3", "fdac:1ab::", "ff02::2", "::1"]
+            ["10.0.0.0", "10.0.0.3", "9.255.255.255", "224.0.0.1", "2001:db8::3", "2001:db8::", "ff02::2", "::1"]
         {
             assert_eq!(node_of(address.parse().unwrap(), 2), NodeId::NOWHERE, "{address}");
         }

@@ -7,7 +7,7 @@ use crate::build::Parts;
 use crate::error::Error;
 use crate::scenario;
 use acklab_base::{Duration, Instant};
-use acklab_live::realtime::LockedMemory;
+use acklab_live::realtime::{Granted, Privileges};
 use acklab_live::socket::Udp;
 use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
 use std::io;
@@ -53,16 +53,16 @@ pub struct Calibration {
     pub p50_lateness_us: f64,
     /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
     pub p99_lateness_us: f64,
-    /// Whether the thread that carries packets had real-time priority.
-    pub is_realtime: bool,
+    /// The privileges that the thread which carries packets had.
+    pub granted: Granted,
 }
 
-/// Measures this machine for four seconds. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
+/// Measures this machine for four seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
 /// the packets and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
-pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
+pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
     let scenario = scenario::load(SCENARIO, "calibration", &[], None).map_err(|refusal| {
         host_error("cannot read the scenario of the calibration")(io::Error::other(refusal.to_string()))
     })?;
@@ -84,8 +84,7 @@ pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
 
     let pace = Arc::new(AtomicU64::new(MODERATE));
     let source = Source::start(sender, Arc::clone(&pace)).map_err(host_error("cannot start the sender"))?;
-    let _memory = LockedMemory::lock();
-    let is_realtime = realtime::enter(realtime::CARRIER);
+    let privileges = Privileges::of_carrier(may_halt);
     let driver = Driver::new(&mut world, clock).and_then(|mut driver| {
         world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
         Ok(driver)
@@ -111,7 +110,7 @@ pub fn calibrate(goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
         cpu_us_per_packet: cpu * 1e6 / packets.max(1.0),
         p50_lateness_us,
         p99_lateness_us,
-        is_realtime,
+        granted: privileges.granted(),
     })
 }
 

@@ -4,6 +4,7 @@ use super::addresses;
 use crate::error::Error;
 use acklab_base::{Duration, Instant, NodeId};
 use acklab_live::{Household, Namespace, WallClock};
+use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -64,8 +65,8 @@ pub(super) fn with_addresses(command: &str, nodes: &BTreeMap<String, NodeId>) ->
         let named = behind[1..].split_once('}').and_then(|(name, after)| {
             let (name, is_v6) = name.strip_suffix(".ipv6").map_or((name, false), |name| (name, true));
             let node = *nodes.get(name)?;
-            let address = if is_v6 { addresses::v6(node).to_string() } else { addresses::v4(node).to_string() };
-            Some((address, after))
+            let version = if is_v6 { IpVersion::V6 } else { IpVersion::V4 };
+            Some((addresses::of(node, version).to_string(), after))
         });
         match named {
             Some((address, after)) => {
@@ -247,7 +248,7 @@ mod tests {
     fn braces_with_the_name_of_a_node_are_its_address() {
         let nodes = BTreeMap::from([("ap".to_owned(), NodeId(0)), ("server".to_owned(), NodeId(1))]);
         let text = with_addresses("ping6 {server.ipv6}; awk '{print}' {server} ${HOME} {ap", &nodes);
-        assert_eq!(text, "ping6 fdac:1ab::2; awk '{print}' 10.0.0.2 ${HOME} {ap");
+        assert_eq!(text, "ping6 2001:db8::2; awk '{print}' 10.0.0.2 ${HOME} {ap");
         assert_eq!(nodes_in("curl http://{server}/", &nodes).collect::<Vec<_>>(), [NodeId(1)]);
     }
 }

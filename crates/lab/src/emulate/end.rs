@@ -19,6 +19,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tcp::TcpEnd;
 use udp::UdpEnd;
 
+/// The octets that are read at once, which are more than a segment.
+const READ_AT_ONCE: usize = 4096;
+
 /// What the thread of the applications shows of one end.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
@@ -42,6 +45,15 @@ impl Shown {
     pub(super) fn with_reader<T>(&self, with: impl FnOnce(&mut Reader) -> T) -> Option<T> {
         let reader = self.reader.as_ref()?;
         Some(with(&mut reader.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Reads all that has arrived at a connection whose application reads on arrival, as the applications of a simulation do: before the
+    /// next packet is delivered, because the kernel acknowledges fewer segments while data wait to be read. The thread that carries packets
+    /// does it itself, because a change to another thread and back would take longer than the delivery.
+    fn read_on_arrival(&self) {
+        let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
+        let mut buffer = [0; READ_AT_ONCE];
+        while let Ok(Some(READ_AT_ONCE)) = socket.discard(&mut buffer) {}
     }
 
     fn report_counters(&self, now: Instant, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {

@@ -66,25 +66,29 @@ impl KernelHosts {
         let nodes = self.nodes;
         let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
         match packet.ok().filter(|packet| packet.destination().index() < nodes) {
-            Some(packet) => self.inbox[device] = Some(self.note_departure(now, RealPacket::new(packet, now))),
+            Some(packet) => {
+                let mut packet = RealPacket::new(packet, now);
+                self.note_departure(now, &mut packet);
+                self.inbox[device] = Some(packet);
+            }
             None => self.ignored += 1,
         }
         Ok(true)
     }
 
     /// Informs the measurement of a packet's flow that the packet leaves its host.
-    fn note_departure(&mut self, now: Instant, packet: RealPacket) -> RealPacket {
-        let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return packet };
+    fn note_departure(&mut self, now: Instant, packet: &mut RealPacket) {
+        let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return };
         let Flow { ends, probes, .. } = &mut self.flows[number as usize];
-        let (data, origin) = ends[usize::from(end)].departs(now, &packet, probes);
-        packet.noted(Note { flow: number, end, data }, origin)
+        let (data, origin) = ends[usize::from(end)].departs(now, packet, probes);
+        packet.annotate(Note { flow: number, end, data }, origin);
     }
 }
 
 impl Hosts<RealPacket> for KernelHosts {
     fn accept(&mut self, port: PortId, now: Instant, packet: RealPacket) {
         self.outlet.deliver(port.index(), now, packet.octets());
-        if let Some(note) = packet.note {
+        if let Some(note) = packet.note() {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
         }

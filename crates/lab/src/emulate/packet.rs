@@ -5,6 +5,8 @@ use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use acklab_wire::rohc::Ack;
+use acklab_wire::tcp::Segment;
+use acklab_wire::udp::UserDatagram;
 use acklab_wire::{IpPacket, IpVersion};
 use pcap_file::DataLink;
 
@@ -28,83 +30,101 @@ pub(crate) struct Note {
     pub(super) data: Option<Data>,
 }
 
-/// The octets of an IP packet that passes the network.
+/// The octets of an IP packet that passes the network. It is a pointer, because a packet moves from machine to machine a dozen times.
 #[derive(Clone, Debug)]
-pub(crate) struct RealPacket {
+pub(crate) struct RealPacket(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
     packet: IpPacket,
     origin: Instant,
     /// Present if the packet belongs to a measured flow.
-    pub(super) note: Option<Note>,
+    note: Option<Note>,
 }
 
 impl RealPacket {
     /// A packet that is read from its host at `now`.
-    pub(super) const fn new(packet: IpPacket, now: Instant) -> Self {
-        Self { packet, origin: now, note: None }
+    pub(super) fn new(packet: IpPacket, now: Instant) -> Self {
+        Self(Box::new(Parts { packet, origin: now, note: None }))
     }
 
-    /// The same packet, with the note of its flow and the instant from which its content dates.
-    pub(super) fn noted(self, note: Note, origin: Instant) -> Self {
-        Self { note: Some(note), origin, ..self }
+    /// Adds the note of its flow, and the instant from which its content dates.
+    pub(super) fn annotate(&mut self, note: Note, origin: Instant) {
+        (self.0.note, self.0.origin) = (Some(note), origin);
+    }
+
+    /// Present if the packet belongs to a measured flow.
+    pub(super) fn note(&self) -> Option<Note> {
+        self.0.note
+    }
+
+    /// The segment that the packet carries, if it is one of TCP.
+    pub(super) fn segment(&self) -> Option<Segment> {
+        self.0.packet.segment()
+    }
+
+    /// The datagram of test traffic that the packet carries, if it is one.
+    pub(super) fn datagram(&self) -> Option<UserDatagram> {
+        self.0.packet.datagram()
     }
 
     pub(super) fn octets(&self) -> &[u8] {
-        self.packet.octets()
+        self.0.packet.octets()
     }
 
     pub(super) fn into_octets(self) -> Vec<u8> {
-        self.packet.into_octets()
+        self.0.packet.into_octets()
     }
 }
 
 impl Datagram for RealPacket {
     #[inline]
     fn wire_len(&self) -> Bytes {
-        self.packet.wire_len()
+        self.0.packet.wire_len()
     }
 
     #[inline]
     fn flow(&self) -> FlowKey {
-        self.packet.flow()
+        self.0.packet.flow()
     }
 
     #[inline]
     fn destination(&self) -> NodeId {
-        self.packet.destination()
+        self.0.packet.destination()
     }
 
     #[inline]
     fn dscp(&self) -> u8 {
-        self.packet.dscp()
+        self.0.packet.dscp()
     }
 
     #[inline]
     fn ecn(&self) -> Ecn {
-        self.packet.ecn()
+        self.0.packet.ecn()
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        self.packet.set_ecn(ecn);
+        self.0.packet.set_ecn(ecn);
     }
 
     #[inline]
     fn ack_header(&self) -> Option<AckHeader> {
-        self.packet.ack_header()
+        self.0.packet.ack_header()
     }
 
     #[inline]
     fn is_pure_ack(&self) -> bool {
-        self.packet.is_pure_ack()
+        self.0.packet.is_pure_ack()
     }
 }
 
 impl acklab_wifi::Packet for RealPacket {
     fn ack(&self) -> Option<Ack> {
-        self.packet.ack()
+        self.0.packet.ack()
     }
 
     fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
-        Self { packet: self.packet.with_ack(ack), origin: self.origin, note: self.note }
+        Self(Box::new(Parts { packet: self.0.packet.with_ack(ack), ..*self.0 }))
     }
 }
 
@@ -115,17 +135,17 @@ impl Observed for RealPacket {
     }
 
     fn origin(&self) -> Instant {
-        self.origin
+        self.0.origin
     }
 
     fn payload(&self) -> u32 {
-        self.packet.payload() as u32
+        self.0.packet.payload() as u32
     }
 
     fn encode(&self, _: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let whole = self.packet.octets();
+        let whole = self.0.packet.octets();
         let kept = match extent {
-            Extent::Headers => whole.len() - self.packet.payload().min(whole.len()),
+            Extent::Headers => whole.len() - self.0.packet.payload().min(whole.len()),
             Extent::Whole => whole.len(),
         };
         octets.clear();

@@ -1,6 +1,7 @@
 //! The applications of flows: what they write to the sockets of the kernel, and read from them.
 //!
-//! One thread runs all of them. It is not the thread that carries packets, which would wait for the kernel to copy what is written.
+//! One thread runs all of them. It is not the thread that carries packets, which would wait for the kernel to copy what is written. Only
+//! where the application of a connection reads all data on arrival, the thread that carries packets reads them, after each packet.
 //!
 //! | module | contents |
 //! |---|---|

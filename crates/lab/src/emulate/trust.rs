@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use acklab_base::Duration;
 use acklab_live::Lateness;
+use acklab_live::realtime::Granted;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
 const SHARE: u64 = 20;
@@ -37,7 +38,7 @@ pub(super) struct Timing {
     /// The longest time that a host took for packets that were due at one instant.
     longest_handover: Duration,
     constant: Duration,
-    is_realtime: bool,
+    granted: Granted,
     /// Packets that a device did not take.
     refused: u64,
     /// Packets that waited in a device until its queue was full.
@@ -56,13 +57,13 @@ fn time_constant(scenario: &Scenario) -> Duration {
 
 impl Timing {
     /// The timing up to now.
-    pub(super) fn of(world: &RealWorld, scenario: &Scenario, is_realtime: bool, overruns: u64) -> Self {
+    pub(super) fn of(world: &RealWorld, scenario: &Scenario, granted: Granted, overruns: u64) -> Self {
         let outlet = &world.hosts.outlet;
         Self {
             lateness: outlet.lateness().clone(),
             longest_handover: outlet.longest_handover(),
             constant: time_constant(scenario),
-            is_realtime,
+            granted,
             refused: outlet.refused(),
             overruns,
             ignored: world.hosts.ignored,
@@ -82,7 +83,8 @@ impl Timing {
     /// Whether the results may be trusted. `failures` are those of flows.
     pub(super) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
-        let how = if self.is_realtime { "" } else { "; without real-time priority, other processes delay them" };
+        let how =
+            if self.granted.is_realtime { "" } else { "; without real-time priority, other processes delay them" };
         let bound = self.bound();
         if let Some(late) = self.lateness.quantile(0.99).filter(|late| *late > bound) {
             reasons.push(format!("one packet of a hundred was {late} late or more, expected at most {bound}{how}"));
@@ -124,7 +126,8 @@ impl Timing {
             .count("refused", "packets", [self.refused])
             .count("overruns", "packets", [self.overruns])
             .count("ignored", "packets", [self.ignored])
-            .text("priority", [if self.is_realtime { "real-time" } else { "normal" }.to_owned()])
+            .text("priority", [self.granted.priority().to_owned()])
+            .text("processors", [self.granted.processors().to_owned()])
             .text("trusted", [if verdict.is_good() { "yes" } else { "no" }.to_owned()])
             .text("reasons", [(!verdict.is_good()).then(|| verdict.reasons.join("; "))])
     }
@@ -171,7 +174,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         }
         let constant = Duration::from_millis(2);
         let longest_handover = Duration::ZERO;
-        Timing { lateness, longest_handover, constant, is_realtime: true, refused: 0, overruns: 0, ignored: 0 }
+        let granted = Granted { is_realtime: true, is_awake: true };
+        Timing { lateness, longest_handover, constant, granted, refused: 0, overruns: 0, ignored: 0 }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Options {
     pub congestion: Option<String>,
     /// The maximum segment size (RFC 9293, §3.7.1).
     pub mss: Option<u32>,
-    /// The send buffer in octets; it then does not grow by itself.
+    /// The octets of memory that the send buffer may take, as in `tcp_wmem`; it then does not grow by itself.
     pub send_buffer: Option<usize>,
     /// The receive buffer in octets; it then does not grow by itself.
     pub receive_buffer: Option<usize>,
@@ -56,12 +56,12 @@ impl Tcp {
         Ok(Self { socket })
     }
 
-    /// Sets the type of service of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC 2474, §3).
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn set_tos(&self, tos: u8) -> io::Result<()> {
-        Ok(sockopt::set_ip_tos(&self.socket, tos)?)
+        super::set_traffic_class(&self.socket, tos)
     }
 
     /// Begins to accept connections.
@@ -159,12 +159,14 @@ impl AsFd for Tcp {
     }
 }
 
-/// Sets the size of the send buffer. In a user namespace, the kernel grants at most `net.core.wmem_max`, and more is an error.
+/// Limits the memory of the send buffer. The kernel sets twice the size that it is given (`socket(7)`). In a user namespace, it grants at
+/// most `net.core.wmem_max`, and more is an error.
 fn set_send_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
-    match sockopt::set_socket_send_buffer_size_force(socket, octets) {
+    let half = octets.div_ceil(2);
+    match sockopt::set_socket_send_buffer_size_force(socket, half) {
         Err(Errno::PERM) => {
-            sockopt::set_socket_send_buffer_size(socket, octets)?;
-            granted(sockopt::socket_send_buffer_size(socket)?, octets)
+            sockopt::set_socket_send_buffer_size(socket, half)?;
+            granted(sockopt::socket_send_buffer_size(socket)?, half)
         }
         done => done,
     }

@@ -3,7 +3,7 @@
 use crate::namespace::Namespace;
 use crate::sys;
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,12 +28,12 @@ impl Udp {
         Ok(Self { socket })
     }
 
-    /// Sets the type of service of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC 2474, §3).
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn set_tos(&self, tos: u8) -> io::Result<()> {
-        Ok(sockopt::set_ip_tos(&self.socket, tos)?)
+        super::set_traffic_class(&self.socket, tos)
     }
 
     /// Has the kernel cut what is sent into datagrams of `size` octets, at most 64 at a time.

@@ -42,6 +42,17 @@ pub(super) struct Parsed {
     pub(super) ack_header: Option<AckHeader>,
     /// Octets of TCP's or UDP's payload that are present.
     pub(super) payload: usize,
+    /// The protocol behind all IP headers, and octets of these.
+    pub(super) carried: Carried,
+}
+
+/// What an IP packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Carried {
+    /// The protocol; `None` in a fragment, of which only the first has a header of it.
+    pub(super) protocol: Option<IpNumber>,
+    /// Octets of all IP headers before it.
+    pub(super) offset: usize,
 }
 
 /// The part of the payload that is present, behind all IP headers.
@@ -85,6 +96,7 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
         flow: endpoints.flow_key(protocol.0),
         ack_header: payload.ack_header(),
         payload: payload.behind_headers(),
+        carried: payload.carried(wire_len),
     })
 }
 
@@ -106,6 +118,7 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
         flow: flow_key_v6(source, destination, protocol.0),
         ack_header: payload.ack_header(),
         payload: payload.behind_headers(),
+        carried: payload.carried(wire_len),
     })
 }
 
@@ -163,6 +176,10 @@ impl Payload<'_> {
             _ => return 0,
         };
         self.octets.len().saturating_sub(header)
+    }
+
+    fn carried(&self, wire_len: usize) -> Carried {
+        Carried { protocol: (!self.is_fragment).then_some(self.protocol), offset: wire_len - self.length }
     }
 
     fn ack_header(&self) -> Option<AckHeader> {

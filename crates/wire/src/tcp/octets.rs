@@ -10,6 +10,6 @@ mod encode;
 mod options;
 
 pub use decode::{DecodeError, decode};
-pub(crate) use decode::{flags_of, segment_of};
+pub(crate) use decode::{decode_carried, flags_of, segment_of};
 pub use encode::{EncodeError, Headers, headers};
 pub(crate) use options::{KIND_ACCURATE_ECN, KIND_EXPERIMENT, has_others, read as read_options, take};

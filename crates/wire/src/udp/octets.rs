@@ -121,6 +121,14 @@ impl UserDatagram {
 /// If the octets are not a complete, well-formed datagram of test traffic in IPv4.
 pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDatagram), DecodeError> {
     let Received { endpoints, ecn, payload, length } = header::read(octets, checksums)?;
+    Ok((endpoints, decode_payload(payload, ecn, length)?))
+}
+
+/// Decodes the datagram with a payload of `length` octets that begins with `payload`, behind an IP header with this ECN field.
+///
+/// # Errors
+/// If the payload does not begin with a header of test traffic.
+pub(crate) fn decode_payload(payload: &[u8], ecn: Ecn, length: usize) -> Result<UserDatagram, DecodeError> {
     let Some(test) = payload.first_chunk::<{ TEST_HEADER as usize }>() else {
         return Err(DecodeError::TooShort { present: payload.len() });
     };
@@ -129,11 +137,10 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDat
     if u64::from(micros) >= MICROS_PER_SECOND {
         return Err(DecodeError::Microseconds(micros));
     }
-    let datagram = UserDatagram {
+    Ok(UserDatagram {
         ecn,
         number: u64::from(word(8)) << 32 | u64::from(word(12)),
         sent_at: Instant::from_nanos(u64::from(seconds) * NANOS_PER_SECOND + u64::from(micros) * 1000),
         payload: length as u32,
-    };
-    Ok((endpoints, datagram))
+    })
 }

@@ -9,8 +9,7 @@ use acklab_base::endpoint::counter;
 use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, Vitals};
 use acklab_live::TcpInfo;
 use acklab_transport::ack::Ranges;
-use acklab_wire::ipv4::Checksums;
-use acklab_wire::tcp::{self, Flags, SeqNumber};
+use acklab_wire::tcp::{Flags, SeqNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,7 +98,7 @@ impl TcpEnd {
         packet: &RealPacket,
         probes: &mut Probes,
     ) -> (Option<Data>, Instant) {
-        let Ok((_, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return (None, now) };
+        let Some(segment) = packet.segment() else { return (None, now) };
         self.sent.ip_octets += packet.wire_len().get();
         let flags = segment.flags;
         if flags.contains(Flags::SYN) {
@@ -142,6 +141,7 @@ impl TcpEnd {
     /// A packet of the other end has been delivered to the host of this end, which has processed it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         if let Some(Data { offset, payload }) = note.data {
+            self.shown.read_on_arrival();
             let before = self.received.ranges.received();
             let _ = self.received.ranges.insert(offset..offset + u64::from(payload));
             self.received.newest = Some(now);

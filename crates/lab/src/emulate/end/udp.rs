@@ -8,8 +8,7 @@ use crate::socket::{End, Snapshot};
 use acklab_base::endpoint::counter;
 use acklab_base::{Bytes, CounterValue, Datagram, Endpoint, Instant, Machine, Vitals};
 use acklab_transport::udp::Receiver;
-use acklab_wire::ipv4::Checksums;
-use acklab_wire::udp::{self, UserDatagram};
+use acklab_wire::udp::UserDatagram;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -30,13 +29,9 @@ impl UdpEnd {
         Self { shown, datagrams: 0, octets: 0, ip_octets: 0, receiver: Receiver::new(full, false) }
     }
 
-    fn decode(packet: &RealPacket) -> Option<UserDatagram> {
-        udp::decode(packet.octets(), Checksums::Ignore).ok().map(|(_, datagram)| datagram)
-    }
-
     /// A datagram leaves this end. Returns the data that it carries.
     pub(super) fn departs(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) -> Option<Data> {
-        let datagram = Self::decode(packet)?;
+        let datagram = packet.datagram()?;
         let (offset, payload) = (self.receiver.offset(&datagram), datagram.payload);
         self.datagrams += 1;
         self.octets += u64::from(payload);
@@ -49,7 +44,7 @@ impl UdpEnd {
 
     /// A datagram of the other end has been delivered to the host of this end.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) {
-        let Some(datagram) = Self::decode(packet) else { return };
+        let Some(datagram) = packet.datagram() else { return };
         let before = self.receiver.vitals().received;
         // The time at which it entered the network, as in a simulation, and not the whole microseconds that its payload holds.
         self.receiver.accept(now, UserDatagram { sent_at: packet.origin(), ..datagram });

@@ -4,7 +4,7 @@ use super::super::end::Shown;
 use acklab_app::Writer;
 use acklab_base::{Arrival, DatagramPort, Ecn, Instant, Port};
 use acklab_live::WallClock;
-use acklab_live::socket::{Udp, Watch};
+use acklab_live::socket::{Interest, Udp, Watch};
 use acklab_wire::udp::{TEST_HEADER, UserDatagram};
 use std::collections::VecDeque;
 use std::io;
@@ -29,7 +29,7 @@ pub(super) struct DatagramTalk {
 
 impl DatagramTalk {
     pub(super) fn new(speaker: Speaker, watch: &Watch, number: usize) -> io::Result<Self> {
-        watch.add(&speaker.socket, number)?;
+        watch.add(&speaker.socket, number, Interest::Both)?;
         Ok(Self { speaker, waiting: VecDeque::new(), sent: 0 })
     }
 

@@ -66,8 +66,20 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
         }
     }
 
-    let options = options::read(tcp.options(), flags_of(&tcp))?;
-    Ok((endpoints, segment_of(&tcp, Ecn::from_bits(ip.ecn().value()), options, length)))
+    Ok((endpoints, whole_segment(&tcp, Ecn::from_bits(ip.ecn().value()), length)?))
+}
+
+/// Decodes the segment of `length` octets that begins with `octets`, behind an IP header with this ECN field. The checksum is ignored.
+///
+/// # Errors
+/// If it does not begin with a well-formed TCP header.
+pub(crate) fn decode_carried(octets: &[u8], ecn: Ecn, length: usize) -> Result<Segment, DecodeError> {
+    whole_segment(&TcpHeaderSlice::from_slice(octets)?, ecn, length)
+}
+
+fn whole_segment(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, length: usize) -> Result<Segment, DecodeError> {
+    let options = options::read(tcp.options(), flags_of(tcp))?;
+    Ok(segment_of(tcp, ecn, options, length))
 }
 
 /// The segment of `length` octets with this header.

@@ -1,0 +1,90 @@
+//! The sockets of the flows.
+
+use super::super::end::{KernelEnd, Shown};
+use super::super::traffic::{Speaker, datagrams, stream};
+use super::super::{addresses, host_error};
+use super::{Cast, Stage};
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::transports;
+use acklab_base::FlowKey;
+use acklab_base::random::Seed;
+use acklab_live::socket::{Tcp, Udp};
+use acklab_wire::{Endpoints, address_of_node};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+
+/// The first dynamic port (RFC 6335, §6), from which the flows are numbered at the end that connects.
+const CLIENT_PORT: u16 = 49_152;
+/// The port of the first flow at the other end.
+const SERVER_PORT: u16 = 20_000;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// A flow whose sockets are made.
+pub(super) struct Staged {
+    pub(super) ends: [KernelEnd; 2],
+    /// The keys of the packets of both ends.
+    pub(super) keys: [FlowKey; 2],
+}
+
+impl Stage {
+    /// Makes the sockets of a flow.
+    pub(super) fn add_flow(
+        &mut self,
+        scenario: &Scenario,
+        number: u16,
+        speakers: &mut Vec<Speaker>,
+    ) -> Result<Staged, Error> {
+        let Cast { flow, ends, request } = &self.casts[usize::from(number)];
+        let [from, to] = ends.map(|node| address_of_node(node.0));
+        let endpoints = Endpoints {
+            source: SocketAddrV4::new(from, CLIENT_PORT + number % (u16::MAX - CLIENT_PORT)),
+            destination: SocketAddrV4::new(to, SERVER_PORT + number),
+        };
+        let [client, server] = addresses::sockets(endpoints, self.version);
+        let namespaces = [self.namespace_at(ends[0])?, self.namespace_at(ends[1])?];
+        let seed = Seed(scenario.seed);
+        let shown = [Arc::<Shown>::default(), Arc::new(Shown::reading(transports::reader(flow, seed)))];
+        let at = |end: usize| Arc::clone(&shown[end]);
+        let tos = flow.category.dscp() << 2;
+        let refused = || host_error(format!("flow \"{}\": cannot make its sockets", flow.name));
+        let writers =
+            [Some(transports::writer(flow, seed)), flow.reverse().map(|back| transports::writer(&back, seed))];
+        let (protocol, kernel_ends) = match request {
+            Some(request) => {
+                let socket = |end: usize, address: SocketAddr| {
+                    let socket = Tcp::bound(namespaces[end], address, &request.options)?;
+                    socket.set_tos(tos)?;
+                    Ok(socket)
+                };
+                let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];
+                // The end that accepts comes first, so that it listens before the other one connects.
+                let talks = sockets.into_iter().zip(writers).zip([Some(server), None]).zip(&shown).rev();
+                speakers.extend(talks.map(|(((socket, writer), peer), shown)| {
+                    Speaker::Stream(stream::Speaker { socket, peer, writer, shown: Arc::clone(shown) })
+                }));
+                (TCP, [KernelEnd::tcp(0, at(0)), KernelEnd::tcp(1, at(1))])
+            }
+            None => {
+                let socket = |end: usize, own: SocketAddr, peer: SocketAddr| {
+                    let socket = Udp::between(namespaces[end], own, peer)?;
+                    socket.set_tos(tos)?;
+                    Ok(socket)
+                };
+                let sockets =
+                    [socket(0, client, server).map_err(refused())?, socket(1, server, client).map_err(refused())?];
+                let talks = sockets.into_iter().zip(writers).zip(&shown);
+                speakers.extend(talks.map(|((socket, writer), shown)| {
+                    Speaker::Datagrams(datagrams::Speaker { socket, writer, shown: Arc::clone(shown) })
+                }));
+                let full = flow.traffic.write().unwrap_or_default();
+                (UDP, [KernelEnd::udp(full, at(0)), KernelEnd::udp(full, at(1))])
+            }
+        };
+        let keys = [endpoints, endpoints.reverse()].map(|way| self.version.flow_key(way, protocol));
+        let name = flow.name.clone();
+        self.shown.extend(shown.into_iter().map(|shown| (name.clone(), shown)));
+        Ok(Staged { ends: kernel_ends, keys })
+    }
+}
