@@ -1,3 +1,4 @@
+import itertools
 import sys
 import types
 from pathlib import Path
@@ -26,7 +27,7 @@ if not BUILT:
     sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
-from acklab.studies import find  # noqa: E402
+from acklab.studies import Bench, find  # noqa: E402
 from acklab.studies.modules import load_module  # noqa: E402
 from fake_core import FakeCore  # noqa: E402
 
@@ -36,6 +37,18 @@ def study_code(name: str) -> Any:
     module = load_module(find(name))
     assert module is not None, name
     return module
+
+
+def load_every_variant(study: str, scenario: str, *layers: tuple[str, ...]) -> Bench:
+    """Loads a scenario of a study under every variant, which fails unless each makes a valid scenario.
+
+    A layer is files of variants. Each variant of the first is laid under each of the second, and so on. Returns the bench of the study.
+    """
+    bench = Bench(find(study), find(study).folder)
+    laid = [[variant.set for file in layer for variant in bench.variants(file).chosen.values()] for layer in layers]
+    for sets in itertools.product(*laid):
+        bench.source(scenario).load(list(itertools.chain(*sets)))
+    return bench
 
 
 SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nstart = "0s"\n'

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -26,10 +26,11 @@ def test_a_share_of_the_study(module, tmp_path):
         "Channels, stacks and policies",
         "Ten megabytes",
         "In numbers",
+        "Stacks and policies over all paths",
+        "Other asymmetric paths",
         "Slow start",
         "The queue at the gateway",
         "Short downloads",
-        "Other asymmetric paths",
         "Packet by packet",
     ]
     figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
@@ -55,9 +56,6 @@ def _cells(figure):
 
 
 def test_every_variant_is_a_scenario(module):
-    bench = Bench(find("quic_ack_satellite"), find("quic_ack_satellite").folder)
-    for file in ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("path.toml").load(list(variant.set))
+    bench = load_every_variant("quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"))
     for sets in module.arms(bench, "stacks.toml").values():
         bench.source("path.toml").load(sets)

@@ -235,6 +235,7 @@ impl Connection {
             mss: window.mss,
             cwnd: window.cwnd,
             in_slow_start: window.in_slow_start(),
+            is_reno: self.config.congestion.name() == "newreno",
             srtt,
             min_rtt,
             rate: self.delivery.rate(),
