@@ -56,6 +56,8 @@ Sets = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+# Known, so that the error can say what to do instead.
+NoQlog = Annotated[Path | None, typer.Option("--qlog", hidden=True)]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one a core).", show_default=False)
 ]
@@ -124,6 +126,7 @@ def emulate_(
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows the run while it lasts.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
+    qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
     """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
@@ -132,6 +135,8 @@ def emulate_(
     """
     from acklab.cli.emulate import calibrate_command, emulate_command
 
+    if qlog is not None:
+        raise UsageError("found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets")
     if calibrate:
         calibrate_command(json_)
         return
@@ -171,11 +176,14 @@ def sweep(
     ] = None,
     strategy: StrategyOption = None,
     jobs: Jobs = None,
+    qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
     """Run all points of a grid, for all seeds, on all cores."""
     from acklab.cli.sweep import sweep_command
 
+    if qlog is not None:
+        raise UsageError("found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog")
     sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [])
 
 
