@@ -136,7 +136,9 @@ def emulate_(
     from acklab.cli.emulate import calibrate_command, emulate_command
 
     if qlog is not None:
-        raise UsageError("found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets")
+        raise UsageError(
+            "found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets"
+        )
     if calibrate:
         calibrate_command(json_)
         return
@@ -183,7 +185,9 @@ def sweep(
     from acklab.cli.sweep import sweep_command
 
     if qlog is not None:
-        raise UsageError("found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog")
+        raise UsageError(
+            "found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog"
+        )
     sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [])
 
 
