@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def module(monkeypatch):
     module = study_code("quic_ack_satellite")
     monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP,quinn")
-    monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,64 kbps")
+    monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,96 kbps")
     monkeypatch.setattr(module, "SIZES", "sizes.toml:100 kB")
     monkeypatch.setattr(module, "PATHS", "paths.toml:vdsl")
     return module
@@ -35,10 +35,10 @@ def test_a_share_of_the_study(module, tmp_path):
     ]
     figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
     assert all(figure.commands for figure in figures)
-    # At 64 kbps an ACK for two packets does not fit.
+    # At 96 kbps ACKs for two packets do not fit. TCP halves its window for them; quinn loses nothing, so the file comes no later.
     ratios = {(cell, stack): value for cell, stack, value in zip(*_cells(figures[0]), strict=True)}
-    assert ratios["64 kbps", "NewReno"] > 1.2
-    assert ratios["64 kbps", "quinn"] > 1.2
+    assert ratios["96 kbps", "NewReno"] > 1.2
+    assert ratios["96 kbps", "quinn"] < 1
     assert abs(ratios["pipe", "NewReno"] - 1) < 0.1
 
 
