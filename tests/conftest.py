@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import sys
 import types
 from pathlib import Path
@@ -59,6 +60,18 @@ def share_of_ack_policies(monkeypatch):
     monkeypatch.setattr(module, "CONTROLLERS_OF_QUIC", ["cubic"])
     monkeypatch.setattr(module, "TRANSFERS", "sizes.toml:100 kB,1 MB")
     return module
+
+
+def load_every_variant(study: str, scenario: str, *layers: tuple[str, ...]) -> Bench:
+    """Loads a scenario of a study under every variant, which fails unless each makes a valid scenario.
+
+    A layer is files of variants. Each variant of the first is laid under each of the second, and so on. Returns the bench of the study.
+    """
+    bench = Bench(find(study), find(study).folder)
+    laid = [[variant.set for file in layer for variant in bench.variants(file).chosen.values()] for layer in layers]
+    for sets in itertools.product(*laid):
+        bench.source(scenario).load(list(itertools.chain(*sets)))
+    return bench
 
 
 SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nstart = "0s"\n'

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT
+from conftest import BUILT, load_every_variant
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -29,10 +29,7 @@ def test_a_share_of_the_study(share_of_ack_policies, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("ack_policies"), find("ack_policies").folder)
-    for file in ("paths.toml", "policies.toml", "senders.toml", "sizes.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("path.toml").load(list(variant.set))
+    bench = load_every_variant("ack_policies", "path.toml", ("paths.toml", "policies.toml", "senders.toml", "sizes.toml"))
     quic = bench.sets(["endpoint.toml"])
     for variant in bench.variants("quic.toml").chosen.values():
         bench.source("path.toml").load([*quic, *variant.set])

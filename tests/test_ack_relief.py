@@ -7,7 +7,7 @@ import acklab
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
 from acklab.sweeps import Grid
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -60,7 +60,4 @@ original = Bench.variants
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("ack_relief"), find("ack_relief").folder)
-    for file in ("cells.toml", "schemes.toml", "wan.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("cell.toml").load(list(variant.set))
+    load_every_variant("ack_relief", "cell.toml", ("cells.toml", "schemes.toml", "wan.toml"))

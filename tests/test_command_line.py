@@ -163,6 +163,11 @@ def test_check_and_schema():
     assert json.loads(acklab("schema").stdout)["type"] == "object"
 
 
+def test_commands_that_write_no_logs_say_what_does():
+    assert "acklab run repeats one of its points" in refused("sweep", EXPERIMENT, "--qlog", "logs")
+    assert "a [[capture]] in the scenario" in refused("emulate", EXPERIMENT, "--qlog", "logs")
+
+
 def test_studies_are_listed_and_unknown_ones_refused():
     assert "ack_compression" in acklab("studies").stdout
     assert "expected one of: ack_compression" in refused("study", "nonsense")

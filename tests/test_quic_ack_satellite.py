@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def module(monkeypatch):
     module = study_code("quic_ack_satellite")
     monkeypatch.setattr(module, "QUICK_STACKS", "stacks.toml:NewReno,TCP + PEP,quinn")
-    monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,64 kbps")
+    monkeypatch.setattr(module, "QUICK_CHANNELS", "channels.toml:pipe,96 kbps")
     monkeypatch.setattr(module, "SIZES", "sizes.toml:100 kB")
     monkeypatch.setattr(module, "PATHS", "paths.toml:vdsl")
     return module
@@ -26,18 +26,19 @@ def test_a_share_of_the_study(module, tmp_path):
         "Channels, stacks and policies",
         "Ten megabytes",
         "In numbers",
+        "Stacks and policies over all paths",
+        "Other asymmetric paths",
         "Slow start",
         "The queue at the gateway",
         "Short downloads",
-        "Other asymmetric paths",
         "Packet by packet",
     ]
     figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
     assert all(figure.commands for figure in figures)
-    # At 64 kbps an ACK for two packets does not fit.
+    # At 96 kbps ACKs for two packets do not fit. TCP halves its window for them; quinn loses nothing, so the file comes no later.
     ratios = {(cell, stack): value for cell, stack, value in zip(*_cells(figures[0]), strict=True)}
-    assert ratios["64 kbps", "NewReno"] > 1.2
-    assert ratios["64 kbps", "quinn"] > 1.2
+    assert ratios["96 kbps", "NewReno"] > 1.2
+    assert ratios["96 kbps", "quinn"] < 1
     assert abs(ratios["pipe", "NewReno"] - 1) < 0.1
 
 
@@ -55,9 +56,6 @@ def _cells(figure):
 
 
 def test_every_variant_is_a_scenario(module):
-    bench = Bench(find("quic_ack_satellite"), find("quic_ack_satellite").folder)
-    for file in ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("path.toml").load(list(variant.set))
+    bench = load_every_variant("quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"))
     for sets in module.arms(bench, "stacks.toml").values():
         bench.source("path.toml").load(sets)

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -32,8 +32,4 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("quic_ack_wifi"), find("quic_ack_wifi").folder)
-    for stack in bench.variants("stacks.toml").chosen.values():
-        for file in ("cells.toml", "stations.toml", "policies.toml"):
-            for variant in bench.variants(file).chosen.values():
-                bench.source("cell.toml").load([*stack.set, *variant.set])
+    load_every_variant("quic_ack_wifi", "cell.toml", ("stacks.toml",), ("cells.toml", "stations.toml", "policies.toml"))

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -29,8 +29,4 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("quic_daass"), find("quic_daass").folder)
-    for stack in bench.variants("stacks.toml").chosen.values():
-        for file in ("paths.toml", "sizes.toml", "policies.toml"):
-            for variant in bench.variants(file).chosen.values():
-                bench.source("path.toml").load([*stack.set, *variant.set])
+    load_every_variant("quic_daass", "path.toml", ("stacks.toml",), ("paths.toml", "sizes.toml", "policies.toml"))

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -27,8 +27,4 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("quic_parity"), find("quic_parity").folder)
-    for path in bench.variants("paths.toml").chosen.values():
-        for endpoint in bench.variants("endpoints.toml").chosen.values():
-            for controller in bench.variants("controllers.toml").chosen.values():
-                bench.source("path.toml").load([*path.set, *endpoint.set, *controller.set])
+    load_every_variant("quic_parity", "path.toml", ("paths.toml",), ("endpoints.toml",), ("controllers.toml",))

@@ -5,7 +5,7 @@ import pytest
 
 from acklab.report import Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import BUILT, load_every_variant, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -35,7 +35,4 @@ def test_a_case_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("tack_wan"), find("tack_wan").folder)
-    for file in ("senders.toml", "cases.toml", "causes.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("path.toml").load(list(variant.set))
+    load_every_variant("tack_wan", "path.toml", ("senders.toml", "cases.toml", "causes.toml"))

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Table
 from acklab.studies import Bench, find
-from conftest import BUILT, one_seed, study_code
+from conftest import BUILT, load_every_variant, one_seed, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -34,10 +34,7 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = Bench(find("tack_wlan"), find("tack_wlan").folder)
-    for file in ("senders.toml", "rtts.toml", "emulator.toml"):
-        for variant in bench.variants(file).chosen.values():
-            bench.source("cell.toml").load(list(variant.set))
+    bench = load_every_variant("tack_wlan", "cell.toml", ("senders.toml", "rtts.toml", "emulator.toml"))
     for name, on in study_code("tack_wlan").runs.CAUSES.items():
         scenario = "crowded.toml" if name.endswith("others") else "cell.toml"
         for link in on:

@@ -28,7 +28,10 @@ from pycddl import Schema, ValidationError
 import acklab
 
 TRANSPORTS = ({"protocol": "tcp", "preset": "linux"}, {"protocol": "tack"}, {"protocol": "quic"}, {"protocol": "quinn"})
-EXTENSIONS = {"$$quic-packetsent-extension": "? tcp: { * text => any }", "$$quic-packetreceived-extension": "? tcp: { * text => any }"}
+EXTENSIONS = {
+    "$$quic-packetsent-extension": "? tcp: { * text => any }",
+    "$$quic-packetreceived-extension": "? tcp: { * text => any }",
+}
 """What acklab adds to events."""
 OWN_FRAMES = re.compile(r"tack_\w+|ack_frequency|immediate_ack")
 """Frames that the drafts do not have: those of TACK alone, and those of draft-ietf-quic-ack-frequency."""
@@ -42,7 +45,9 @@ class Drafts:
         files = sorted(path for path in folder.iterdir() if path.suffix in (".xml", ".md", ".cddl"))
         text = "\n".join(_cddl(path) for path in files)
         if "QlogFileSeq" not in text or "QUICPacketSent" not in text:
-            sys.exit(f"error: found no CDDL of both drafts in {folder}, expected draft-ietf-quic-qlog-{{main-schema-13,quic-events-12}}.xml")
+            sys.exit(
+                f"error: found no CDDL of both drafts in {folder}, expected draft-ietf-quic-qlog-{{main-schema-13,quic-events-12}}.xml"
+            )
         self.text = _rewritten(text)
         rules = re.findall(r"^(\w+)\s*/?=", self.text, re.MULTILINE)
         self.events = {rule.lower(): rule for rule in rules}
@@ -150,7 +155,9 @@ def main() -> None:
                 kinds[kind] = (kinds.get(kind, (0, ""))[0] + 1, fault)
             events = sum(count for name, count in seen.items() if ":" in name)
             frames = seen.total() - events
-            print(f"{path.name}: {events} events of {sum(':' in name for name in seen)} kinds and {frames} frames, {sum(count for count, _ in kinds.values())} faults")
+            print(
+                f"{path.name}: {events} events of {sum(':' in name for name in seen)} kinds and {frames} frames, {sum(count for count, _ in kinds.values())} faults"
+            )
             for count, fault in kinds.values():
                 print(f"    {count} × {fault}")
             found |= bool(kinds)

@@ -1,5 +1,6 @@
 //! Helpers of several test files.
 
+pub(crate) mod dumbbell;
 pub(crate) mod names;
 pub(crate) mod packets;
 pub(crate) mod tables;

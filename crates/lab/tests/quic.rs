@@ -1,42 +1,16 @@
 //! Flows over QUIC: rates, counts of acknowledgments, losses, marks, both directions, captures.
 
+use crate::common::dumbbell::{Dumbbell, goodput};
 use crate::common::tables::Tables;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::Path;
 use std::process::Command;
 
-/// 50 Mbps and 40 ms: a bdp of 166 packets.
-const DUMBBELL: &str = r#"
-duration = "6s"
-seed = 1
-
-[[link]]
-name = "btl"
-from = "a"
-to = "b"
-forward = { rate = "50Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "200packets" } }
-reverse = { rate = "50Mbps", delay = "20ms" }
-
-[[flow]]
-name = "f"
-from = "a"
-to = "b"
-transport = { protocol = "quic" }
-
-[measure]
-from = "1s"
-"#;
-
-/// Packets of 1500 octets carry 1439 of the stream.
-const MOST_GOODPUT: f64 = 50.0 * 1439.0 / 1500.0;
+const DUMBBELL: Dumbbell = Dumbbell { protocol: "quic", payload: 1439.0 };
 
 fn run(sets: &[&str]) -> Tables {
-    Tables::run(DUMBBELL, sets, None)
-}
-
-fn goodput(tables: &Tables) -> f64 {
-    tables.numbers("flows", "mean_throughput_l7")[0]
+    DUMBBELL.run(sets)
 }
 
 fn acks_and_packets(tables: &Tables) -> (u64, u64) {
@@ -48,7 +22,7 @@ fn acks_and_packets(tables: &Tables) -> (u64, u64) {
 fn one_flow_fills_the_link() {
     for congestion in ["newreno", "cubic", "bbr", "bbr3", "vegas", "dctcp", "copa"] {
         let tables = run(&[&format!("flow.0.congestion={congestion}")]);
-        let share = goodput(&tables) / MOST_GOODPUT;
+        let share = DUMBBELL.share(&tables);
         assert!((0.93..=1.01).contains(&share), "{congestion}: {share}");
         assert_eq!(tables.texts("flows", "transport_protocol"), ["QUIC"]);
         assert_eq!(tables.texts("flows", "cca"), [congestion]);
@@ -96,7 +70,7 @@ fn losses_both_ways_are_repaired() {
         r#"link.btl.reverse.loss={model="independent", probability=0.1}"#,
         r#"measure.series=["events"]"#,
     ]);
-    let share = goodput(&tables) / MOST_GOODPUT;
+    let share = DUMBBELL.share(&tables);
     assert!(share > 0.8, "{share}");
     let sent = tables.counts("flows", "total_data_packets_l4")[0];
     let again = tables.counts("flows", "total_retransmissions_l4")[0] as f64 / sent as f64;
@@ -117,14 +91,14 @@ fn marks_reduce_the_window_without_losses() {
     let marks = r#"link.btl.forward.queue={discipline="fifo", limit="1000packets", mark_above="50packets"}"#;
     let tables = run(&["flow.0.ecn=true", marks]);
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
-    assert!(goodput(&tables) / MOST_GOODPUT > 0.85, "{}", goodput(&tables));
+    assert!(DUMBBELL.share(&tables) > 0.85, "{}", goodput(&tables));
 }
 
 #[test]
 fn both_ends_write() {
     let queue = r#"link.btl.reverse.queue={discipline="fifo", limit="200packets"}"#;
     let tables = run(&[r#"flow.0.back={model="greedy"}"#, queue, "flow.0.congestion=cubic"]);
-    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| rate / MOST_GOODPUT) {
+    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| DUMBBELL.share_of(*rate)) {
         assert!((0.7..=1.01).contains(&share), "{share}");
     }
     // What one end acknowledges goes with the data of the other.
@@ -155,7 +129,7 @@ fn decisions_and_events_are_recorded() {
 
 #[test]
 fn impossible_values_are_refused() {
-    let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
+    let refused = |set: &str| DUMBBELL.refusal(set);
     assert!(refused("flow.0.packet=1000B").contains("1228B to 16000B"));
     assert!(refused("flow.0.preset=linux").contains("preset"));
     assert!(refused(r#"flow.0.ask={rule="often"}"#).contains("neqo"));
@@ -172,7 +146,7 @@ fn captures_show_the_headers() {
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quic");
     std::fs::create_dir_all(&folder).unwrap();
-    let text = format!("{DUMBBELL}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n");
+    let text = format!("{}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n", DUMBBELL.text());
     let sets = ["duration=2s".to_owned()];
     let scenario = load(&text, "the dumbbell", &sets, None).unwrap();
     let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };

@@ -1,10 +1,9 @@
-//! Flows over QUIC of quinn-proto: tables, captures and determinism.
+//! Flows over QUIC of quinn-proto: tables and captures.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
 use acklab_lab::{RunOptions, run, scenario};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The paths of Custura, Jones and Fairhurst (PANRG, IETF 106): 8.5 Mbps down, 2 Mbps up, 630 ms.
 const SATELLITE: &str = r#"
@@ -116,28 +115,6 @@ fn tshark_decrypts_a_capture() {
     assert_eq!(octets - 100_000, tables.counts("flows", "total_overhead_bytes_l3")[0], "IP octets that are not data");
     let undecrypted = tshark(&path, "quic.decryption_failed || _ws.malformed", &["frame.number"]).unwrap();
     assert!(undecrypted.is_empty(), "{undecrypted:?}");
-}
-
-/// Writes a capture to the folder that the environment names.
-#[test]
-#[ignore = "another test runs it in a process of its own"]
-fn write_a_capture() {
-    captured(Path::new(&std::env::var("ACKLAB_CAPTURES").unwrap()), &["flow.quic.traffic.size=100kB"]);
-}
-
-#[test]
-fn two_processes_write_the_same_capture() {
-    let capture = |name: &str| {
-        let folder = folder(name);
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "quinn::write_a_capture", "--ignored", "--quiet"])
-            .env("ACKLAB_CAPTURES", &folder)
-            .stdout(std::process::Stdio::null())
-            .status();
-        assert!(status.unwrap().success());
-        std::fs::read(folder.join("client.pcapng")).unwrap()
-    };
-    assert!(capture("one") == capture("other"), "the captures differ");
 }
 
 #[test]

@@ -1,42 +1,16 @@
 //! Flows over TACK: rates, counts of acknowledgments, losses both ways, both directions, captures.
 
+use crate::common::dumbbell::{Dumbbell, goodput};
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark_with_dissector;
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::Path;
 
-/// 50 Mbps and 40 ms: a bdp of 166 packets.
-const DUMBBELL: &str = r#"
-duration = "6s"
-seed = 1
-
-[[link]]
-name = "btl"
-from = "a"
-to = "b"
-forward = { rate = "50Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "200packets" } }
-reverse = { rate = "50Mbps", delay = "20ms" }
-
-[[flow]]
-name = "f"
-from = "a"
-to = "b"
-transport = { protocol = "tack" }
-
-[measure]
-from = "1s"
-"#;
-
-/// Packets of 1500 octets carry 1427 of the stream.
-const MOST_GOODPUT: f64 = 50.0 * 1427.0 / 1500.0;
+const DUMBBELL: Dumbbell = Dumbbell { protocol: "tack", payload: 1427.0 };
 
 fn run(sets: &[&str]) -> Tables {
-    Tables::run(DUMBBELL, sets, None)
-}
-
-fn goodput(tables: &Tables) -> f64 {
-    tables.numbers("flows", "mean_throughput_l7")[0]
+    DUMBBELL.run(sets)
 }
 
 const LOSSES: [&str; 2] = [
@@ -48,7 +22,7 @@ const LOSSES: [&str; 2] = [
 fn one_flow_fills_the_link() {
     for congestion in ["bbr-tack", "bbr", "bbr3", "newreno", "cubic", "vegas", "dctcp"] {
         let tables = run(&[&format!("flow.0.congestion={congestion}")]);
-        let share = goodput(&tables) / MOST_GOODPUT;
+        let share = DUMBBELL.share(&tables);
         assert!((0.93..=1.01).contains(&share), "{congestion}: {share}");
         assert_eq!(tables.texts("flows", "transport_protocol"), ["TACK"]);
         assert_eq!(tables.texts("flows", "cca"), [congestion]);
@@ -59,7 +33,7 @@ fn one_flow_fills_the_link() {
 /// Copa takes a rate from the delay of each ACK; with four in a round trip it swings about the rate of the link.
 #[test]
 fn copa_is_not_starved() {
-    let share = goodput(&run(&["flow.0.congestion=copa"])) / MOST_GOODPUT;
+    let share = DUMBBELL.share(&run(&["flow.0.congestion=copa"]));
     assert!(share > 0.6, "{share}");
 }
 
@@ -77,7 +51,7 @@ fn acknowledgments_are_as_few_as_the_law_says() {
 fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     let loss = |direction: &str| format!(r#"link.btl.{direction}.loss={{model="independent", probability=0.05}}"#);
     let tables = run(&[&loss("forward"), &loss("reverse"), "flow.0.transport.lists=poor"]);
-    let share = goodput(&tables) / MOST_GOODPUT;
+    let share = DUMBBELL.share(&tables);
     assert!(share > 0.85, "{share}");
 }
 
@@ -95,7 +69,7 @@ fn delays_are_those_of_the_path() {
 #[test]
 fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
     let tables = run(&LOSSES);
-    let share = goodput(&tables) / MOST_GOODPUT;
+    let share = DUMBBELL.share(&tables);
     assert!(share > 0.6, "{share}");
     assert_eq!(tables.counts("flows", "total_rtos_l4"), [0]);
 }
@@ -104,7 +78,7 @@ fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
 fn reordering_costs_little() {
     let reorder = r#"link.btl.forward.reorder={probability=0.05, by="5ms"}"#;
     let tables = run(&["flow.0.congestion=bbr-tack", reorder]);
-    let share = goodput(&tables) / MOST_GOODPUT;
+    let share = DUMBBELL.share(&tables);
     assert!(share > 0.9, "{share}");
     let sent = tables.counts("flows", "total_data_packets_l4")[0];
     let again = tables.counts("flows", "total_retransmissions_l4")[0];
@@ -122,7 +96,7 @@ fn a_transfer_ends() {
 #[test]
 fn both_ends_write() {
     let tables = run(&[r#"flow.0.back={model="greedy"}"#]);
-    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| rate / MOST_GOODPUT) {
+    for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| DUMBBELL.share_of(*rate)) {
         assert!((0.85..=1.01).contains(&share), "{share}");
     }
     let sent = tables.counts("flows", "total_data_packets_l4");
@@ -154,7 +128,7 @@ fn decisions_and_events_are_recorded() {
 
 #[test]
 fn impossible_values_are_refused() {
-    let refused = |set: &str| load(DUMBBELL, "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string();
+    let refused = |set: &str| DUMBBELL.refusal(set);
     assert!(refused("flow.0.packet=1000B").contains("1228B to 65535B"));
     assert!(refused("flow.0.settling=9").contains("settling"));
     assert!(refused("flow.0.preset=linux").contains("preset"));
@@ -165,7 +139,7 @@ fn impossible_values_are_refused() {
 fn captures_are_dissected() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tack");
     std::fs::create_dir_all(&folder).unwrap();
-    let text = format!("{DUMBBELL}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n");
+    let text = format!("{}\n[[capture]]\npoint = \"b\"\nfile = \"b.pcapng\"\n", DUMBBELL.text());
     let sets = [LOSSES[0], LOSSES[1], "duration=2s"].map(str::to_owned);
     let scenario = load(&text, "the dumbbell", &sets, None).unwrap();
     let options = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };

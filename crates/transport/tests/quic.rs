@@ -26,6 +26,8 @@ use acklab_transport::quic::ask::{self, fixed::Fixed};
 use acklab_transport::quic::{Ended, FlowControl, Phase, Preset, Settings, Tls};
 use acklab_transport::streams::{ResetCode, StreamOperations as _};
 use acklab_transport::{ack, cc, pacing};
+use acklab_wire::quic::{AckFrequency, Frame, Packet};
+use acklab_wire::varint::LARGEST;
 use hostile::{End as _, PATIENCE, cases, path};
 use network::{Network, Path};
 use proptest::prelude::*;
@@ -229,6 +231,22 @@ fn windows_grow_only_if_they_are_tuned() {
     let most = Bytes(6 << 20);
     let tuned = delivered(FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most });
     assert!(tuned > 5 * fixed, "{tuned} and {fixed}");
+}
+
+/// The largest integer of a frame, as microseconds 146 000 years.
+#[test]
+fn a_peer_may_ask_for_acks_after_any_time() {
+    let mut network = network(&Settings::default(), CLEAN);
+    network.open();
+    network.run(Instant::ZERO + MS * 200, |_| false);
+    network.write(0, 0, 1000);
+    let mut datagram = network.last_to(1).unwrap();
+    let request = AckFrequency { sequence: 0, threshold: 1000, max_ack_delay: LARGEST, reordering: 1 };
+    let ask = |packet: &Packet| Packet { frames: Frame::AckFrequency(request).into(), ..packet.clone() };
+    datagram.packets = datagram.packets.iter().map(ask).collect();
+    network.give_wildly(1, datagram);
+    network.run(network.now + MS * 1000, |_| false);
+    assert_eq!(network.ends[1].phase(), Phase::Established);
 }
 
 /// The peers differ: the server has small windows, and no extension for ACKs.

@@ -56,6 +56,8 @@ Sets = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+# Known, so that the error can say what to do instead.
+NoQlog = Annotated[Path | None, typer.Option("--qlog", hidden=True)]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one a core).", show_default=False)
 ]
@@ -127,6 +129,7 @@ def emulate_(
     may_halt: Annotated[
         bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
     ] = False,
+    qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
     """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
@@ -135,6 +138,10 @@ def emulate_(
     """
     from acklab.cli.emulate import calibrate_command, emulate_command
 
+    if qlog is not None:
+        raise UsageError(
+            "found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets"
+        )
     if calibrate:
         calibrate_command(json_, may_halt)
         return
@@ -174,11 +181,16 @@ def sweep(
     ] = None,
     strategy: StrategyOption = None,
     jobs: Jobs = None,
+    qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
     """Run all points of a grid, for all seeds, on all cores."""
     from acklab.cli.sweep import sweep_command
 
+    if qlog is not None:
+        raise UsageError(
+            "found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog"
+        )
     sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [])
 
 

@@ -10,6 +10,8 @@ use acklab_wire::quic::{AckFrequency, TransportError};
 
 /// Packets that elicit no ACK and yet are reported with what leaves next, if there are more (quinn-proto's `LAZY_ACK_THRESHOLD`).
 const MOST_SILENT: u64 = 10;
+/// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which no clock of a run overflows.
+pub(super) const MOST_MICROSECONDS: u64 = 1 << 40;
 
 /// Counts of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +102,7 @@ impl Acks {
 
     /// The peer asks for ACKs by these rules.
     pub(super) fn on_request(&mut self, request: &AckFrequency) -> Result<(), TransportError> {
-        let delay = Duration::from_micros(request.max_ack_delay);
+        let delay = Duration::from_micros(request.max_ack_delay.min(MOST_MICROSECONDS));
         if delay < self.least_delay {
             return Err(TransportError::ProtocolViolation);
         }

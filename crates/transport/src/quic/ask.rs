@@ -88,6 +88,8 @@ pub struct Path {
     pub cwnd: u64,
     /// Is the window below the slow-start threshold?
     pub in_slow_start: bool,
+    /// Is the controller NewReno?
+    pub is_reno: bool,
     /// Smoothed round-trip time.
     pub srtt: Duration,
     /// The shortest round-trip time.
@@ -257,6 +259,7 @@ mod tests {
             mss: 1000,
             cwnd: cwnd_packets * 1000,
             in_slow_start: false,
+            is_reno: true,
             srtt: MS * rtt_ms,
             min_rtt: MS * rtt_ms,
             rate: Some(cwnd_packets * 1_000_000 / rtt_ms),

@@ -1,5 +1,6 @@
 //! What an ACK frame or the loss timer does to the half that sends (RFC 9002, appendix A.7).
 
+use super::acks::MOST_MICROSECONDS;
 use super::ask;
 use super::connection::Connection;
 use super::sent::Content;
@@ -51,7 +52,7 @@ impl Connection {
     /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the handshake is confirmed, and ignored for
     /// the packets of the handshake, which are acknowledged at once.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) {
-        let reported = Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(1 << 40));
+        let reported = Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MOST_MICROSECONDS));
         let delay = match id {
             space::Id::Application if self.handshake.is_confirmed => reported.min(self.asker.max_ack_delay()),
             space::Id::Application => reported,
@@ -235,6 +236,7 @@ impl Connection {
             mss: window.mss,
             cwnd: window.cwnd,
             in_slow_start: window.in_slow_start(),
+            is_reno: self.config.congestion.name() == "newreno",
             srtt,
             min_rtt,
             rate: self.delivery.rate(),

@@ -185,12 +185,20 @@ impl Connection {
     fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
         let number = self.spaces[id].board.next_number();
         let mut packet = self.packet(id, number, Frames::default());
-        let mut room = room.saturating_sub(packet.header.wire_len() + u64::from(packet.number.length()) + TAG);
+        let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
+        let mut room = room.saturating_sub(overhead);
         if room < LEAST_ROOM {
             return None;
         }
         let is_probe = self.spaces[id].probes > 0;
-        let may_send = is_probe || self.window_is_open(now);
+        let mut may_send = is_probe || self.window_is_open(now);
+        if id == space::Id::Handshake && !may_send && self.congestion.holds_until(now).is_none() {
+            // The end of the handshake may be smaller than a full packet, and must not wait for a window with room for one: until it is
+            // confirmed, no timer repairs what application data hold of the window (RFC 9002, §6.2.1).
+            let left = self.congestion.window.cwnd.saturating_sub(self.in_flight() + overhead);
+            may_send = left >= LEAST_ROOM;
+            room = if may_send { room.min(left) } else { room };
+        }
         if is_probe && !self.has_due(id) {
             self.repeat_oldest(id);
         }

@@ -308,9 +308,9 @@ impl Outgoing {
         self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
     }
 
-    /// Send no more of it.
+    /// Send no more of it. A stream of which the peer has everything stays as it is: there is nothing left to reset (RFC 9000, §3.1).
     pub(crate) fn reset(&mut self, code: ResetCode) {
-        if self.reset.is_none() {
+        if self.reset.is_none() && !self.is_finished() {
             self.reset = Some(Reset::Due(code));
             self.lost.clear();
         }
@@ -373,6 +373,16 @@ mod tests {
         assert!(!late.is_finished() && late.una() == 1000);
         late.on_acked(&piece(1000, 0, true));
         assert!(late.is_finished() && late.una() == 1000);
+    }
+
+    /// A STOP_SENDING may come late, and a stream that is over must not come back.
+    #[test]
+    fn a_stream_that_was_acknowledged_is_not_reset() {
+        let mut finished = stream(1000, true);
+        take_all(&mut finished);
+        finished.on_acked(&piece(0, 1000, true));
+        finished.reset(ResetCode::Application(7));
+        assert!(finished.is_finished() && finished.due_reset().is_none());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`, `picoquic_compute_ack_gap` and
 //! `picoquic_compute_ack_delay_max`).
 //!
-//! The most packets an ACK are those for Reno; other controllers get up to 64 there. The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which
-//! a receiver without data of its own to acknowledge does not show.
+//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which a
+//! receiver without data of its own to acknowledge does not show.
 
 use super::{Path, Request};
 use acklab_base::Duration;
@@ -19,8 +19,10 @@ const MEDIUM_RATE: u64 = 2_000_000;
 const RENO_RTT: Duration = Duration::from_millis(100);
 /// `PICOQUIC_ACK_DELAY_MIN`: an ACK is not worth more than four a millisecond, so on shorter paths the window counts as larger.
 const LEAST_DELAY: Duration = Duration::from_millis(1);
-/// The most packets an ACK, for Reno.
+/// The most packets an ACK, for Reno and on short paths.
 const MOST_PACKETS: u64 = 32;
+/// The most packets an ACK for other controllers, where an eighth of what is above four times [`MOST_PACKETS`] is added.
+const MOST_PACKETS_OTHERS: u64 = 64;
 
 /// The settings: there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +40,14 @@ impl Picoquic {
             Some(rate) if rate > MEDIUM_RATE => 4,
             _ => 2,
         };
-        let gap = packets.div_ceil(ACKS).clamp(least, MOST_PACKETS);
+        // On a path so short, the delay is longer than a quarter of the round trip.
+        let is_short = path.min_rtt < LEAST_DELAY * ACKS;
+        let most = if path.is_reno || is_short {
+            MOST_PACKETS
+        } else {
+            (MOST_PACKETS + packets.saturating_sub(ACKS * MOST_PACKETS) / 8).min(MOST_PACKETS_OTHERS)
+        };
+        let gap = packets.div_ceil(ACKS).clamp(least, most);
         Request::after(gap, (path.min_rtt / ACKS).min(MOST_DELAY))
     }
 }
@@ -65,6 +74,16 @@ mod tests {
         let gap = |cwnd, rtt| Picoquic::default().request(&path(cwnd, rtt)).threshold + 1;
         // A quarter of 30, of twice 30, of four times 30.
         assert_eq!([gap(30, 4), gap(30, 2), gap(30, 1)], [8, 15, 30]);
+    }
+
+    /// 256 packets: 32 and an eighth of 128. 512: 64 and not 80; on a path of 3 ms no more than Reno.
+    #[test]
+    fn other_controllers_than_reno_get_more_packets_an_ack() {
+        let gap = |cwnd, rtt| {
+            let path = Path { is_reno: false, ..path(cwnd, rtt) };
+            Picoquic::default().request(&path).threshold + 1
+        };
+        assert_eq!([gap(120, 50), gap(128, 50), gap(256, 50), gap(512, 50), gap(512, 3)], [30, 32, 48, 64, 32]);
     }
 
     #[test]
