@@ -271,7 +271,7 @@ impl FlowProbe {
         match receiver.read {
             Some(upto) => {
                 self.application_delay.delivered(now, upto);
-                self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
+                self.set_blocked(now, receiver.received.saturating_sub(upto));
             }
             // Without order, data are read on arrival.
             None => self.application_delay.read(now, delay),
@@ -285,7 +285,15 @@ impl FlowProbe {
     pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
             self.application_delay.delivered(now, upto);
-            self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
+            self.set_blocked(now, receiver.received.saturating_sub(upto));
+        }
+    }
+
+    #[inline]
+    fn set_blocked(&mut self, now: Instant, octets: u64) {
+        // Without losses, nothing is ever blocked.
+        if octets > 0 || !self.blocked.is_zero() {
+            self.blocked.set(now, octets as f64);
         }
     }
 
