@@ -3,7 +3,6 @@
 import pytest
 
 from acklab.report import Table
-from acklab.studies import Bench, find
 from conftest import BUILT, load_every_variant, one_seed, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")

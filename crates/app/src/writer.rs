@@ -131,8 +131,8 @@ impl Writer {
     /// Writes as much as there is room for, and closes after the last octet.
     #[inline]
     fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
-        if let Some(messages) = &mut self.messages {
-            return port.messages().into_iter().for_each(|port| messages.send(now, port));
+        if self.messages.is_some() {
+            return self.send_messages(now, port);
         }
         if self.wanted > self.written {
             self.written += port.write(now, self.wanted - self.written);
@@ -140,6 +140,14 @@ impl Writer {
         if self.schedule.is_none() && self.written == self.total {
             self.end();
             port.close(now);
+        }
+    }
+
+    /// Sends the messages that wait, as far as there is room.
+    #[inline(never)]
+    fn send_messages(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        if let (Some(messages), Some(port)) = (&mut self.messages, port.messages()) {
+            messages.send(now, port);
         }
     }
 

@@ -68,6 +68,8 @@ impl<P: Observed> Observers<P> {
         }
     }
 
+    /// Few runs record packets, and [`pass`](Self::pass) runs at each step of a packet.
+    #[cold]
     fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {
             if *point == passed

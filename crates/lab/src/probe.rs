@@ -296,7 +296,15 @@ impl FlowProbe {
                 self.last_delivery = Some(now);
             }
             self.application_delay.delivered(now, upto);
-            self.blocked.set(now, receiver.received.saturating_sub(upto) as f64);
+            self.set_blocked(now, receiver.received.saturating_sub(upto));
+        }
+    }
+
+    #[inline]
+    fn set_blocked(&mut self, now: Instant, octets: u64) {
+        // Without losses, nothing is ever blocked.
+        if octets > 0 || !self.blocked.is_zero() {
+            self.blocked.set(now, octets as f64);
         }
     }
 

@@ -76,6 +76,12 @@ impl OverTime {
         (self.value, self.since) = (value, Some(now));
     }
 
+    /// Returns `true` if the value is zero. To set it to zero again changes nothing.
+    #[inline]
+    pub(crate) fn is_zero(&self) -> bool {
+        self.since.is_some() && self.value == 0.0
+    }
+
     /// Adds the time since the last change with the current value.
     fn hold(&mut self, now: Instant) {
         // Many changes share an instant; no time passes between them.

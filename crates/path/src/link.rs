@@ -148,6 +148,19 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
+    /// The deadline of a link whose queue stores `packets`. The first packet in flight arrives at `arrival`.
+    fn deadline_with_queue(&self, arrival: Option<Instant>, packets: &PacketQueue<D>) -> Option<Instant> {
+        if let Some(assigned) = &self.assigned {
+            let event = assigned.is_waiting(packets).then(|| assigned.terminal.next_event().0);
+            return Instant::earliest(arrival, event);
+        }
+        // A queued packet arrives after those in flight, unless packets may overtake each other.
+        if arrival.is_some() && !self.channel.can_overtake {
+            return arrival;
+        }
+        Instant::earliest(arrival, self.next_departure().map(|(_, leaves)| leaves))
+    }
+
     /// When the head of the queue arrived and when it leaves, for a queue that stores packets.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
         let Queue::Stored(packets) = &self.queue else { return None };
@@ -207,16 +220,11 @@ impl<D: Datagram + Clone> Machine for Link<D> {
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         let arrival = self.channel.in_flight.front().map(|(at, _)| *at);
-        if let (Some(assigned), Queue::Stored(packets)) = (&self.assigned, &self.queue) {
-            let event = assigned.is_waiting(packets).then(|| assigned.terminal.next_event().0);
-            return Instant::earliest(arrival, event);
+        match &self.queue {
+            // Its packets are in the channel already.
+            Queue::Precomputed(_) => arrival,
+            Queue::Stored(packets) => self.deadline_with_queue(arrival, packets),
         }
-        // A queued packet arrives after those in flight, unless packets may overtake each other.
-        if arrival.is_some() && !self.channel.can_overtake {
-            return arrival;
-        }
-        let departure = self.next_departure().map(|(_, leaves)| leaves);
-        arrival.into_iter().chain(departure).min()
     }
 
     #[inline]

@@ -149,6 +149,7 @@ impl Pacer {
 
     /// When the next segment may leave, if that is not yet.
     #[must_use]
+    #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
         match &self.bucket {
             Some(bucket) => bucket.holds_until(now),

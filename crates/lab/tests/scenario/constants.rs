@@ -145,3 +145,15 @@ fn constants_move_what_a_controller_does() {
     }
     assert!(moving_of_all * 2 >= all, "something follows from only {moving_of_all} of {all} constants");
 }
+
+/// RFC 9406, §4.3: the least value of `CSS_GROWTH_DIVISOR` is 2.
+#[test]
+fn conservative_slow_start_divides_growth_by_two_at_least() {
+    let divided_by = |divisor| {
+        let set = format!("flow.0.slow_start.css_growth_divisor={divisor}");
+        chosen(&["flow.0.slow_start=hystart-plus-plus".to_owned(), set])
+    };
+    assert!(divided_by(2).is_ok());
+    let refusal = divided_by(1).unwrap_err().to_string();
+    assert!(refusal.contains("css_growth_divisor") && refusal.contains('2'), "{refusal}");
+}

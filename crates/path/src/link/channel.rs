@@ -42,6 +42,15 @@ impl<D: Datagram + Clone> Channel<D> {
 
     #[inline]
     pub(super) fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
+        if self.loss.is_none() && self.is_in_order() {
+            self.in_flight.push_back((self.arrivals.arrival(sent), packet));
+        } else {
+            self.send_impaired(sent, packet, tally);
+        }
+    }
+
+    /// Sends a packet that may be lost, duplicated or overtaken.
+    fn send_impaired(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.as_mut().is_some_and(Loss::loses_next) {
             return tally.loses(sent, packet.wire_len());
         }
@@ -52,14 +61,14 @@ impl<D: Datagram + Clone> Channel<D> {
         self.carry(sent, packet);
     }
 
-    #[inline]
+    /// Inserts a packet behind those that arrive no later.
     fn carry(&mut self, sent: Instant, packet: D) {
         let arrival = self.arrivals.arrival(sent);
-        if self.can_overtake {
-            let index = self.in_flight.partition_point(|(at, _)| *at <= arrival);
-            self.in_flight.insert(index, (arrival, packet));
+        let index = if self.can_overtake {
+            self.in_flight.partition_point(|(at, _)| *at <= arrival)
         } else {
-            self.in_flight.push_back((arrival, packet));
-        }
+            self.in_flight.len()
+        };
+        self.in_flight.insert(index, (arrival, packet));
     }
 }

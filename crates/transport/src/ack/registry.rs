@@ -109,6 +109,7 @@ impl Config {
 }
 
 impl AckPolicy for Policy {
+    #[inline]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match each!(self, policy => policy.decide(now, arrival, ledger, held)) {
             // One that is not built in may ask for the past.

@@ -110,6 +110,7 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_lost(window, lost));
     }
 
+    #[inline]
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         each!(self, controller => controller.on_sent(window, sent));
     }

@@ -59,6 +59,7 @@ impl Estimator {
     }
 
     /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for the [least](Self::min) round trip.
+    #[inline]
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         match self.deviation {
             Deviation::Linux { min } => self.deviate_as_linux(rtt, min, una, nxt),

@@ -20,6 +20,8 @@ pub struct Rules {
     pub disorder: Disorder,
     /// By how much the ACK that ends a recovery grows the window.
     pub exit_growth: ExitGrowth,
+    /// Which ACK ends a congestion window reduction (CWR) without a loss.
+    pub reduction_end: ReductionEnd,
     /// Which timeouts lower the slow-start threshold.
     pub timeout_threshold: TimeoutThreshold,
     /// What ends the count of duplicate ACKs.
@@ -85,6 +87,16 @@ pub enum ExitGrowth {
     /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the recovery point (ns-3's
     /// `ProcessAck`).
     GrowsBeyondRecovery,
+}
+
+/// Which ACK ends a congestion window reduction (CWR) without a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionEnd {
+    /// The one for everything that had been sent when the reduction began: a window of data (RFC 3168, §6.1.2). It does not grow the window.
+    Acknowledged,
+    /// The first one for something sent later, so that the CWR flag has reached the receiver. It is then processed as in the state Open
+    /// (Linux's `tcp_fastretrans_alert`).
+    BeyondAcknowledged,
 }
 
 /// Which timeouts lower the slow-start threshold.
@@ -208,6 +220,7 @@ impl Rules {
         prr_delivery: PrrDelivery::Once,
         disorder: Disorder::GrowsAndRestarts,
         exit_growth: ExitGrowth::Deflates,
+        reduction_end: ReductionEnd::Acknowledged,
         timeout_threshold: TimeoutThreshold::First,
         duplicate_count: DuplicateCount::EndsWithAnyAdvance,
         forced_retransmission: ForcedRetransmission::OnlyLost,
@@ -225,6 +238,7 @@ impl Rules {
     /// Linux 6.18's, where they are not those of the RFCs.
     pub const LINUX: Self = Self {
         exit_growth: ExitGrowth::Grows,
+        reduction_end: ReductionEnd::BeyondAcknowledged,
         sack_restart: SackRestart::BeforeHead,
         remaining_loss: RemainingLoss::SameAck,
         rack_scan: RackScan::Advanced,
@@ -283,6 +297,7 @@ mod tests {
             prr_delivery,
             disorder,
             exit_growth,
+            reduction_end,
             timeout_threshold,
             duplicate_count,
             forced_retransmission,

@@ -171,16 +171,17 @@ impl<D: Packet> Cell<D> {
 
     /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its flow.
     pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
-        let Some((end, counters)) = self.end(now, id) else { return };
-        if packet.is_pure_ack() {
-            let (cleared, released) = end.driver.overtakes(packet.flow());
-            if let Some(counters) = counters {
-                counters.plain += 1;
-                counters.plain_bytes += packet.wire_len().get();
-                counters.cleared += cleared as u64;
-            }
-            released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
+        if !packet.is_pure_ack() {
+            return;
         }
+        let Some((end, counters)) = self.end(now, id) else { return };
+        let (cleared, released) = end.driver.overtakes(packet.flow());
+        if let Some(counters) = counters {
+            counters.plain += 1;
+            counters.plain_bytes += packet.wire_len().get();
+            counters.cleared += cleared as u64;
+        }
+        released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
     }
 
     /// Appends the held ACKs to the response frame of `exchange`, which is sent in `mode`. Returns their octets.

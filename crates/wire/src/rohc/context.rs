@@ -111,10 +111,16 @@ impl References {
         }
     }
 
+    /// The headers of the window, in no particular order.
+    #[inline]
+    pub(super) fn states(&self) -> impl Iterator<Item = &State> {
+        self.states.iter()
+    }
+
     /// Does the predicate hold for all headers of the window?
     #[inline]
     pub(super) fn all(&self, predicate: impl FnMut(&State) -> bool) -> bool {
-        self.states.iter().all(predicate)
+        self.states().all(predicate)
     }
 
     /// Does the predicate hold for all timestamps that may be in the item table of the decompressor, and is there an item for certain?

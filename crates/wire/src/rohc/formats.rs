@@ -182,20 +182,27 @@ struct Unchanged {
 
 impl Unchanged {
     fn of(new: &State, references: &References) -> Self {
-        let (ip, segment) = (&new.ack.ip, &new.ack.segment);
-        let stride = new.ack_stride;
-        Self {
-            seq: references.all(|old| old.seq() == new.seq()),
-            ack: references.all(|old| old.ack_number() == new.ack_number()),
-            ack_scaled: stride != 0 && references.all(|old| stride::reaches(stride, old.ack_number(), segment.ack.0)),
-            window: references.all(|old| old.ack.segment.window == segment.window),
-            ttl: references.all(|old| old.ack.ip.time_to_live == ip.time_to_live),
-            ecn_used: references.all(|old| old.ecn_used == new.ecn_used),
-            common: references.all(|old| {
-                (old.behavior, old.ack_stride) == (new.behavior, stride)
-                    && (old.ack.ip.dscp, old.ack.ip.dont_fragment) == (ip.dscp, ip.dont_fragment)
-            }),
-        }
+        let (ip, segment, stride) = (&new.ack.ip, &new.ack.segment, new.ack_stride);
+        let all = Self {
+            seq: true,
+            ack: true,
+            ack_scaled: stride != 0,
+            window: true,
+            ttl: true,
+            ecn_used: true,
+            common: true,
+        };
+        references.states().fold(all, |all, old| Self {
+            seq: all.seq && old.seq() == new.seq(),
+            ack: all.ack && old.ack_number() == new.ack_number(),
+            ack_scaled: all.ack_scaled && stride::reaches(stride, old.ack_number(), segment.ack.0),
+            window: all.window && old.ack.segment.window == segment.window,
+            ttl: all.ttl && old.ack.ip.time_to_live == ip.time_to_live,
+            ecn_used: all.ecn_used && old.ecn_used == new.ecn_used,
+            common: all.common
+                && (old.behavior, old.ack_stride) == (new.behavior, stride)
+                && (old.ack.ip.dscp, old.ack.ip.dont_fragment) == (ip.dscp, ip.dont_fragment),
+        })
     }
 }
 

@@ -17,8 +17,8 @@ constants! {
         /// `N_RTT_SAMPLE`: the fewest samples of a round that decide.
         #[schemars(range(min = 1))]
         rtt_samples: u32 = 8,
-        /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this.
-        #[schemars(range(min = 1))]
+        /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this. The RFC requires at least 2.
+        #[schemars(range(min = 2))]
         css_growth_divisor: u32 = 4,
         /// `CSS_ROUNDS`: the rounds of conservative slow start.
         #[schemars(range(min = 1))]

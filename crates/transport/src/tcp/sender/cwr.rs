@@ -1,5 +1,6 @@
 //! Congestion window reduced (CWR) without a loss to repair: an echoed mark, or a loss that a probe has repaired.
 
+use super::super::rules::ReductionEnd;
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::Signal;
@@ -17,18 +18,38 @@ impl Sender {
         self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
-    pub(super) fn continue_reduced(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
-        self.detect_losses(now, summary);
-        if summary.is_duplicate {
-            self.loss.duplicates += 1;
-        } else if summary.advance.bytes > 0 {
-            self.loss.duplicates = 0;
+    /// Does this ACK end CWR?
+    pub(super) fn ends_reduction(&self, summary: &AckSummary) -> bool {
+        let (una, recover) = (self.board.una(), self.congestion.recover);
+        match self.rules.reduction_end {
+            ReductionEnd::Acknowledged => summary.advance.bytes > 0 && una >= recover,
+            ReductionEnd::BeyondAcknowledged => una > recover,
         }
-        if self.shows_loss() {
-            self.enter_recovery(now, summary);
-        } else if passes_recover {
+    }
+
+    /// The ACK ends CWR: the window is the threshold. Returns by how many acknowledged octets it may grow.
+    pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        if self.rules.reduction_end == ReductionEnd::BeyondAcknowledged {
             self.congestion.deflate();
             self.congestion.enter(now, CongestionState::Open);
+            self.loss.duplicates = 0;
+            return self.resume(now, summary);
+        }
+        self.note_losses(now, summary);
+        if self.shows_loss() {
+            self.enter_recovery(now, summary);
+        } else {
+            self.congestion.deflate();
+            self.congestion.enter(now, CongestionState::Open);
+        }
+        self.timing.restart(now);
+        0
+    }
+
+    pub(super) fn continue_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
+        self.note_losses(now, summary);
+        if self.shows_loss() {
+            self.enter_recovery(now, summary);
         } else if summary.delivered > 0 {
             self.reduce(summary);
         }
@@ -36,6 +57,16 @@ impl Sender {
             self.timing.restart(now);
         }
         0
+    }
+
+    /// Detects losses and counts duplicate ACKs.
+    fn note_losses(&mut self, now: Instant, summary: &mut AckSummary) {
+        self.detect_losses(now, summary);
+        if summary.is_duplicate {
+            self.loss.duplicates += 1;
+        } else if summary.advance.bytes > 0 {
+            self.loss.duplicates = 0;
+        }
     }
 
     /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the window is reduced at once.

@@ -18,12 +18,17 @@ impl Sender {
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
         if self.detects_by_time() {
-            let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
-            if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
-                self.detect_by_time(now, summary);
-            }
+            self.detect_on_delivery(now, summary);
         } else if summary.newly_sacked > 0 {
             summary.lost += self.board.detect_losses();
+        }
+    }
+
+    /// RFC 8985, §6.2: RACK learns what the ACK delivers.
+    fn detect_on_delivery(&mut self, now: Instant, summary: &mut AckSummary) {
+        let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
+        if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
+            self.detect_by_time(now, summary);
         }
     }
 

@@ -33,10 +33,15 @@ impl Pushes {
 
 impl Sender {
     /// The application has written up to the present end of the buffer.
+    #[inline]
     pub(super) fn note_write(&mut self) {
-        if self.rules.push != Push::EachWrite {
-            return;
+        if self.rules.push == Push::EachWrite {
+            self.push_write();
         }
+    }
+
+    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed, and within it each half of the peer's window.
+    fn push_write(&mut self) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {
             // Linux looks at each segment that is full (`forced_push`).

@@ -23,7 +23,8 @@ impl Sender {
             CongestionState::Recovery if ends_recovery => self.exit_recovery(now, summary),
             CongestionState::Recovery => self.continue_recovery(now, summary),
             CongestionState::Loss => self.continue_loss(now, summary, passes_recover),
-            CongestionState::Reduced => self.continue_reduced(now, summary, passes_recover),
+            CongestionState::Reduced if self.ends_reduction(summary) => self.exit_reduced(now, summary),
+            CongestionState::Reduced => self.continue_reduced(now, summary),
         };
         if summary.restarts_timer {
             self.timing.rearm(now);
