@@ -6,6 +6,7 @@ use std::path::Path;
 ///
 /// # Panics
 /// If there are none.
+#[expect(clippy::disallowed_methods, reason = "the seeds are files")]
 pub(crate) fn replay(target: &str, body: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
