@@ -4,6 +4,7 @@ The pages are those of docs/, the READMEs of the studies, the Python API from it
 gallery of the figures of studies whose results lie in RESULTS (default: out).
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -12,7 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from acklab import cli, figures, report, statistics, strategies, studies, sweeps
@@ -68,6 +68,19 @@ nav:
   - Decisions: {decisions}
   - Glossary: glossary.md
 """
+
+_DRAW = """
+const seen = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    seen.unobserve(target);
+    const { data, layout } = JSON.parse(target.querySelector("script").textContent);
+    Plotly.newPlot(target, data, layout, { responsive: true, displaylogo: false });
+  }
+}, { rootMargin: "1200px" });
+document.querySelectorAll(".drawn").forEach((plot) => seen.observe(plot));
+"""
+"""A figure is drawn when it is about to come into view, so that a page of many opens at once."""
 
 
 def main(site: Path, results: Path) -> None:
@@ -178,13 +191,16 @@ def _gallery(results: Path) -> str:
         if items:
             parts.append(f"\n## [{document.title}](studies/{document.name}/README.md)\n")
         for item in items[:PER_STUDY]:
-            figure = go.Figure(item["figure"])
-            drawn = figure.to_html(full_html=False, include_plotlyjs=False, config={"responsive": True, "displaylogo": False})
-            panels = 2 if "xaxis2" in item["figure"]["layout"] else 1
-            least = dict(figure.layout.meta or {}).get("least_width", panels * _LEAST_WIDTH)
-            plot = f"<div class='scrolls'><div style='min-width: {least}px'>{drawn}</div></div>"
+            layout = item["figure"]["layout"]
+            # "</" would end the script element that carries it.
+            data = json.dumps(item["figure"], separators=(",", ":")).replace("</", "<\\/")
+            panels = 2 if "xaxis2" in layout else 1
+            least = (layout.get("meta") or {}).get("least_width", panels * _LEAST_WIDTH)
+            size = f"min-width: {least}px; height: {layout.get('height', 450)}px"
+            plot = f"<div class='scrolls'><div class='drawn' style='{size}'><script type='application/json'>{data}</script></div></div>"
             parts.append(f"\n<figure markdown=0 class='plot'>{plot}<figcaption>{item['caption']}</figcaption></figure>\n")
-    if len(parts) == 1:
+    parts.append(f"\n<script>{_DRAW}</script>\n")
+    if len(parts) == 2:
         parts.append("\nNone here: the site was built without results (`acklab study --all`).\n")
     return "".join(parts)
 

@@ -7,7 +7,7 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from acklab.figures.error_bars import error_bars, half_widths
-from acklab.figures.theme import COLOURS, MUTED, finish
+from acklab.figures.theme import COLOURS, MUTED, finish, widen
 from acklab.statistics import intervals, ratios
 
 from .air import PARTS
@@ -70,7 +70,8 @@ def relief(runs: pl.DataFrame, titles: Mapping[str, str]) -> go.Figure:
     figure.update_layout(
         barmode="stack", bargap=0.3, legend={"y": 1 + 52 / (_ROW * len(cells)), "traceorder": "normal"}, margin={"t": 96}
     )
-    return finish(figure, 160 + _ROW * len(cells))
+    # Five columns, the titles of which need this much.
+    return widen(finish(figure, 160 + _ROW * len(cells)), 960)
 
 
 def _axis(letter: str, row: int) -> str:
