@@ -137,7 +137,8 @@ impl<D: Packet> Machine for Cell<D> {
         self.update_presence(now);
         self.release_overdue(now);
         self.send_due_beacon(now);
-        if self.medium.contention.due().is_some_and(|due| due <= now) {
+        // An EDCAF that finds nothing to send may let the recipient's frames go, which an idle access point forwards at once.
+        while self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }
         self.update_deadline();

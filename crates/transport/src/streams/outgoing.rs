@@ -285,8 +285,8 @@ impl Outgoing {
         } else {
             // Nobody waits for it any more; once nothing else is out, the receiver is told.
             self.acked.insert(piece.numbers());
-            if self.buffer.end().is_some_and(|end| self.acked.next() > end) {
-                self.reset(ResetCode::Expired);
+            if self.is_finished() {
+                self.reset = Some(Reset::Due(ResetCode::Expired));
             }
         }
     }
