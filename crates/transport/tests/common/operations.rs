@@ -1,8 +1,9 @@
 //! Operations on two connections with streams and on what is between them, taken from octets: those of a fuzzer, or of a seeded stream.
 
-use crate::hostile::{End, Network, PATIENCE};
+use crate::hostile::{End, Network, PATIENCE, Path};
 use crate::octets::Octets;
 use acklab_base::Duration;
+use acklab_base::random::Seed;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -10,6 +11,19 @@ const MS: Duration = Duration::from_millis(1);
 pub(crate) trait Forgeable: End {
     /// Changes `packet`, which such an end has sent, into one that it might not have sent.
     fn forge(packet: &mut Self::Datagram, octets: &mut Octets<'_>);
+}
+
+/// A network that the octets choose. `ends` makes its two ends: of a reader that reads so much at a time, if not all at once, and of a seed.
+pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<u64>, Seed) -> [E; 2]) -> Network<E> {
+    let reads = octets.once_in(2).then(|| octets.below(1 << 13));
+    let path = |octets: &mut Octets<'_>| Path {
+        delay: Duration::from_micros(10 + octets.below(1 << 16)),
+        clears_ecn: octets.once_in(8),
+        ..Path::CLEAN
+    };
+    let paths = [path(octets), path(octets)];
+    let (as_octets, seed) = (octets.once_in(2), Seed(octets.octet().into()));
+    Network::of(ends(reads, seed), paths, reads, as_octets, seed)
 }
 
 /// The octets name operations: applications write, read and reset; packets are lost, doubled, held back, marked and forged; and time

@@ -16,7 +16,7 @@ pub(crate) use hostile::Path;
 
 pub(crate) type Network = hostile::Network<Connection>;
 
-fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] {
+pub(crate) fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] {
     ends_of([settings; 2], reads, seed)
 }
 

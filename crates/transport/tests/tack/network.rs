@@ -15,7 +15,7 @@ pub(crate) use hostile::Path;
 
 pub(crate) type Network = hostile::Network<Connection>;
 
-fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] {
+pub(crate) fn ends(settings: &Settings, reads: Option<u64>, seed: Seed) -> [Connection; 2] {
     let built_in = "only what is built in is drawn";
     let controller =
         |name| Controller::new(&settings.congestion, &settings.controller_start(seed, name)).expect(built_in);

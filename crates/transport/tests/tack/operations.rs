@@ -1,12 +1,10 @@
 //! What two TACK connections promise, whatever the network does to what is between them.
 
-use crate::hostile::Path;
-use crate::network::Network;
+use crate::network::ends;
 use crate::octets::Octets;
 use crate::operations::{self, Forgeable};
-use acklab_base::random::Seed;
 use acklab_base::units::Segments;
-use acklab_base::{Bytes, Duration};
+use acklab_base::Bytes;
 use acklab_transport::ack::tack::Tack as Law;
 use acklab_transport::tack::lists::Lists;
 use acklab_transport::tack::rate::RateSource;
@@ -23,15 +21,7 @@ use acklab_wire::tack::{EcnCounts, Frame, Loss, Packet, PktSeq, Run, Stream, Syn
 pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     let mut octets = Octets::new(octets);
     let settings = settings(&mut octets);
-    let reads = octets.once_in(2).then(|| octets.below(1 << 13));
-    let path = |octets: &mut Octets<'_>| Path {
-        delay: Duration::from_micros(10 + octets.below(1 << 16)),
-        clears_ecn: octets.once_in(8),
-        ..Path::CLEAN
-    };
-    let paths = [path(&mut octets), path(&mut octets)];
-    let (as_octets, seed) = (octets.once_in(2), Seed(octets.octet().into()));
-    let network = Network::new(&settings, paths, reads, as_octets, seed);
+    let network = operations::network(&mut octets, |reads, seed| ends(&settings, reads, seed));
     operations::connections_keep_their_promises(network, &mut octets)
 }
 
