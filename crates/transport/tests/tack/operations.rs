@@ -3,8 +3,8 @@
 use crate::network::ends;
 use crate::octets::Octets;
 use crate::operations::{self, Forgeable};
-use acklab_base::units::Segments;
 use acklab_base::Bytes;
+use acklab_base::units::Segments;
 use acklab_transport::ack::tack::Tack as Law;
 use acklab_transport::tack::lists::Lists;
 use acklab_transport::tack::rate::RateSource;
