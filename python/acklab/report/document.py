@@ -13,7 +13,6 @@ from acklab.errors import StoreError
 from acklab.tables import Table
 from acklab.verdict import Finding
 
-DOCUMENT_FILE = "report.json"
 _FORMAT = 1
 
 
@@ -92,14 +91,14 @@ class Document:
 
     def write(self, folder: Path) -> Path:
         """Writes the document into a folder. Raises StoreError."""
-        path = folder / DOCUMENT_FILE
+        path = folder / store.STUDY_FILE
         store.write_json(path, self.to_dict())
         return path
 
     @classmethod
     def read(cls, folder: Path) -> "Document":
         """Reads a document from a folder. Raises StoreError."""
-        path = folder / DOCUMENT_FILE
+        path = folder / store.STUDY_FILE
         expected = "the report of a study that acklab wrote"
         values = store.read_json(path, expected)
         try:

@@ -11,11 +11,11 @@ from acklab.errors import StoreError
 from acklab.figures.air import around_first_collision
 from acklab.figures.packets import around_first_retransmission
 from acklab.remarks import remarks
-from acklab.report.document import DOCUMENT_FILE, Document, Figure, Section
+from acklab.report.document import Document, Figure, Section
 from acklab.report.render import render
 from acklab.result import Result, load_result
 from acklab.samples import kinds_of_flow
-from acklab.store import SWEEP_FILE
+from acklab.store import STUDY_FILE, SWEEP_FILE
 from acklab.sweeps.sweep import SweepResult, load_sweep
 from acklab.tables import plain_table, tables_of
 
@@ -36,7 +36,7 @@ def collect(folder: Path) -> list[Document]:
     places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))]
     documents: list[Document] = []
     for place in places:
-        if (place / DOCUMENT_FILE).is_file():
+        if (place / STUDY_FILE).is_file():
             documents.append(Document.read(place))
         elif (place / SWEEP_FILE).is_file() and _is_own(place, folder):
             documents.append(_of_sweep(load_sweep(place)))
@@ -45,14 +45,14 @@ def collect(folder: Path) -> list[Document]:
     if not documents:
         raise StoreError(
             f"{folder}: found no results, expected the folder of a run, a sweep or a study "
-            f"(flows.parquet, {SWEEP_FILE} or {DOCUMENT_FILE}, here or one level below)"
+            f"(flows.parquet, {SWEEP_FILE} or {STUDY_FILE}, here or one level below)"
         )
     return documents
 
 
 def _is_own(place: Path, folder: Path) -> bool:
     """A sweep that belongs to a study is shown by the study."""
-    return place == folder or not (folder / DOCUMENT_FILE).is_file()
+    return place == folder or not (folder / STUDY_FILE).is_file()
 
 
 _SIDE_BY_SIDE = 24

@@ -236,7 +236,7 @@ impl Connection {
             mss: window.mss,
             cwnd: window.cwnd,
             in_slow_start: window.in_slow_start(),
-            is_reno: self.config.congestion.name() == "newreno",
+            is_reno: matches!(self.config.congestion, cc::Config::NewReno(_)),
             srtt,
             min_rtt,
             rate: self.delivery.rate(),
