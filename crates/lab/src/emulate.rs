@@ -131,6 +131,9 @@ pub fn emulate(
     let driver = Driver::new(&mut world, clock)
         .and_then(|mut driver| {
             world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+            if privileges.granted().is_awake {
+                driver.wake_early();
+            }
             Ok(driver)
         })
         .map_err(host_error("cannot wait for packets"))?;

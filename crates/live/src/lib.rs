@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`driver`] | [`Driver`]: runs a world in real time, with packets that arrive from devices |
 //! | [`clock`] | [`WallClock`]: the monotonic clock, counted from the start of the run |
+//! | [`wake_latency`] | [`WakeLatency`]: how long the system takes to wake a thread, by which the driver sets its timers earlier |
 //! | [`outlet`] | [`Outlet`]: TUN devices to which packets are delivered, and how late each was |
 //! | [`lateness`] | [`Lateness`]: the distribution of these delays, in all and by second |
 //! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
@@ -33,6 +34,7 @@ pub mod realtime;
 pub mod socket;
 mod sys;
 pub mod tun;
+pub mod wake_latency;
 
 pub use clock::WallClock;
 pub use cpu_latency::AwakeProcessors;
@@ -43,3 +45,4 @@ pub use namespace::Namespace;
 pub use outlet::Outlet;
 pub use socket::TcpInfo;
 pub use tun::Tun;
+pub use wake_latency::WakeLatency;

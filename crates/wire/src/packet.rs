@@ -78,6 +78,12 @@ impl IpPacket {
         self.octets
     }
 
+    /// Whether the packet carries a whole UDP datagram.
+    #[must_use]
+    pub fn is_udp(&self) -> bool {
+        self.carried.protocol == Some(IpNumber::UDP)
+    }
+
     /// The octets of what the packet carries with this protocol, as far as they are present, and its complete length.
     fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
         let Carried { protocol: carried, offset } = self.carried;

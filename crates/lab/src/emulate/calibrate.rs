@@ -87,6 +87,9 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
     let privileges = Privileges::of_carrier(may_halt);
     let driver = Driver::new(&mut world, clock).and_then(|mut driver| {
         world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+        if privileges.granted().is_awake {
+            driver.wake_early();
+        }
         Ok(driver)
     });
     let mut bench =

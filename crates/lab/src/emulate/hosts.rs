@@ -11,10 +11,17 @@ use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
 
+/// The packets that may leave a host at the instant of one delivery. More than a kernel answers at once, unless processes flood the device
+/// as well, and these have their turn when the driver reads it.
+const MOST_ANSWERS: u32 = 64;
+
 /// The network of an emulation.
 pub(super) type RealWorld = World<RealPacket, KernelHosts>;
 
 /// The kernel's stacks. Port `i` is TUN device `i`.
+///
+/// What a kernel sends in answer to a packet waits in the device when the delivery returns. It enters the network at the instant of the
+/// delivery, as the answer of a simulated host does, and not at the later time at which the driver would read the device.
 pub(super) struct KernelHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
@@ -23,6 +30,8 @@ pub(super) struct KernelHosts {
     mtu: usize,
     /// By port, the packet that was read and has not entered the network yet.
     inbox: Vec<Option<RealPacket>>,
+    /// By port, how many packets may be read as answers to the packet that was delivered last.
+    answers: Vec<u32>,
     flows: Vec<Flow<KernelEnd>>,
     /// By flow of packets, the flow of the scenario and the end that sends them.
     ends: FlowTable<(u32, u8)>,
@@ -36,7 +45,9 @@ impl KernelHosts {
     /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
         let inbox = outlet.tuns().iter().map(|_| None).collect();
-        Self { outlet, nodes, mtu, inbox, flows: Vec::new(), ends: FlowTable::new(), spare: Vec::new(), ignored: 0 }
+        let answers = vec![0; outlet.tuns().len()];
+        let ends = FlowTable::new();
+        Self { outlet, nodes, mtu, inbox, answers, flows: Vec::new(), ends, spare: Vec::new(), ignored: 0 }
     }
 
     /// Adds a flow that is measured.
@@ -88,6 +99,7 @@ impl KernelHosts {
 impl Hosts<RealPacket> for KernelHosts {
     fn accept(&mut self, port: PortId, now: Instant, packet: RealPacket) {
         self.outlet.deliver(port.index(), now, packet.octets());
+        self.answers[port.index()] = if packet.is_answered_by_kernel() { MOST_ANSWERS } else { 0 };
         if let Some(note) = packet.note() {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
@@ -97,11 +109,22 @@ impl Hosts<RealPacket> for KernelHosts {
 
     fn wake(&mut self, _: PortId, _: Instant) {}
 
-    fn depart(&mut self, port: PortId, _: Instant) -> Departure<RealPacket> {
-        match self.inbox[port.index()].take() {
-            Some(packet) => Departure::Last(packet, None),
-            None => Departure::None(None),
+    fn depart(&mut self, port: PortId, now: Instant) -> Departure<RealPacket> {
+        let device = port.index();
+        if let Some(packet) = self.inbox[device].take() {
+            return Departure::Last(packet, None);
         }
+        while self.answers[device] > 0 {
+            // A device that fails does so again when the driver reads it.
+            self.answers[device] = match self.read(device, now) {
+                Ok(true) => self.answers[device] - 1,
+                Ok(false) | Err(_) => 0,
+            };
+            if let Some(packet) = self.inbox[device].take() {
+                return Departure::One(packet);
+            }
+        }
+        Departure::None(None)
     }
 }
 

@@ -68,6 +68,11 @@ impl RealPacket {
         self.0.packet.datagram()
     }
 
+    /// Whether the kernel of the receiver answers the packet itself, if anything does. Datagrams of UDP are answered by processes.
+    pub(super) fn is_answered_by_kernel(&self) -> bool {
+        !self.0.packet.is_udp()
+    }
+
     pub(super) fn octets(&self) -> &[u8] {
         self.0.packet.octets()
     }
