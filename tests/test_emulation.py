@@ -121,6 +121,24 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     assert sorted(times)[2] < 17, "half of them are less than 2 ms late on a busy machine"
 
 
+@needs("ping", "tshark")
+def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
+    """As that of a simulated host does, however late the delivery was."""
+    points = {"arrival": "btl_forward.out", "departure": "btl_reverse"}
+    captures = "".join(f'[[capture]]\npoint = "{point}"\nfile = "{name}.pcap"\n' for name, point in points.items())
+    words = ["ping", "-c", "10", "-i", "0.02", "{server}"]
+    done = emulate(tmp_path, ALONE.format(duration="20s") + captures, "--at", "client", "--", *words)
+    assert done.returncode == 0, done.stderr
+
+    def times(name):
+        fields = ["-T", "fields", "-e", "frame.time_epoch"]
+        shown = subprocess.run(["tshark", "-r", tmp_path / f"{name}.pcap", *fields], capture_output=True, text=True, check=True)
+        return shown.stdout.split()
+
+    assert len(times("arrival")) == 10
+    assert times("departure") == times("arrival")
+
+
 @pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
 def test_no_processor_halts_while_it_lasts(tmp_path):
     """The largest wake-up latency that the kernel may leave to idle processors is zero, and a command inherits no request for it."""

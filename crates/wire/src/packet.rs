@@ -72,10 +72,9 @@ impl IpPacket {
         self.payload as usize
     }
 
-    /// The octets, whose memory can be reused.
-    #[must_use]
-    pub fn into_octets(self) -> Vec<u8> {
-        self.octets
+    /// Takes the octets, whose memory can be reused.
+    pub fn take_octets(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.octets)
     }
 
     /// Whether the packet carries a whole UDP datagram.

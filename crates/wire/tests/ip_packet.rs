@@ -168,7 +168,7 @@ fn padding_is_cut_off() {
     let mut octets = ECHO.to_vec();
     octets.resize(46, 0xaa);
     assert_eq!(parsed(&octets), parsed(&ECHO));
-    assert_eq!(parsed(&octets).into_octets(), ECHO);
+    assert_eq!(parsed(&octets).take_octets(), ECHO);
 }
 
 #[test]

@@ -35,8 +35,10 @@ pub(super) struct KernelHosts {
     flows: Vec<Flow<KernelEnd>>,
     /// By flow of packets, the flow of the scenario and the end that sends them.
     ends: FlowTable<(u32, u8)>,
-    /// Memory of delivered packets for the next ones.
-    spare: Vec<Vec<u8>>,
+    /// Delivered packets without octets, whose memory the next ones take.
+    spare: Vec<RealPacket>,
+    /// The memory of their octets.
+    memory: Vec<Vec<u8>>,
     /// Packets without a node as their destination, such as multicast of the kernel's own.
     pub(super) ignored: u64,
 }
@@ -47,7 +49,18 @@ impl KernelHosts {
         let inbox = outlet.tuns().iter().map(|_| None).collect();
         let answers = vec![0; outlet.tuns().len()];
         let ends = FlowTable::new();
-        Self { outlet, nodes, mtu, inbox, answers, flows: Vec::new(), ends, spare: Vec::new(), ignored: 0 }
+        Self {
+            outlet,
+            nodes,
+            mtu,
+            inbox,
+            answers,
+            flows: Vec::new(),
+            ends,
+            spare: Vec::new(),
+            memory: Vec::new(),
+            ignored: 0,
+        }
     }
 
     /// Adds a flow that is measured.
@@ -60,25 +73,27 @@ impl KernelHosts {
     }
 
     /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of a decompressed ACK is.
-    fn keep(&mut self, octets: Vec<u8>) {
+    fn keep(&mut self, mut packet: RealPacket) {
+        let octets = packet.take_octets();
         if octets.capacity() >= self.mtu {
-            self.spare.push(octets);
+            self.memory.push(octets);
         }
+        self.spare.push(packet);
     }
 
     /// Reads a packet from a device into the inbox of its port. Returns `false` if none waits.
     fn read(&mut self, device: usize, now: Instant) -> io::Result<bool> {
-        let mut octets = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
+        let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         octets.clear();
         if !self.outlet.tuns()[device].read(&mut octets)? {
-            self.spare.push(octets);
+            self.memory.push(octets);
             return Ok(false);
         }
         let nodes = self.nodes;
         let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
         match packet.ok().filter(|packet| packet.destination().index() < nodes) {
             Some(packet) => {
-                let mut packet = RealPacket::new(packet, now);
+                let mut packet = RealPacket::new(packet, now, self.spare.pop());
                 self.note_departure(now, &mut packet);
                 self.inbox[device] = Some(packet);
             }
@@ -104,7 +119,7 @@ impl Hosts<RealPacket> for KernelHosts {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
         }
-        self.keep(packet.into_octets());
+        self.keep(packet);
     }
 
     fn wake(&mut self, _: PortId, _: Instant) {}

@@ -43,9 +43,16 @@ struct Parts {
 }
 
 impl RealPacket {
-    /// A packet that is read from its host at `now`.
-    pub(super) fn new(packet: IpPacket, now: Instant) -> Self {
-        Self(Box::new(Parts { packet, origin: now, note: None }))
+    /// A packet that is read from its host at `now`, in the memory of `spare` if there is one.
+    pub(super) fn new(packet: IpPacket, now: Instant, spare: Option<Self>) -> Self {
+        let parts = Parts { packet, origin: now, note: None };
+        match spare {
+            Some(mut spare) => {
+                *spare.0 = parts;
+                spare
+            }
+            None => Self(Box::new(parts)),
+        }
     }
 
     /// Adds the note of its flow, and the instant from which its content dates.
@@ -77,8 +84,9 @@ impl RealPacket {
         self.0.packet.octets()
     }
 
-    pub(super) fn into_octets(self) -> Vec<u8> {
-        self.0.packet.into_octets()
+    /// Takes the octets out of a packet that is not needed any more.
+    pub(super) fn take_octets(&mut self) -> Vec<u8> {
+        self.0.packet.take_octets()
     }
 }
 
