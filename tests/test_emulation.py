@@ -150,6 +150,18 @@ def test_no_processor_halts_while_it_lasts(tmp_path):
     assert measured["timing"][0]["processors"] == "may halt"
 
 
+def test_a_calibration_tells_what_the_machine_carries():
+    words = [sys.executable, "-m", "acklab", "emulate", "--calibrate", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    measured = json.loads(done.stdout)
+    assert measured["packets_per_second"] > 10_000, done.stderr
+    assert measured["mbps"] == pytest.approx(measured["packets_per_second"] * 0.012, abs=1)
+    assert 0 < measured["lateness_us"]["p50"] <= measured["lateness_us"]["p99"]
+    still = measured["standstill_us"]
+    assert 0 < still["longest"] < 1e6
+    assert still["total"] == 0 or still["total"] >= still["longest"] >= 100
+
+
 def test_the_exit_status_is_that_of_the_command(tmp_path):
     assert emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", "exit 7").returncode == 7
 

@@ -160,7 +160,7 @@ def acquire_permission() -> bool:
 
 
 def calibrate(may_halt: bool = False) -> dict[str, Any]:
-    """Measures for four seconds what this machine can carry; with `may_halt`, idle processors may halt meanwhile. Raises RunError."""
+    """Measures for five seconds what this machine can carry; with `may_halt`, idle processors may halt meanwhile. Raises RunError."""
     return cast(dict[str, Any], json.loads(_core.calibrate(may_halt)))
 
 

@@ -138,6 +138,7 @@ def calibration() -> list[Row]:
     """What one link carries."""
     found = core.calibrate()
     late, packets, cost = found["lateness_us"], found["packets_per_second"], found["cpu_us_per_packet"]
+    still = found["standstill_us"]
     return [
         Row("packets of 1500 B per second through one link", f"{packets:,.0f}", "at least 325,000", packets >= 325_000),
         Row("processor time for each", f"{cost:.2f} us", "at most 2.6 us", cost <= 2.6),
@@ -146,6 +147,12 @@ def calibration() -> list[Row]:
             f"p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us",
             "p99 at most 100 us",
             late["p99"] <= 100,
+        ),
+        Row(
+            "beside it, what the processor stood still without load",
+            f"{still['total']:,.0f} us of 900 ms, {still['longest']:,.0f} at most",
+            "",
+            None,
         ),
     ]
 

@@ -17,6 +17,7 @@
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
 //! | [`realtime`] | [`Privileges`](realtime::Privileges): real-time priority, locked memory, and processors that do not halt |
 //! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
+//! | [`standstill`] | [`Standstill`]: how long a processor stands still, whatever this process does |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
 //! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor is closed, also after `kill -9`.
@@ -32,6 +33,7 @@ pub mod outlet;
 pub mod permission;
 pub mod realtime;
 pub mod socket;
+pub mod standstill;
 mod sys;
 pub mod tun;
 pub mod wake_latency;
@@ -44,5 +46,6 @@ pub use lateness::Lateness;
 pub use namespace::Namespace;
 pub use outlet::Outlet;
 pub use socket::TcpInfo;
+pub use standstill::Standstill;
 pub use tun::Tun;
 pub use wake_latency::WakeLatency;

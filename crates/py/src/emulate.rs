@@ -37,13 +37,22 @@ pub(crate) struct EmulationResult {
 pub(crate) fn calibrate(py: Python<'_>, may_halt: bool) -> PyResult<String> {
     let calibrate = |goes_on: &mut dyn FnMut() -> bool| acklab_lab::emulate::calibrate(may_halt, goes_on);
     let measured = in_a_thread(py, true, &AtomicBool::new(false), calibrate, |_| Ok(()))?;
-    let Calibration { packets_per_second, mbps, cpu_us_per_packet, p50_lateness_us, p99_lateness_us, granted } =
-        measured.map_err(|why| failed("calibration", &why))?;
+    let Calibration {
+        packets_per_second,
+        mbps,
+        cpu_us_per_packet,
+        p50_lateness_us,
+        p99_lateness_us,
+        standstill,
+        granted,
+    } = measured.map_err(|why| failed("calibration", &why))?;
+    let micros = |time: acklab_base::Duration| time.as_secs_f64() * 1e6;
     let document = serde_json::json!({
         "packets_per_second": packets_per_second.round(),
         "mbps": mbps.round(),
         "cpu_us_per_packet": cpu_us_per_packet,
         "lateness_us": { "p50": p50_lateness_us, "p99": p99_lateness_us },
+        "standstill_us": { "longest": micros(standstill.longest), "total": micros(standstill.total) },
         "priority": granted.priority(),
         "processors": granted.processors(),
     });

@@ -9,7 +9,7 @@ use crate::scenario;
 use acklab_base::{Duration, Instant};
 use acklab_live::realtime::{Granted, Privileges};
 use acklab_live::socket::Udp;
-use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
+use acklab_live::{Driver, Outcome, Standstill, WallClock, namespace, realtime};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,6 +39,9 @@ const AT_ONCE: usize = 40;
 const FLOOD: u64 = u64::MAX;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
+/// How long it is watched whether the processor stands still. The kernel takes a processor from real-time threads after 950 ms
+/// (`sched_rt_runtime_us`, and the server for fair threads).
+const WATCH: Duration = Duration::from_millis(900);
 
 /// What this machine can carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,11 +56,13 @@ pub struct Calibration {
     pub p50_lateness_us: f64,
     /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
     pub p99_lateness_us: f64,
+    /// How long the processor stood still in the last 900 ms, without any load.
+    pub standstill: Standstill,
     /// The privileges that the thread which carries packets had.
     pub granted: Granted,
 }
 
-/// Measures this machine for four seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
+/// Measures this machine for five seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
 /// the packets and should end afterwards.
 ///
 /// # Errors
@@ -113,6 +118,7 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
         cpu_us_per_packet: cpu * 1e6 / packets.max(1.0),
         p50_lateness_us,
         p99_lateness_us,
+        standstill: Standstill::measure(WATCH),
         granted: privileges.granted(),
     })
 }
