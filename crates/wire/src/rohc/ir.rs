@@ -96,7 +96,7 @@ impl Check {
     /// Verifies the CRC over the header, which ends where `reader` begins.
     pub(super) fn verify(&self, packet: &[u8], cid: Cid, reader: &Reader) -> Result<(), Error> {
         let header = &packet[..packet.len() - reader.0.len()];
-        let computed = Crc::Eight.of_parts(&[&header[..self.at], &[0], &header[self.at + 1..]]);
+        let computed = Crc::eight_of_parts(&[&header[..self.at], &[0], &header[self.at + 1..]]);
         if computed == self.crc { Ok(()) } else { Err(Error::Crc { cid, found: self.crc, computed }) }
     }
 }
