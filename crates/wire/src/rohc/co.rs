@@ -3,11 +3,11 @@
 use super::ack::TCP_CHECKSUM;
 use super::context::State;
 use super::crc::Crc;
-use super::formats::{Base, Coded};
+use super::formats::{Base, IpId};
 use super::ip_id::Behavior;
 use super::octets::Reader;
 use super::options::{self, ItemTable, Received};
-use super::{Checksum, Cid, Error, stride};
+use super::{Checksum, Cid, Error};
 use crate::tcp::{Flags, SeqNumber};
 use acklab_base::Ecn;
 
@@ -54,7 +54,7 @@ impl Context {
         }
         let last = &self.state;
         let mut next = State { msn, ..*last };
-        apply(base, last, cid, ip_id_msn, &mut next)?;
+        apply(base, cid, ip_id_msn, &mut next)?;
 
         let ack = next.ack_number();
         let options = &mut next.ack.segment.options;
@@ -73,7 +73,7 @@ impl Context {
         if next.ecn_used {
             let octet = reader.u8()?;
             next.ack.segment.ecn = Ecn::from_bits(octet >> 6);
-            set_ecn_flags(&mut next.ack.segment.flags, octet & 0x3f)?;
+            next.ack.segment.flags = with_ecn_flags(next.ack.segment.flags, octet & 0x3f)?;
         }
         let carried = if checksum == Checksum::Carried { Some(reader.u16()?) } else { None };
         options::read_irregular(ack, &received, table, &mut next.ack.segment.options, reader)?;
@@ -110,59 +110,33 @@ impl Context {
 }
 
 /// Applies the fields of a base header.
-fn apply(base: &Base, last: &State, cid: Cid, ip_id_msn: u16, next: &mut State) -> Result<(), Error> {
-    let flags = &mut next.ack.segment.flags;
-    if let Some(common) = base.common {
-        next.behavior = common.behavior;
-        next.ack_stride = common.ack_stride.unwrap_or(last.ack_stride);
-        next.ack.ip.dont_fragment = common.dont_fragment;
-        next.ack.ip.dscp = common.dscp.unwrap_or(last.ack.ip.dscp);
-        set_flag(flags, Flags::ACK, common.ack_flag);
-        set_flag(flags, Flags::URG, common.urg_flag);
-    }
-    set_flag(flags, Flags::PSH, base.push);
-    if let Some(rsf) = base.rsf {
-        set_rsf(flags, rsf);
-    }
-    next.ecn_used = base.ecn_used.unwrap_or(last.ecn_used);
-
-    let segment = &mut next.ack.segment;
-    segment.seq = SeqNumber(base.seq.decode(last.seq()));
-    segment.ack = SeqNumber(match base.ack {
-        Coded::Scaled(_) if last.ack_stride == 0 => return Err(Error::NoStride(cid)),
-        Coded::Scaled(code) => stride::decode(last.ack_stride, last.ack_number(), code),
-        coded => coded.decode(last.ack_number()),
-    });
-    segment.window = base.window.decode(u32::from(last.ack.segment.window)) as u16;
-    next.ack.ip.time_to_live = base.ttl.decode(u32::from(last.ack.ip.time_to_live)) as u8;
-    next.ack.ip.identification = match (next.behavior, base.ip_id) {
+fn apply(base: &Base, cid: Cid, ip_id_msn: u16, next: &mut State) -> Result<(), Error> {
+    let (segment, ip) = (&mut next.ack.segment, &mut next.ack.ip);
+    segment.seq = SeqNumber(base.seq);
+    segment.ack = SeqNumber(base.ack.ok_or(Error::NoStride(cid))?);
+    segment.flags = base.flags;
+    segment.window = base.window;
+    ip.dont_fragment = base.dont_fragment;
+    ip.dscp = base.dscp;
+    ip.time_to_live = base.ttl;
+    ip.identification = match (base.behavior, base.ip_id) {
         (Behavior::Zero, _) => 0,
-        (Behavior::Random, _) => last.ack.ip.identification,
-        (_, Coded::Full(identification)) => identification as u16,
-        (behavior, coded) => behavior.identification(coded.decode(u32::from(last.ip_id_offset)) as u16, ip_id_msn),
+        (Behavior::Random, _) => ip.identification,
+        (_, IpId::Full(identification)) => identification,
+        (behavior, IpId::Offset(offset)) => behavior.identification(offset, ip_id_msn),
     };
+    next.behavior = base.behavior;
+    next.ecn_used = base.ecn_used;
+    next.ack_stride = base.ack_stride;
     next.set_ip_id_offset(ip_id_msn);
     Ok(())
 }
 
-pub(super) fn set_flag(flags: &mut Flags, flag: Flags, is_set: bool) {
-    *flags = Flags::from_bits(if is_set { flags.bits() | flag.bits() } else { flags.bits() & !flag.bits() });
-}
-
-/// Sets RST, SYN and FIN, of which at most one can be set (§8.2: `rsf_index_enc`).
-pub(super) fn set_rsf(flags: &mut Flags, index: u8) {
-    for (of_flag, flag) in [(1, Flags::RST), (2, Flags::SYN), (3, Flags::FIN)] {
-        set_flag(flags, flag, index == of_flag);
-    }
-}
-
-/// Sets AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an octet.
-pub(super) fn set_ecn_flags(flags: &mut Flags, octet: u8) -> Result<(), Error> {
+/// `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an octet.
+pub(super) fn with_ecn_flags(flags: Flags, octet: u8) -> Result<Flags, Error> {
     if octet & 0b0011_1000 != 0 {
         return Err(Error::Chain { what: "the reserved bits of TCP", found: octet });
     }
-    for (bit, flag) in [(0b100, Flags::AE), (0b10, Flags::CWR), (0b01, Flags::ECE)] {
-        set_flag(flags, flag, octet & bit != 0);
-    }
-    Ok(())
+    let all = Flags::AE | Flags::CWR | Flags::ECE;
+    Ok(flags.with(all, false) | Flags::from_ace(octet))
 }

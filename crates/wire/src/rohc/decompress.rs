@@ -99,7 +99,7 @@ impl Decompressor {
             }
             _ => {
                 let context = self.contexts.get_mut(cid).ok_or(Error::NoContext(cid))?;
-                let base = Format::read(context.state.behavior, &mut reader)?;
+                let base = Format::read(&context.state, &mut reader)?;
                 let msn = MSN.decode(u32::from(context.state.msn), u32::from(base.msn)) as u16;
                 let is_new = msn != context.state.msn;
                 if is_new {
@@ -157,7 +157,7 @@ impl Decompressor {
                     let before = reader.0.len();
                     let cid = Cid(reader.u8()?);
                     let context = self.contexts.get_mut(cid).ok_or(Error::NoContext(cid))?;
-                    let base = Format::read(context.state.behavior, &mut reader)?;
+                    let base = Format::read(&context.state, &mut reader)?;
                     if MSN.code(u32::from(msn)) != u32::from(base.msn) {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }

@@ -7,13 +7,14 @@ mod co_common;
 mod rnd;
 mod seq;
 
-use super::Error;
 use super::context::{References, State};
 use super::crc::Crc;
 use super::ip_id::Behavior;
 use super::octets::{Octets, Reader};
 use super::stride;
 use super::wlsb::Lsb;
+use super::{Ack, Error};
+use crate::tcp::Flags;
 
 /// The master sequence number in all of them.
 pub(super) const MSN: Lsb = Lsb::new(4, 4, 16);
@@ -22,81 +23,56 @@ pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// The encoding of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coded {
-    /// Unchanged.
-    Static,
-    /// Low bits.
-    Low(Lsb, u32),
-    /// Low bits of the scaled value.
-    Scaled(u32),
-    /// The complete value.
-    Full(u32),
-}
-
-impl Coded {
-    /// Decodes the value relative to `reference`.
-    pub(super) const fn decode(self, reference: u32) -> u32 {
-        match self {
-            Self::Low(lsb, code) => lsb.decode(reference, code),
-            Self::Full(value) => value,
-            Self::Static | Self::Scaled(_) => reference,
-        }
-    }
-}
-
-/// The fields of a base header.
+/// The content of a base header, with the fields decoded relative to the last header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
     pub(super) msn: u8,
-    /// Push.
-    pub(super) push: bool,
     /// The type and the value of the CRC.
     pub(super) crc: (Crc, u8),
-    pub(super) seq: Coded,
-    pub(super) ack: Coded,
-    pub(super) window: Coded,
-    /// The offset of the IP-ID, or if complete the IP-ID itself.
-    pub(super) ip_id: Coded,
-    pub(super) ttl: Coded,
-    pub(super) ecn_used: Option<bool>,
-    /// RST, SYN and FIN (`rsf_index_enc`).
-    pub(super) rsf: Option<u8>,
-    /// The fields that only `co_common` has.
-    pub(super) common: Option<Common>,
+    pub(super) seq: u32,
+    /// `None` if it is scaled by a stride that is unknown.
+    pub(super) ack: Option<u32>,
+    pub(super) flags: Flags,
+    pub(super) window: u16,
+    pub(super) behavior: Behavior,
+    pub(super) ip_id: IpId,
+    pub(super) dont_fragment: bool,
+    pub(super) dscp: u8,
+    pub(super) ttl: u8,
+    pub(super) ecn_used: bool,
+    pub(super) ack_stride: u16,
     /// A list of options follows.
     pub(super) has_list: bool,
 }
 
-/// The fields that only `co_common` has.
+/// A sequential IP-ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Common {
-    pub(super) ack_flag: bool,
-    pub(super) urg_flag: bool,
-    pub(super) ack_stride: Option<u16>,
-    pub(super) behavior: Behavior,
-    pub(super) dont_fragment: bool,
-    pub(super) dscp: Option<u8>,
+pub(super) enum IpId {
+    /// Its offset.
+    Offset(u16),
+    /// The IP-ID itself.
+    Full(u16),
 }
 
 impl Base {
-    /// A header with these fields, in which all others are unchanged.
-    const fn new(msn: u32, push: u32, crc: u32) -> Self {
-        let same = Coded::Static;
+    /// A header with these fields, in which all others are those of `last`.
+    const fn after(last: &State, msn: u32, push: u32, crc: u32) -> Self {
+        let State { ack: Ack { segment, ip, .. }, .. } = last;
         Self {
             msn: msn as u8,
-            push: push == 1,
             crc: (Crc::Three, crc as u8),
-            seq: same,
-            ack: same,
-            window: same,
-            ip_id: same,
-            ttl: same,
-            ecn_used: None,
-            rsf: None,
-            common: None,
+            seq: segment.seq.0,
+            ack: Some(segment.ack.0),
+            flags: segment.flags.with(Flags::PSH, push == 1),
+            window: segment.window,
+            behavior: last.behavior,
+            ip_id: IpId::Offset(last.ip_id_offset),
+            dont_fragment: ip.dont_fragment,
+            dscp: ip.dscp,
+            ttl: ip.time_to_live,
+            ecn_used: last.ecn_used,
+            ack_stride: last.ack_stride,
             has_list: false,
         }
     }
@@ -154,14 +130,14 @@ impl Format {
         }
     }
 
-    /// Reads a base header under a behavior of the IP-ID.
-    pub(super) fn read(behavior: Behavior, reader: &mut Reader) -> Result<Base, Error> {
+    /// Reads a base header that follows `last`.
+    pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
-            co_common::read(reader)
-        } else if behavior.is_sequential() {
-            seq::read(reader)
+            co_common::read(last, reader)
+        } else if last.behavior.is_sequential() {
+            seq::read(last, reader)
         } else {
-            rnd::read(reader)
+            rnd::read(last, reader)
         }
     }
 }
@@ -230,11 +206,18 @@ fn ttl(state: &State) -> u32 {
 }
 
 fn push(state: &State) -> u32 {
-    u32::from(state.ack.segment.flags.contains(crate::tcp::Flags::PSH))
+    u32::from(state.ack.segment.flags.contains(Flags::PSH))
 }
 
 fn msn(state: &State) -> u32 {
     MSN.code(u32::from(state.msn))
+}
+
+/// `flags` with RST, SYN and FIN, of which at most one can be set (§8.2: `rsf_index_enc`).
+pub(super) fn with_rsf(flags: Flags, index: u32) -> Flags {
+    [(1, Flags::RST), (2, Flags::SYN), (3, Flags::FIN)]
+        .iter()
+        .fold(flags, |flags, (of_flag, flag)| flags.with(*flag, index == *of_flag))
 }
 
 #[cfg(test)]

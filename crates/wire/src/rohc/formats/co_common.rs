@@ -1,6 +1,6 @@
 //! The base header that can encode every field (RFC 6846, §8.2: `co_common`).
 
-use super::{Base, Coded, Common, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
+use super::{Base, IpId, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window, with_rsf};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -43,12 +43,12 @@ fn put_number(indicator: u32, value: u32, out: &mut Octets) {
     put(out, &value.to_be_bytes()[4 - octets..]);
 }
 
-fn read_number(indicator: u32, reader: &mut Reader) -> Result<Coded, Error> {
+fn read_number(indicator: u32, last: u32, reader: &mut Reader) -> Result<u32, Error> {
     Ok(match indicator {
-        0 => Coded::Static,
-        1 => Coded::Low(BYTE, u32::from(reader.u8()?)),
-        2 => Coded::Low(WORD, u32::from(reader.u16()?)),
-        _ => Coded::Full(reader.u32()?),
+        0 => last,
+        1 => BYTE.decode(last, u32::from(reader.u8()?)),
+        2 => WORD.decode(last, u32::from(reader.u16()?)),
+        _ => reader.u32()?,
     })
 }
 
@@ -153,7 +153,7 @@ fn read_dscp(reader: &mut Reader) -> Result<u8, Error> {
     if octet & 0b11 == 0 { Ok(octet >> 2) } else { Err(Error::Chain { what: "the padding of the DSCP", found: octet }) }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
     let first = reader.peek()?;
     let [
         _,
@@ -182,39 +182,37 @@ pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
         // There is only one IP header, and the reserved bit must be zero.
         return Err(Error::Format { octet: first });
     }
+    let base = Base::after(last, msn, push, crc);
     let behavior = Behavior::from_bits(behavior);
-    let seq = read_number(seq, reader)?;
-    let ack = read_number(ack, reader)?;
-    let ack_stride = if stride == 1 { Some(reader.u16()?) } else { None };
-    let window = if has_window == 1 { Coded::Full(u32::from(reader.u16()?)) } else { Coded::Static };
+    let flags = base.flags.with(Flags::ACK, ack_flag == 1).with(Flags::URG, urg_flag == 1);
+    let seq = read_number(seq, last.seq(), reader)?;
+    let ack = read_number(ack, last.ack_number(), reader)?;
+    let ack_stride = if stride == 1 { reader.u16()? } else { base.ack_stride };
+    let window = if has_window == 1 { reader.u16()? } else { base.window };
     let ip_id = match (behavior.is_sequential(), full_id == 1) {
-        (true, true) => Coded::Full(u32::from(reader.u16()?)),
-        (true, false) => Coded::Low(ID, u32::from(reader.u8()?)),
-        (false, _) => Coded::Static,
+        (true, true) => IpId::Full(reader.u16()?),
+        (true, false) => IpId::Offset(ID.decode(ip_id_offset(last), u32::from(reader.u8()?)) as u16),
+        (false, _) => base.ip_id,
     };
     if has_urgent == 1 {
         read_urgent_pointer(reader)?;
     }
-    let dscp = if dscp == 1 { Some(read_dscp(reader)?) } else { None };
-    let ttl = if has_ttl == 1 { Coded::Full(u32::from(reader.u8()?)) } else { Coded::Static };
+    let dscp = if dscp == 1 { read_dscp(reader)? } else { base.dscp };
+    let ttl = if has_ttl == 1 { reader.u8()? } else { base.ttl };
     Ok(Base {
         crc: (Crc::Seven, crc as u8),
         seq,
-        ack,
+        ack: Some(ack),
+        flags: with_rsf(flags, rsf),
         window,
+        behavior,
         ip_id,
+        dont_fragment: dont_fragment == 1,
+        dscp,
         ttl,
-        ecn_used: Some(ecn_used == 1),
-        rsf: Some(rsf as u8),
-        common: Some(Common {
-            ack_flag: ack_flag == 1,
-            urg_flag: urg_flag == 1,
-            ack_stride,
-            behavior,
-            dont_fragment: dont_fragment == 1,
-            dscp,
-        }),
+        ecn_used: ecn_used == 1,
+        ack_stride,
         has_list: has_list == 1,
-        ..Base::new(msn, push, crc)
+        ..base
     })
 }

@@ -1,12 +1,11 @@
 //! Base headers for an IP-ID that is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
 
-use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, msn, push, reaches, ttl, window};
-use crate::rohc::Error;
+use super::{ACK_SCALED, Base, TTL, Unchanged, msn, push, reaches, ttl, window, with_rsf};
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::octets::{Fields, Octets, Reader};
-use crate::rohc::stride::scaled;
 use crate::rohc::wlsb::Lsb;
+use crate::rohc::{Error, stride};
 
 /// Discriminator, 18 bits of the sequence number, MSN, push, CRC.
 const ONE: Fields<5> = Fields([6, 18, 4, 1, 3]);
@@ -101,7 +100,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([0, THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(scaled(new.ack_stride, ack).0);
+                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([FOUR_IS, scaled, msn, push, crc], out);
             }
             Self::Five => FIVE.pack([FIVE_IS, push, msn, crc, FIVE_SEQ.code(seq), FIVE_ACK.code(ack)], out),
@@ -115,34 +114,38 @@ impl Format {
     }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
+    let (last_seq, last_ack) = (last.seq(), last.ack_number());
     let base = if octet >> 7 == 0 {
         let [_, ack, msn, push, crc] = THREE.unpack(reader)?;
-        Base { ack: Coded::Low(THREE_ACK, ack), ..Base::new(msn, push, crc) }
+        Base { ack: Some(THREE_ACK.decode(last_ack, ack)), ..Base::after(last, msn, push, crc) }
     } else if u32::from(octet >> 4) == FOUR_IS {
         let [_, ack, msn, push, crc] = FOUR.unpack(reader)?;
-        Base { ack: Coded::Scaled(ack), ..Base::new(msn, push, crc) }
+        Base { ack: stride::decode(last.ack_stride, last_ack, ack), ..Base::after(last, msn, push, crc) }
     } else if u32::from(octet >> 5) == FIVE_IS {
         let [_, push, msn, crc, seq, ack] = FIVE.unpack(reader)?;
-        Base { seq: Coded::Low(FIVE_SEQ, seq), ack: Coded::Low(FIVE_ACK, ack), ..Base::new(msn, push, crc) }
+        let (seq, ack) = (FIVE_SEQ.decode(last_seq, seq), Some(FIVE_ACK.decode(last_ack, ack)));
+        Base { seq, ack, ..Base::after(last, msn, push, crc) }
     } else if u32::from(octet >> 2) == ONE_IS {
         let [_, seq, msn, push, crc] = ONE.unpack(reader)?;
-        Base { seq: Coded::Low(ONE_SEQ, seq), ..Base::new(msn, push, crc) }
+        Base { seq: ONE_SEQ.decode(last_seq, seq), ..Base::after(last, msn, push, crc) }
     } else if u32::from(octet >> 2) == SEVEN_IS {
         let [_, ack, window, msn, push, crc] = SEVEN.unpack(reader)?;
-        Base { ack: Coded::Low(SEVEN_ACK, ack), window: Coded::Full(window), ..Base::new(msn, push, crc) }
+        let (ack, window) = (Some(SEVEN_ACK.decode(last_ack, ack)), window as u16);
+        Base { ack, window, ..Base::after(last, msn, push, crc) }
     } else if u32::from(octet >> 3) == EIGHT_IS {
         let [_, rsf, list, crc, msn, push, ttl, ecn, seq, ack] = EIGHT.unpack(reader)?;
+        let base = Base::after(last, msn, push, crc);
         Base {
             crc: (Crc::Seven, crc as u8),
-            seq: Coded::Low(EIGHT_SEQ, seq),
-            ack: Coded::Low(EIGHT_ACK, ack),
-            ttl: Coded::Low(TTL, ttl),
-            ecn_used: Some(ecn == 1),
-            rsf: Some(rsf as u8),
+            seq: EIGHT_SEQ.decode(last_seq, seq),
+            ack: Some(EIGHT_ACK.decode(last_ack, ack)),
+            flags: with_rsf(base.flags, rsf),
+            ttl: TTL.decode(u32::from(base.ttl), ttl) as u8,
+            ecn_used: ecn == 1,
             has_list: list == 1,
-            ..Base::new(msn, push, crc)
+            ..base
         }
     } else {
         return Err(Error::Format { octet });

@@ -1,12 +1,13 @@
 //! Base headers for a sequential IP-ID (RFC 6846, §8.2: `seq_1` … `seq_8`).
 
-use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
-use crate::rohc::Error;
+use super::{
+    ACK_SCALED, Base, IpId, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window, with_rsf,
+};
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::octets::{Fields, Octets, Reader};
-use crate::rohc::stride::scaled;
 use crate::rohc::wlsb::Lsb;
+use crate::rohc::{Error, stride};
 
 /// `ip_id_lsb(behavior, 4, 3)` of most formats.
 const ID: Lsb = Lsb::new(4, 3, 16);
@@ -103,7 +104,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ID.code(id), ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([THREE_IS, ID.code(id), THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(scaled(new.ack_stride, ack).0);
+                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([0, scaled, FOUR_ID.code(id), msn, push, crc], out);
             }
             Self::Five => {
@@ -123,43 +124,50 @@ impl Format {
     }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
+    let (last_seq, last_ack) = (last.seq(), last.ack_number());
+    let ip_id = |lsb: Lsb, code| IpId::Offset(lsb.decode(ip_id_offset(last), code) as u16);
     if octet >> 7 == 0 {
         let [_, ack, id, msn, push, crc] = FOUR.unpack(reader)?;
-        return Ok(Base { ack: Coded::Scaled(ack), ip_id: Coded::Low(FOUR_ID, id), ..Base::new(msn, push, crc) });
+        let ack = stride::decode(last.ack_stride, last_ack, ack);
+        return Ok(Base { ack, ip_id: ip_id(FOUR_ID, id), ..Base::after(last, msn, push, crc) });
     }
     Ok(match u32::from(octet >> 4) {
         ONE_IS => {
             let [_, id, seq, msn, push, crc] = ONE.unpack(reader)?;
-            Base { seq: Coded::Low(ONE_SEQ, seq), ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            let seq = ONE_SEQ.decode(last_seq, seq);
+            Base { seq, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
         }
         THREE_IS => {
             let [_, id, ack, msn, push, crc] = THREE.unpack(reader)?;
-            Base { ack: Coded::Low(THREE_ACK, ack), ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            let ack = Some(THREE_ACK.decode(last_ack, ack));
+            Base { ack, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
         }
         FIVE_IS => {
             let [_, id, ack, seq, msn, push, crc] = FIVE.unpack(reader)?;
-            let (seq, ack) = (Coded::Low(FIVE_SEQ, seq), Coded::Low(FIVE_ACK, ack));
-            Base { seq, ack, ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            let (seq, ack) = (FIVE_SEQ.decode(last_seq, seq), Some(FIVE_ACK.decode(last_ack, ack)));
+            Base { seq, ack, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
         }
         SEVEN_IS => {
-            let [_, window, id, ack, msn, push, crc] = SEVEN.unpack(reader)?;
-            let (ack, window) = (Coded::Low(SEVEN_ACK, ack), Coded::Low(SEVEN_WINDOW, window));
-            Base { ack, window, ip_id: Coded::Low(SEVEN_ID, id), ..Base::new(msn, push, crc) }
+            let [_, code, id, ack, msn, push, crc] = SEVEN.unpack(reader)?;
+            let window = SEVEN_WINDOW.decode(window(last), code) as u16;
+            let ack = Some(SEVEN_ACK.decode(last_ack, ack));
+            Base { ack, window, ip_id: ip_id(SEVEN_ID, id), ..Base::after(last, msn, push, crc) }
         }
         EIGHT_IS => {
             let [_, id, list, crc, msn, push, ttl, ecn, ack, rsf, seq] = EIGHT.unpack(reader)?;
+            let base = Base::after(last, msn, push, crc);
             Base {
                 crc: (Crc::Seven, crc as u8),
-                seq: Coded::Low(EIGHT_SEQ, seq),
-                ack: Coded::Low(EIGHT_ACK, ack),
-                ip_id: Coded::Low(ID, id),
-                ttl: Coded::Low(TTL, ttl),
-                ecn_used: Some(ecn == 1),
-                rsf: Some(rsf as u8),
+                seq: EIGHT_SEQ.decode(last_seq, seq),
+                ack: Some(EIGHT_ACK.decode(last_ack, ack)),
+                flags: with_rsf(base.flags, rsf),
+                ip_id: ip_id(ID, id),
+                ttl: TTL.decode(u32::from(base.ttl), ttl) as u8,
+                ecn_used: ecn == 1,
                 has_list: list == 1,
-                ..Base::new(msn, push, crc)
+                ..base
             }
         }
         _ => return Err(Error::Format { octet }),
