@@ -61,6 +61,11 @@ impl Context {
         }
     }
 
+    /// Is it the context of the flow between these endpoints?
+    fn is_of(&self, endpoints: Endpoints) -> bool {
+        self.references.newest().ack.endpoints == endpoints
+    }
+
     /// Shall the next header carry the ECN bits, which are `octet`?
     ///
     /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
@@ -118,7 +123,7 @@ impl Compressor {
             None => {
                 self.contexts.set(cid, Context::new(state, self.config));
             }
-            Some(context) if context.references.newest().ack.endpoints == ack.endpoints => {
+            Some(context) if context.is_of(ack.endpoints) => {
                 if context.is_lost {
                     context.references = References::new(state, self.config.references);
                     context.is_lost = false;
@@ -145,10 +150,7 @@ impl Compressor {
         let list = List::of_headers(ack, &headers)?;
         let Config { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
-        let context = self.contexts.get_mut(cid)?;
-        if context.is_lost {
-            return None;
-        }
+        let context = self.contexts.get_mut(cid).filter(|context| context.is_of(ack.endpoints) && !context.is_lost)?;
 
         let (msn, ip_id_msn) = match profile {
             Profile::Standard => {
@@ -216,7 +218,7 @@ impl Compressor {
     /// The context of a flow that has a CID.
     fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
         let cid = *self.cids.get(&endpoints)?;
-        self.contexts.get_mut(cid).filter(|context| context.references.newest().ack.endpoints == endpoints)
+        self.contexts.get_mut(cid).filter(|context| context.is_of(endpoints))
     }
 
     /// Would [`compress`](Self::compress) accept this ACK in [`Profile::Hack`]?
@@ -241,7 +243,7 @@ impl Compressor {
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
             && let Some(context) = self.contexts.get_mut(cid)
-            && context.references.newest().ack.endpoints == endpoints
+            && context.is_of(endpoints)
         {
             self.small_cids.note_last_msn(cid, context.references.newest().msn);
             self.small_cids.free(cid);
@@ -249,15 +251,14 @@ impl Compressor {
         }
     }
 
-    /// The CID of the flow. In [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
+    /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In [`Profile::Standard`] a new flow is assigned a CID, if
+    /// necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
         if let Some(&cid) = self.cids.get(&ack.endpoints) {
             if self.config.profile == Profile::Standard {
                 self.small_cids.hit(cid);
-                return Some(cid);
             }
-            let holder = self.contexts.get_mut(cid)?.references.newest().ack.endpoints;
-            return (holder == ack.endpoints).then_some(cid);
+            return Some(cid);
         }
         if self.config.profile == Profile::Hack {
             return None;

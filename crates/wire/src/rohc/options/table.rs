@@ -3,6 +3,7 @@
 use super::generic::Generic;
 use super::index;
 use super::layout::{List, items};
+use crate::rohc::ack::FIXED_HEADERS;
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
@@ -76,6 +77,9 @@ impl ItemTable {
 
     /// Do these headers have the options of `list`, in its order?
     pub(in crate::rohc) fn is_layout_of(&self, list: &List, headers: &[u8]) -> bool {
+        if list.len() == 0 {
+            return headers.len() == FIXED_HEADERS;
+        }
         let mut items = items(headers);
         let has_all = list.indices().iter().all(|index| match items.next().flatten() {
             Some(item) if item.index < index::GENERIC => item.index == *index,
