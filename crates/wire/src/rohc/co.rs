@@ -3,12 +3,12 @@
 use super::ack::TCP_CHECKSUM;
 use super::context::State;
 use super::crc::Crc;
-use super::formats::{Base, IpId};
+use super::formats::Base;
 use super::ip_id::Behavior;
 use super::octets::Reader;
 use super::options::{self, ItemTable, Received};
 use super::{Checksum, Cid, Error};
-use crate::tcp::{Flags, SeqNumber};
+use crate::tcp::Flags;
 use acklab_base::Ecn;
 
 /// The context of a decompressor.
@@ -37,13 +37,15 @@ impl Context {
         table
     }
 
-    /// Decompresses the header whose base header is `base` and whose remaining octets are in `reader`. `ip_id_msn` is the number that a
-    /// sequential IP-ID is relative to. The context is updated only if the header is valid and nothing follows it that `accept` refuses.
+    /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned `base` and made `next`, and whose remaining
+    /// octets are in `reader`. A sequential IP-ID is relative to `ip_id_msn`. The context is updated only if the header is valid and
+    /// nothing follows it that `accept` refuses.
     pub(super) fn decompress(
         &mut self,
         base: &Base,
+        next: &mut State,
         cid: Cid,
-        (msn, ip_id_msn): (u16, u16),
+        ip_id_msn: u16,
         checksum: Checksum,
         reader: &mut Reader,
         accept: impl FnOnce(&Reader) -> Result<(), Error>,
@@ -52,9 +54,16 @@ impl Context {
         if self.is_damaged && kind == Crc::Three {
             return Err(Error::Damaged(cid));
         }
-        let last = &self.state;
-        let mut next = State { msn, ..*last };
-        apply(base, cid, ip_id_msn, &mut next)?;
+        if base.lacks_stride {
+            return Err(Error::NoStride(cid));
+        }
+        next.ack.ip.identification = match (next.behavior, base.ip_id) {
+            (Behavior::Zero, _) => 0,
+            (Behavior::Random, _) => next.ack.ip.identification,
+            (_, Some(identification)) => identification,
+            (behavior, None) => behavior.identification(next.ip_id_offset, ip_id_msn),
+        };
+        next.set_ip_id_offset(ip_id_msn);
 
         let ack = next.ack_number();
         let options = &mut next.ack.segment.options;
@@ -62,7 +71,7 @@ impl Context {
         let received = if base.has_list {
             options::read_list(ack, new_table.insert(self.item_table()), options, reader)?
         } else {
-            Received::unchanged(last.list)
+            Received::unchanged(next.list)
         };
         let table = new_table.as_ref().unwrap_or(&self.table);
 
@@ -101,35 +110,12 @@ impl Context {
         }
         accept(reader)?;
         self.is_damaged = false;
-        self.state = next;
+        self.state = *next;
         if let Some(table) = new_table {
             self.table = table;
         }
         Ok(())
     }
-}
-
-/// Applies the fields of a base header.
-fn apply(base: &Base, cid: Cid, ip_id_msn: u16, next: &mut State) -> Result<(), Error> {
-    let (segment, ip) = (&mut next.ack.segment, &mut next.ack.ip);
-    segment.seq = SeqNumber(base.seq);
-    segment.ack = SeqNumber(base.ack.ok_or(Error::NoStride(cid))?);
-    segment.flags = base.flags;
-    segment.window = base.window;
-    ip.dont_fragment = base.dont_fragment;
-    ip.dscp = base.dscp;
-    ip.time_to_live = base.ttl;
-    ip.identification = match (base.behavior, base.ip_id) {
-        (Behavior::Zero, _) => 0,
-        (Behavior::Random, _) => ip.identification,
-        (_, IpId::Full(identification)) => identification,
-        (behavior, IpId::Offset(offset)) => behavior.identification(offset, ip_id_msn),
-    };
-    next.behavior = base.behavior;
-    next.ecn_used = base.ecn_used;
-    next.ack_stride = base.ack_stride;
-    next.set_ip_id_offset(ip_id_msn);
-    Ok(())
 }
 
 /// `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an octet.

@@ -7,13 +7,12 @@ mod co_common;
 mod rnd;
 mod seq;
 
+use super::Error;
 use super::context::{References, State};
 use super::crc::Crc;
-use super::ip_id::Behavior;
 use super::octets::{Octets, Reader};
 use super::stride;
 use super::wlsb::Lsb;
-use super::{Ack, Error};
 use crate::tcp::Flags;
 
 /// The master sequence number in all of them.
@@ -23,58 +22,27 @@ pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// The content of a base header, with the fields decoded relative to the last header.
+/// What a base header says beside the fields of the next [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
     pub(super) msn: u8,
     /// The type and the value of the CRC.
     pub(super) crc: (Crc, u8),
-    pub(super) seq: u32,
-    /// `None` if it is scaled by a stride that is unknown.
-    pub(super) ack: Option<u32>,
-    pub(super) flags: Flags,
-    pub(super) window: u16,
-    pub(super) behavior: Behavior,
-    pub(super) ip_id: IpId,
-    pub(super) dont_fragment: bool,
-    pub(super) dscp: u8,
-    pub(super) ttl: u8,
-    pub(super) ecn_used: bool,
-    pub(super) ack_stride: u16,
+    /// The IP-ID itself, rather than its offset.
+    pub(super) ip_id: Option<u16>,
+    /// The ACK number is scaled, but the stride is unknown.
+    pub(super) lacks_stride: bool,
     /// A list of options follows.
     pub(super) has_list: bool,
 }
 
-/// A sequential IP-ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IpId {
-    /// Its offset.
-    Offset(u16),
-    /// The IP-ID itself.
-    Full(u16),
-}
-
 impl Base {
-    /// A header with these fields, in which all others are those of `last`.
-    const fn after(last: &State, msn: u32, push: u32, crc: u32) -> Self {
-        let State { ack: Ack { segment, ip, .. }, .. } = last;
-        Self {
-            msn: msn as u8,
-            crc: (Crc::Three, crc as u8),
-            seq: segment.seq.0,
-            ack: Some(segment.ack.0),
-            flags: segment.flags.with(Flags::PSH, push == 1),
-            window: segment.window,
-            behavior: last.behavior,
-            ip_id: IpId::Offset(last.ip_id_offset),
-            dont_fragment: ip.dont_fragment,
-            dscp: ip.dscp,
-            ttl: ip.time_to_live,
-            ecn_used: last.ecn_used,
-            ack_stride: last.ack_stride,
-            has_list: false,
-        }
+    /// A header with these fields, a short CRC and none of the others. Sets PSH in `next`.
+    const fn of(msn: u32, push: u32, crc: u32, next: &mut State) -> Self {
+        let flags = &mut next.ack.segment.flags;
+        *flags = flags.with(Flags::PSH, push == 1);
+        Self { msn: msn as u8, crc: (Crc::Three, crc as u8), ip_id: None, lacks_stride: false, has_list: false }
     }
 }
 
@@ -130,14 +98,15 @@ impl Format {
         }
     }
 
-    /// Reads a base header that follows `last`.
-    pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
+    /// Reads a base header, and applies its fields to the last state, which becomes the `next`. The offset of the IP-ID is set, the IP-ID
+    /// itself is not.
+    pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
-            co_common::read(last, reader)
-        } else if last.behavior.is_sequential() {
-            seq::read(last, reader)
+            co_common::read(next, reader)
+        } else if next.behavior.is_sequential() {
+            seq::read(next, reader)
         } else {
-            rnd::read(last, reader)
+            rnd::read(next, reader)
         }
     }
 }
@@ -211,6 +180,35 @@ fn push(state: &State) -> u32 {
 
 fn msn(state: &State) -> u32 {
     MSN.code(u32::from(state.msn))
+}
+
+fn set_seq(next: &mut State, lsb: Lsb, code: u32) {
+    let seq = &mut next.ack.segment.seq.0;
+    *seq = lsb.decode(*seq, code);
+}
+
+fn set_ack(next: &mut State, lsb: Lsb, code: u32) {
+    let ack = &mut next.ack.segment.ack.0;
+    *ack = lsb.decode(*ack, code);
+}
+
+/// Returns false if the stride is unknown.
+fn set_scaled_ack(next: &mut State, code: u32) -> bool {
+    let decoded = stride::decode(next.ack_stride, next.ack_number(), code);
+    next.ack.segment.ack.0 = decoded.unwrap_or(next.ack_number());
+    decoded.is_some()
+}
+
+fn set_ip_id_offset(next: &mut State, lsb: Lsb, code: u32) {
+    next.ip_id_offset = lsb.decode(ip_id_offset(next), code) as u16;
+}
+
+fn set_ttl(next: &mut State, code: u32) {
+    next.ack.ip.time_to_live = TTL.decode(ttl(next), code) as u8;
+}
+
+fn set_rsf(next: &mut State, index: u32) {
+    next.ack.segment.flags = with_rsf(next.ack.segment.flags, index);
 }
 
 /// `flags` with RST, SYN and FIN, of which at most one can be set (§8.2: `rsf_index_enc`).

@@ -1,6 +1,6 @@
 //! The base header that can encode every field (RFC 6846, §8.2: `co_common`).
 
-use super::{Base, IpId, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window, with_rsf};
+use super::{Base, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ip_id_offset, set_rsf, ttl, window};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -43,13 +43,14 @@ fn put_number(indicator: u32, value: u32, out: &mut Octets) {
     put(out, &value.to_be_bytes()[4 - octets..]);
 }
 
-fn read_number(indicator: u32, last: u32, reader: &mut Reader) -> Result<u32, Error> {
-    Ok(match indicator {
-        0 => last,
-        1 => BYTE.decode(last, u32::from(reader.u8()?)),
-        2 => WORD.decode(last, u32::from(reader.u16()?)),
-        _ => reader.u32()?,
-    })
+fn read_number(indicator: u32, number: &mut u32, reader: &mut Reader) -> Result<(), Error> {
+    match indicator {
+        0 => {}
+        1 => *number = BYTE.decode(*number, u32::from(reader.u8()?)),
+        2 => *number = WORD.decode(*number, u32::from(reader.u16()?)),
+        _ => *number = reader.u32()?,
+    }
+    Ok(())
 }
 
 /// The optional fields.
@@ -153,7 +154,7 @@ fn read_dscp(reader: &mut Reader) -> Result<u8, Error> {
     if octet & 0b11 == 0 { Ok(octet >> 2) } else { Err(Error::Chain { what: "the padding of the DSCP", found: octet }) }
 }
 
-pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let first = reader.peek()?;
     let [
         _,
@@ -182,37 +183,34 @@ pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
         // There is only one IP header, and the reserved bit must be zero.
         return Err(Error::Format { octet: first });
     }
-    let base = Base::after(last, msn, push, crc);
-    let behavior = Behavior::from_bits(behavior);
-    let flags = base.flags.with(Flags::ACK, ack_flag == 1).with(Flags::URG, urg_flag == 1);
-    let seq = read_number(seq, last.seq(), reader)?;
-    let ack = read_number(ack, last.ack_number(), reader)?;
-    let ack_stride = if stride == 1 { reader.u16()? } else { base.ack_stride };
-    let window = if has_window == 1 { reader.u16()? } else { base.window };
-    let ip_id = match (behavior.is_sequential(), full_id == 1) {
-        (true, true) => IpId::Full(reader.u16()?),
-        (true, false) => IpId::Offset(ID.decode(ip_id_offset(last), u32::from(reader.u8()?)) as u16),
-        (false, _) => base.ip_id,
-    };
+    let mut base = Base { crc: (Crc::Seven, crc as u8), has_list: has_list == 1, ..Base::of(msn, push, crc, next) };
+    set_rsf(next, rsf);
+    next.behavior = Behavior::from_bits(behavior);
+    next.ecn_used = ecn_used == 1;
+    let (segment, ip) = (&mut next.ack.segment, &mut next.ack.ip);
+    segment.flags = segment.flags.with(Flags::ACK, ack_flag == 1).with(Flags::URG, urg_flag == 1);
+    ip.dont_fragment = dont_fragment == 1;
+    read_number(seq, &mut segment.seq.0, reader)?;
+    read_number(ack, &mut segment.ack.0, reader)?;
+    if stride == 1 {
+        next.ack_stride = reader.u16()?;
+    }
+    if has_window == 1 {
+        segment.window = reader.u16()?;
+    }
+    match (next.behavior.is_sequential(), full_id == 1) {
+        (true, true) => base.ip_id = Some(reader.u16()?),
+        (true, false) => set_ip_id_offset(next, ID, u32::from(reader.u8()?)),
+        (false, _) => {}
+    }
     if has_urgent == 1 {
         read_urgent_pointer(reader)?;
     }
-    let dscp = if dscp == 1 { read_dscp(reader)? } else { base.dscp };
-    let ttl = if has_ttl == 1 { reader.u8()? } else { base.ttl };
-    Ok(Base {
-        crc: (Crc::Seven, crc as u8),
-        seq,
-        ack: Some(ack),
-        flags: with_rsf(flags, rsf),
-        window,
-        behavior,
-        ip_id,
-        dont_fragment: dont_fragment == 1,
-        dscp,
-        ttl,
-        ecn_used: ecn_used == 1,
-        ack_stride,
-        has_list: has_list == 1,
-        ..base
-    })
+    if dscp == 1 {
+        next.ack.ip.dscp = read_dscp(reader)?;
+    }
+    if has_ttl == 1 {
+        next.ack.ip.time_to_live = reader.u8()?;
+    }
+    Ok(base)
 }

@@ -1,6 +1,9 @@
 //! Base headers for an IP-ID that is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
 
-use super::{ACK_SCALED, Base, TTL, Unchanged, msn, push, reaches, ttl, window, with_rsf};
+use super::{
+    ACK_SCALED, Base, TTL, Unchanged, msn, push, reaches, set_ack, set_rsf, set_scaled_ack, set_seq, set_ttl, ttl,
+    window,
+};
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::octets::{Fields, Octets, Reader};
@@ -114,41 +117,39 @@ impl Format {
     }
 }
 
-pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
-    let (last_seq, last_ack) = (last.seq(), last.ack_number());
-    let base = if octet >> 7 == 0 {
+    if octet >> 7 == 0 {
         let [_, ack, msn, push, crc] = THREE.unpack(reader)?;
-        Base { ack: Some(THREE_ACK.decode(last_ack, ack)), ..Base::after(last, msn, push, crc) }
+        set_ack(next, THREE_ACK, ack);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 4) == FOUR_IS {
         let [_, ack, msn, push, crc] = FOUR.unpack(reader)?;
-        Base { ack: stride::decode(last.ack_stride, last_ack, ack), ..Base::after(last, msn, push, crc) }
+        let lacks_stride = !set_scaled_ack(next, ack);
+        Ok(Base { lacks_stride, ..Base::of(msn, push, crc, next) })
     } else if u32::from(octet >> 5) == FIVE_IS {
         let [_, push, msn, crc, seq, ack] = FIVE.unpack(reader)?;
-        let (seq, ack) = (FIVE_SEQ.decode(last_seq, seq), Some(FIVE_ACK.decode(last_ack, ack)));
-        Base { seq, ack, ..Base::after(last, msn, push, crc) }
+        set_seq(next, FIVE_SEQ, seq);
+        set_ack(next, FIVE_ACK, ack);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 2) == ONE_IS {
         let [_, seq, msn, push, crc] = ONE.unpack(reader)?;
-        Base { seq: ONE_SEQ.decode(last_seq, seq), ..Base::after(last, msn, push, crc) }
+        set_seq(next, ONE_SEQ, seq);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 2) == SEVEN_IS {
         let [_, ack, window, msn, push, crc] = SEVEN.unpack(reader)?;
-        let (ack, window) = (Some(SEVEN_ACK.decode(last_ack, ack)), window as u16);
-        Base { ack, window, ..Base::after(last, msn, push, crc) }
+        set_ack(next, SEVEN_ACK, ack);
+        next.ack.segment.window = window as u16;
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 3) == EIGHT_IS {
         let [_, rsf, list, crc, msn, push, ttl, ecn, seq, ack] = EIGHT.unpack(reader)?;
-        let base = Base::after(last, msn, push, crc);
-        Base {
-            crc: (Crc::Seven, crc as u8),
-            seq: EIGHT_SEQ.decode(last_seq, seq),
-            ack: Some(EIGHT_ACK.decode(last_ack, ack)),
-            flags: with_rsf(base.flags, rsf),
-            ttl: TTL.decode(u32::from(base.ttl), ttl) as u8,
-            ecn_used: ecn == 1,
-            has_list: list == 1,
-            ..base
-        }
+        set_seq(next, EIGHT_SEQ, seq);
+        set_ack(next, EIGHT_ACK, ack);
+        set_ttl(next, ttl);
+        set_rsf(next, rsf);
+        next.ecn_used = ecn == 1;
+        Ok(Base { crc: (Crc::Seven, crc as u8), has_list: list == 1, ..Base::of(msn, push, crc, next) })
     } else {
-        return Err(Error::Format { octet });
-    };
-    Ok(base)
+        Err(Error::Format { octet })
+    }
 }

@@ -1,7 +1,8 @@
 //! Base headers for a sequential IP-ID (RFC 6846, §8.2: `seq_1` … `seq_8`).
 
 use super::{
-    ACK_SCALED, Base, IpId, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window, with_rsf,
+    ACK_SCALED, Base, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ack, set_ip_id_offset,
+    set_rsf, set_scaled_ack, set_seq, set_ttl, ttl, window,
 };
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -124,52 +125,51 @@ impl Format {
     }
 }
 
-pub(super) fn read(last: &State, reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
-    let (last_seq, last_ack) = (last.seq(), last.ack_number());
-    let ip_id = |lsb: Lsb, code| IpId::Offset(lsb.decode(ip_id_offset(last), code) as u16);
     if octet >> 7 == 0 {
         let [_, ack, id, msn, push, crc] = FOUR.unpack(reader)?;
-        let ack = stride::decode(last.ack_stride, last_ack, ack);
-        return Ok(Base { ack, ip_id: ip_id(FOUR_ID, id), ..Base::after(last, msn, push, crc) });
+        let lacks_stride = !set_scaled_ack(next, ack);
+        set_ip_id_offset(next, FOUR_ID, id);
+        return Ok(Base { lacks_stride, ..Base::of(msn, push, crc, next) });
     }
-    Ok(match u32::from(octet >> 4) {
+    match u32::from(octet >> 4) {
         ONE_IS => {
             let [_, id, seq, msn, push, crc] = ONE.unpack(reader)?;
-            let seq = ONE_SEQ.decode(last_seq, seq);
-            Base { seq, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
+            set_seq(next, ONE_SEQ, seq);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         THREE_IS => {
             let [_, id, ack, msn, push, crc] = THREE.unpack(reader)?;
-            let ack = Some(THREE_ACK.decode(last_ack, ack));
-            Base { ack, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
+            set_ack(next, THREE_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         FIVE_IS => {
             let [_, id, ack, seq, msn, push, crc] = FIVE.unpack(reader)?;
-            let (seq, ack) = (FIVE_SEQ.decode(last_seq, seq), Some(FIVE_ACK.decode(last_ack, ack)));
-            Base { seq, ack, ip_id: ip_id(ID, id), ..Base::after(last, msn, push, crc) }
+            set_seq(next, FIVE_SEQ, seq);
+            set_ack(next, FIVE_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         SEVEN_IS => {
             let [_, code, id, ack, msn, push, crc] = SEVEN.unpack(reader)?;
-            let window = SEVEN_WINDOW.decode(window(last), code) as u16;
-            let ack = Some(SEVEN_ACK.decode(last_ack, ack));
-            Base { ack, window, ip_id: ip_id(SEVEN_ID, id), ..Base::after(last, msn, push, crc) }
+            next.ack.segment.window = SEVEN_WINDOW.decode(window(next), code) as u16;
+            set_ack(next, SEVEN_ACK, ack);
+            set_ip_id_offset(next, SEVEN_ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         EIGHT_IS => {
             let [_, id, list, crc, msn, push, ttl, ecn, ack, rsf, seq] = EIGHT.unpack(reader)?;
-            let base = Base::after(last, msn, push, crc);
-            Base {
-                crc: (Crc::Seven, crc as u8),
-                seq: EIGHT_SEQ.decode(last_seq, seq),
-                ack: Some(EIGHT_ACK.decode(last_ack, ack)),
-                flags: with_rsf(base.flags, rsf),
-                ip_id: ip_id(ID, id),
-                ttl: TTL.decode(u32::from(base.ttl), ttl) as u8,
-                ecn_used: ecn == 1,
-                has_list: list == 1,
-                ..base
-            }
+            set_seq(next, EIGHT_SEQ, seq);
+            set_ack(next, EIGHT_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            set_ttl(next, ttl);
+            set_rsf(next, rsf);
+            next.ecn_used = ecn == 1;
+            Ok(Base { crc: (Crc::Seven, crc as u8), has_list: list == 1, ..Base::of(msn, push, crc, next) })
         }
-        _ => return Err(Error::Format { octet }),
-    })
+        _ => Err(Error::Format { octet }),
+    }
 }
