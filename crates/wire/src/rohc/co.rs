@@ -24,8 +24,8 @@ pub(super) struct Context {
 impl Context {
     /// Replaces the state by that of an uncompressed ACK. The item table keeps the items of earlier headers.
     pub(super) fn refresh(&mut self, state: State) {
-        self.table.store(&self.state.list, &self.state.ack.segment.options);
-        self.table.assign_uncompressed(&state.list, &state.ack);
+        self.table.store(self.state.list, &self.state.ack.segment.options);
+        self.table.assign_uncompressed(state.list, &state.ack);
         self.state = state;
         self.is_damaged = false;
     }
@@ -33,7 +33,7 @@ impl Context {
     /// The item table, with the items of the last header.
     pub(super) fn item_table(&self) -> ItemTable {
         let mut table = self.table;
-        table.store(&self.state.list, &self.state.ack.segment.options);
+        table.store(self.state.list, &self.state.ack.segment.options);
         table
     }
 
@@ -89,11 +89,12 @@ impl Context {
         next.list = received.list;
 
         let layout = |found| Error::Options { what: "layout of options, the number of which is", found };
-        let headers = next.ack.headers().map_err(|_| layout(next.list.len()))?;
-        if !table.is_layout_of(&next.list, &headers) {
-            return Err(layout(next.list.len()));
-        }
-        let computed = kind.of(&headers);
+        let encoded = next.ack.headers();
+        let headers = match &encoded {
+            Ok(headers) if table.is_layout_of(next.list, headers) => headers,
+            _ => return Err(layout(next.list.len())),
+        };
+        let computed = kind.of(headers);
         if computed != crc {
             self.is_damaged = true;
             return Err(Error::Crc { cid, found: crc, computed });

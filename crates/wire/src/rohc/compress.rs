@@ -23,6 +23,8 @@ const ECN_SWITCH: u16 = 10;
 pub struct Compressor {
     config: Config,
     cids: BTreeMap<Endpoints, Cid>,
+    /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search then.
+    recent: Cid,
     contexts: Contexts<Context>,
     /// Decides in [`Profile::Standard`] which flow loses its CID to another.
     small_cids: SmallCids,
@@ -104,7 +106,14 @@ impl Compressor {
     /// A compressor with this configuration.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), small_cids: SmallCids::new(), msn: 0 }
+        Self {
+            config,
+            cids: BTreeMap::new(),
+            recent: Cid(0),
+            contexts: Contexts::new(),
+            small_cids: SmallCids::new(),
+            msn: 0,
+        }
     }
 
     /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its flow in [`Profile::Hack`]. It has no
@@ -146,8 +155,9 @@ impl Compressor {
         if !ack.segment.is_pure_ack() {
             return None;
         }
-        let headers = ack.headers().ok()?;
-        let list = List::of_headers(ack, &headers)?;
+        let encoded = ack.headers();
+        let headers = encoded.as_ref().ok()?;
+        let list = List::of_headers(ack, headers)?;
         let Config { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
         let context = self.contexts.get_mut(cid).filter(|context| context.is_of(ack.endpoints) && !context.is_lost)?;
@@ -174,15 +184,15 @@ impl Compressor {
             if next.ack_stride == 0 {
                 next.ack_stride = context.stride.guess();
             }
-            ir::write(&headers, &next, out);
+            ir::write(headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
             let has_list = !options::is_unchanged(&next, references);
             let format = Format::shortest(&next, references, has_list);
-            format.write(&next, references, format.crc().of(&headers), has_list, out);
+            format.write(&next, references, format.crc().of(headers), has_list, out);
             if has_list {
-                options::write_list(&headers, &next, Some(references), out);
+                options::write_list(headers, &next, Some(references), out);
             }
             // The irregular chain (RFC 6846, §8.2: ipv4_innermost_irregular, tcp_irregular).
             if next.behavior == Behavior::Random {
@@ -194,13 +204,14 @@ impl Compressor {
             if checksum == Checksum::Carried {
                 put(out, &headers[TCP_CHECKSUM]);
             }
-            options::write_irregular(&headers, &next, references, has_list, out);
+            options::write_irregular(headers, &next, references, has_list, out);
         }
         if is_first {
             context.references = References::new(next, self.config.references);
         } else {
             context.references.push(next);
         }
+        self.recent = cid;
         self.msn = self.msn.wrapping_add(1);
         Some(msn)
     }
@@ -217,7 +228,7 @@ impl Compressor {
 
     /// The context of a flow that has a CID.
     fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
-        let cid = *self.cids.get(&endpoints)?;
+        let cid = self.known_cid(endpoints)?;
         self.contexts.get_mut(cid).filter(|context| context.is_of(endpoints))
     }
 
@@ -251,10 +262,16 @@ impl Compressor {
         }
     }
 
+    /// The CID that was assigned to a flow, or computed for it.
+    fn known_cid(&self, endpoints: Endpoints) -> Option<Cid> {
+        let is_recent = self.contexts.get(self.recent).is_some_and(|context| context.is_of(endpoints));
+        if is_recent { Some(self.recent) } else { self.cids.get(&endpoints).copied() }
+    }
+
     /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In [`Profile::Standard`] a new flow is assigned a CID, if
     /// necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
-        if let Some(&cid) = self.cids.get(&ack.endpoints) {
+        if let Some(cid) = self.known_cid(ack.endpoints) {
             if self.config.profile == Profile::Standard {
                 self.small_cids.hit(cid);
             }

@@ -129,7 +129,7 @@ impl Decompressor {
         let state = &context.state;
         let headers = state.ack.headers().map_err(|_| Error::NotPure(cid))?;
         let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);
-        if !context.table.is_layout_of(&state.list, &headers) {
+        if !context.table.is_layout_of(state.list, &headers) {
             return Err(Error::Options { what: "layout of options, the number of which is", found: state.list.len() });
         }
         if found != computed {

@@ -20,7 +20,7 @@ pub(in crate::rohc) fn write_irregular(
     has_list: bool,
     out: &mut Octets,
 ) {
-    for &index in new.list.indices() {
+    for index in new.list.indices() {
         if !has_list || !contains(index, new, Some(references)) {
             write_item(index, headers, new, references, out);
         }
