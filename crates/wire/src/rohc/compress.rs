@@ -94,11 +94,10 @@ impl Context {
         let behavior = self.behavior.next(last.behavior, before, after);
         let advance = ack.segment.ack.0.wrapping_sub(last.ack_number());
         let ack_stride = self.stride.next(last.ack_stride, advance);
-        let mut next = State { ack: *ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
-        next.set_ip_id_offset(ip_id_msn);
-        let is_unchanged = self.references.all(|old| old.ecn_octet() == next.ecn_octet());
-        next.ecn_used = self.uses_ecn(ecn_used, next.ecn_octet(), is_unchanged, config);
-        next
+        let ip_id_offset = behavior.offset(after, ip_id_msn);
+        let is_unchanged = self.references.all(|old| old.ack.ecn_octet() == ack.ecn_octet());
+        let ecn_used = self.uses_ecn(ecn_used, ack.ecn_octet(), is_unchanged, config);
+        State { ack: *ack, list, msn, behavior, ip_id_offset, ecn_used, ack_stride }
     }
 }
 
@@ -199,7 +198,7 @@ impl Compressor {
                 put(out, &ack.ip.identification.to_be_bytes());
             }
             if next.ecn_used {
-                out.push(next.ecn_octet());
+                out.push(next.ack.ecn_octet());
             }
             if checksum == Checksum::Carried {
                 put(out, &headers[TCP_CHECKSUM]);

@@ -44,7 +44,7 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
     }
     let has_stride = new.ack_stride != 0;
     let is_ack_zero = segment.ack.0 == 0;
-    let reserved = new.ecn_octet() >> 2 & 0x0f;
+    let reserved = new.ack.ecn_octet() >> 2 & 0x0f;
     let urgent_is_zero = 1 << 4;
     out.push(
         u8::from(new.ecn_used) << 7

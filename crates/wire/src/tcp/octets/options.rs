@@ -1,6 +1,7 @@
 //! Encoding and decoding of TCP options.
 
 use super::DecodeError;
+use crate::ipv4;
 use crate::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
 use etherparse::tcp_option::{
     KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP,
@@ -116,8 +117,9 @@ impl Layout {
         self.len
     }
 
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.octets[..self.len]
+    /// The [sum](ipv4::sum) for the checksum.
+    pub(super) fn sum(&self) -> u64 {
+        if self.len == 0 { 0 } else { ipv4::sum(&self.octets[..self.len]) }
     }
 
     /// The options, followed by zeros.
@@ -221,7 +223,7 @@ mod tests {
     const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };
 
     fn laid_out(options: &Options) -> Vec<u8> {
-        Layout::of(options).map(|layout| layout.as_slice().to_vec()).expect("these options fit")
+        Layout::of(options).map(|layout| layout.octets[..layout.len].to_vec()).expect("these options fit")
     }
 
     fn block(start: u32, end: u32) -> SackBlock {
