@@ -7,7 +7,7 @@ use super::formats::Base;
 use super::ip_id::Behavior;
 use super::octets::Reader;
 use super::options::{self, ItemTable, Received};
-use super::{Checksum, Cid, Error};
+use super::{Checksum, Cid, Config, Error, Profile};
 use crate::tcp::Flags;
 use acklab_base::Ecn;
 
@@ -38,15 +38,13 @@ impl Context {
     }
 
     /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned `base` and made `next`, and whose remaining
-    /// octets are in `reader`. A sequential IP-ID is relative to `ip_id_msn`. The context is updated only if the header is valid and
-    /// nothing follows it that `accept` refuses.
+    /// octets are in `reader`. The context is updated only if the header is valid and nothing follows it that `accept` refuses.
     pub(super) fn decompress(
         &mut self,
         base: &Base,
         next: &mut State,
         cid: Cid,
-        ip_id_msn: u16,
-        checksum: Checksum,
+        config: Config,
         reader: &mut Reader,
         accept: impl FnOnce(&Reader) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -57,6 +55,8 @@ impl Context {
         if base.lacks_stride {
             return Err(Error::NoStride(cid));
         }
+        // The number that a sequential IP-ID is relative to.
+        let ip_id_msn = if config.profile == Profile::Hack { 0 } else { next.msn };
         next.ack.ip.identification = match (next.behavior, base.ip_id) {
             (Behavior::Zero, _) => 0,
             (Behavior::Random, _) => next.ack.ip.identification,
@@ -84,7 +84,7 @@ impl Context {
             next.ack.segment.ecn = Ecn::from_bits(octet >> 6);
             next.ack.segment.flags = with_ecn_flags(next.ack.segment.flags, octet & 0x3f)?;
         }
-        let carried = if checksum == Checksum::Carried { Some(reader.u16()?) } else { None };
+        let carried = if config.checksum == Checksum::Carried { Some(reader.u16()?) } else { None };
         options::read_irregular(ack, &received, table, &mut next.ack.segment.options, reader)?;
         next.list = received.list;
 

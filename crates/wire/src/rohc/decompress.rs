@@ -104,9 +104,8 @@ impl Decompressor {
                 let msn = MSN.decode(u32::from(context.state.msn), u32::from(base.msn)) as u16;
                 let is_new = msn != context.state.msn;
                 if is_new {
-                    let checksum = self.config.checksum;
                     next.msn = msn;
-                    context.decompress(&base, &mut next, cid, msn, checksum, &mut reader, no_payload)?;
+                    context.decompress(&base, &mut next, cid, self.config, &mut reader, no_payload)?;
                 }
                 (msn, &context.state.ack, is_new)
             }
@@ -164,8 +163,7 @@ impl Decompressor {
                     if MSN.code(u32::from(msn)) != u32::from(base.msn) {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }
-                    let checksum = self.config.checksum;
-                    context.decompress(&base, &mut next, cid, 0, checksum, &mut reader, |_| Ok(()))?;
+                    context.decompress(&base, &mut next, cid, self.config, &mut reader, |_| Ok(()))?;
                     deliver(msn, &context.state.ack);
                     self.received.note(msn, before - reader.0.len());
                     done.acks += 1;
