@@ -219,9 +219,8 @@ pub(crate) fn checksum_of(protocol: IpNumber, endpoints: Endpoints, sum: u64, le
 /// for each compressed ACK, so it must be fast.
 pub(crate) fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks();
-    let mut last = [0; 4];
-    last[..rest.len()].copy_from_slice(rest);
-    words.iter().chain([&last]).map(|word| u64::from(u32::from_be_bytes(*word))).sum()
+    let words: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();
+    rest.iter().zip([24, 16, 8]).fold(words, |sum, (&octet, shift)| sum + (u64::from(octet) << shift))
 }
 
 /// Like [`sum`](sum()), of words in host order.

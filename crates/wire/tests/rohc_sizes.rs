@@ -49,7 +49,7 @@ fn sizes(config: Config, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec
         frame.clear();
         match config.profile {
             Profile::Standard => frame.extend_from_slice(&octets),
-            Profile::Hack => write_frame([(msn, octets.as_slice())], &mut frame),
+            Profile::Hack => write_frame(msn, &octets, &mut frame),
         }
         let mut out = None;
         decompressor.decompress(&frame, |_, ack| out = Some(*ack)).unwrap();

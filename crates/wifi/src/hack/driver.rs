@@ -135,8 +135,11 @@ impl<D: Packet> Driver<D> {
 
     /// Compresses an ACK that arrived at `since` and hands it to the NIC. Returns the packet if that is not possible.
     pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
-        let Some(ack) = packet.ack().filter(|_| self.msns_left() > 0) else { return Err(packet) };
+        if self.msns_left() == 0 {
+            return Err(packet);
+        }
         let mut octets = Octets::new();
+        let Some(ack) = packet.ack() else { return Err(packet) };
         let Some(msn) = self.compressor.compress(&ack, &mut octets) else { return Err(packet) };
         self.nic.push(msn, &octets, since + self.config.delay);
         self.retained.push_back(Retained { msn, endpoints: ack.endpoints, packet, since });

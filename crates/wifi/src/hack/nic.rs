@@ -14,7 +14,7 @@ pub(crate) struct Nic {
 /// One compressed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
-    /// Its master sequence number. The peer learns that of the first ACK in a response frame.
+    /// Its master sequence number, one more than that of the one before. The peer learns that of the first ACK in a response frame.
     msn: u16,
     size: u16,
     /// When the NIC has it.
@@ -23,6 +23,7 @@ struct Descriptor {
 
 impl Nic {
     pub(crate) fn push(&mut self, msn: u16, octets: &[u8], ready: Instant) {
+        debug_assert!(self.table.back().is_none_or(|last| last.msn.wrapping_add(1) == msn), "{msn} does not follow");
         self.table.push_back(Descriptor { msn, size: octets.len() as u16, ready });
         self.octets.extend(octets);
     }
@@ -48,22 +49,19 @@ impl Nic {
         known: usize,
         out: &mut Vec<u8>,
     ) -> (usize, usize) {
-        let mut left = most.map_or(usize::MAX, |most| most.get() as usize).saturating_sub(FRAME_HEADER);
-        let fits = |descriptor: &&Descriptor| {
-            let size = usize::from(descriptor.size);
-            let fits = descriptor.ready <= began && size <= left;
-            left = left.saturating_sub(size);
-            fits
-        };
-        let count = self.table.iter().take_while(fits).count();
-        let mut rest: &[u8] = self.octets.make_contiguous();
-        let acks = self.table.iter().take(count).map(|descriptor| {
-            let (octets, behind) = rest.split_at(usize::from(descriptor.size));
-            rest = behind;
-            (descriptor.msn, octets)
-        });
-        rohc::write_frame(acks, out);
-        (count, size_of(&self.table, known.min(count)..count))
+        let Some(first) = self.table.front() else { return (0, 0) };
+        let room = most.map_or(usize::MAX, |most| most.get() as usize).saturating_sub(FRAME_HEADER);
+        let (mut count, mut size, mut fresh) = (0, 0, 0);
+        for descriptor in &self.table {
+            let octets = usize::from(descriptor.size);
+            if descriptor.ready > began || size + octets > room {
+                break;
+            }
+            fresh += if count < known { 0 } else { octets };
+            (count, size) = (count + 1, size + octets);
+        }
+        rohc::write_frame(first.msn, &self.octets.make_contiguous()[..size], out);
+        (count, fresh)
     }
 }
 

@@ -39,6 +39,12 @@ impl Ack {
     pub fn headers(&self) -> Result<Headers, EncodeError> {
         headers(&self.segment, self.endpoints, self.ip)
     }
+
+    /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of
+    /// which AE is the last, and CWR and ECE.
+    pub(super) const fn ecn_octet(&self) -> u8 {
+        self.segment.ecn.bits() << 6 | self.segment.flags.ace()
+    }
 }
 
 /// Octets of an IPv4 and a TCP header without options.

@@ -23,6 +23,8 @@ const ECN_SWITCH: u16 = 10;
 pub struct Compressor {
     config: Config,
     cids: BTreeMap<Endpoints, Cid>,
+    /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search then.
+    recent: Cid,
     contexts: Contexts<Context>,
     /// Decides in [`Profile::Standard`] which flow loses its CID to another.
     small_cids: SmallCids,
@@ -61,6 +63,11 @@ impl Context {
         }
     }
 
+    /// Is it the context of the flow between these endpoints?
+    fn is_of(&self, endpoints: Endpoints) -> bool {
+        self.references.newest().ack.endpoints == endpoints
+    }
+
     /// Shall the next header carry the ECN bits, which are `octet`?
     ///
     /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
@@ -87,11 +94,10 @@ impl Context {
         let behavior = self.behavior.next(last.behavior, before, after);
         let advance = ack.segment.ack.0.wrapping_sub(last.ack_number());
         let ack_stride = self.stride.next(last.ack_stride, advance);
-        let mut next = State { ack: *ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
-        next.set_ip_id_offset(ip_id_msn);
-        let is_unchanged = self.references.all(|old| old.ecn_octet() == next.ecn_octet());
-        next.ecn_used = self.uses_ecn(ecn_used, next.ecn_octet(), is_unchanged, config);
-        next
+        let ip_id_offset = behavior.offset(after, ip_id_msn);
+        let is_unchanged = self.references.all(|old| old.ack.ecn_octet() == ack.ecn_octet());
+        let ecn_used = self.uses_ecn(ecn_used, ack.ecn_octet(), is_unchanged, config);
+        State { ack: *ack, list, msn, behavior, ip_id_offset, ecn_used, ack_stride }
     }
 }
 
@@ -99,7 +105,14 @@ impl Compressor {
     /// A compressor with this configuration.
     #[must_use]
     pub const fn new(config: Config) -> Self {
-        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), small_cids: SmallCids::new(), msn: 0 }
+        Self {
+            config,
+            cids: BTreeMap::new(),
+            recent: Cid(0),
+            contexts: Contexts::new(),
+            small_cids: SmallCids::new(),
+            msn: 0,
+        }
     }
 
     /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its flow in [`Profile::Hack`]. It has no
@@ -118,7 +131,7 @@ impl Compressor {
             None => {
                 self.contexts.set(cid, Context::new(state, self.config));
             }
-            Some(context) if context.references.newest().ack.endpoints == ack.endpoints => {
+            Some(context) if context.is_of(ack.endpoints) => {
                 if context.is_lost {
                     context.references = References::new(state, self.config.references);
                     context.is_lost = false;
@@ -141,14 +154,12 @@ impl Compressor {
         if !ack.segment.is_pure_ack() {
             return None;
         }
-        let headers = ack.headers().ok()?;
-        let list = List::of_headers(ack, &headers)?;
+        let encoded = ack.headers();
+        let headers = encoded.as_ref().ok()?;
+        let list = List::of_headers(ack, headers)?;
         let Config { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
-        let context = self.contexts.get_mut(cid)?;
-        if context.is_lost {
-            return None;
-        }
+        let context = self.contexts.get_mut(cid).filter(|context| context.is_of(ack.endpoints) && !context.is_lost)?;
 
         let (msn, ip_id_msn) = match profile {
             Profile::Standard => {
@@ -172,33 +183,34 @@ impl Compressor {
             if next.ack_stride == 0 {
                 next.ack_stride = context.stride.guess();
             }
-            ir::write(&headers, &next, out);
+            ir::write(headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
             let has_list = !options::is_unchanged(&next, references);
             let format = Format::shortest(&next, references, has_list);
-            format.write(&next, references, format.crc().of(&headers), has_list, out);
+            format.write(&next, references, format.crc().of(headers), has_list, out);
             if has_list {
-                options::write_list(&headers, &next, Some(references), out);
+                options::write_list(headers, &next, Some(references), out);
             }
             // The irregular chain (RFC 6846, §8.2: ipv4_innermost_irregular, tcp_irregular).
             if next.behavior == Behavior::Random {
                 put(out, &ack.ip.identification.to_be_bytes());
             }
             if next.ecn_used {
-                out.push(next.ecn_octet());
+                out.push(next.ack.ecn_octet());
             }
             if checksum == Checksum::Carried {
                 put(out, &headers[TCP_CHECKSUM]);
             }
-            options::write_irregular(&headers, &next, references, has_list, out);
+            options::write_irregular(headers, &next, references, has_list, out);
         }
         if is_first {
             context.references = References::new(next, self.config.references);
         } else {
             context.references.push(next);
         }
+        self.recent = cid;
         self.msn = self.msn.wrapping_add(1);
         Some(msn)
     }
@@ -215,8 +227,8 @@ impl Compressor {
 
     /// The context of a flow that has a CID.
     fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
-        let cid = *self.cids.get(&endpoints)?;
-        self.contexts.get_mut(cid).filter(|context| context.references.newest().ack.endpoints == endpoints)
+        let cid = self.known_cid(endpoints)?;
+        self.contexts.get_mut(cid).filter(|context| context.is_of(endpoints))
     }
 
     /// Would [`compress`](Self::compress) accept this ACK in [`Profile::Hack`]?
@@ -241,7 +253,7 @@ impl Compressor {
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
             && let Some(context) = self.contexts.get_mut(cid)
-            && context.references.newest().ack.endpoints == endpoints
+            && context.is_of(endpoints)
         {
             self.small_cids.note_last_msn(cid, context.references.newest().msn);
             self.small_cids.free(cid);
@@ -249,15 +261,20 @@ impl Compressor {
         }
     }
 
-    /// The CID of the flow. In [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
+    /// The CID that was assigned to a flow, or computed for it.
+    fn known_cid(&self, endpoints: Endpoints) -> Option<Cid> {
+        let is_recent = self.contexts.get(self.recent).is_some_and(|context| context.is_of(endpoints));
+        if is_recent { Some(self.recent) } else { self.cids.get(&endpoints).copied() }
+    }
+
+    /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In [`Profile::Standard`] a new flow is assigned a CID, if
+    /// necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
-        if let Some(&cid) = self.cids.get(&ack.endpoints) {
+        if let Some(cid) = self.known_cid(ack.endpoints) {
             if self.config.profile == Profile::Standard {
                 self.small_cids.hit(cid);
-                return Some(cid);
             }
-            let holder = self.contexts.get_mut(cid)?.references.newest().ack.endpoints;
-            return (holder == ack.endpoints).then_some(cid);
+            return Some(cid);
         }
         if self.config.profile == Profile::Hack {
             return None;

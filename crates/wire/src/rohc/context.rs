@@ -48,13 +48,6 @@ impl State {
     pub(super) const fn ack_number(&self) -> u32 {
         self.ack.segment.ack.0
     }
-
-    /// The octet of the irregular chain with all ECN bits (§8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of
-    /// which AE is the last, and CWR and ECE.
-    pub(super) const fn ecn_octet(&self) -> u8 {
-        let flags = self.ack.segment.flags.bits();
-        self.ack.segment.ecn.bits() << 6 | ((flags >> 8 & 1) as u8) << 2 | (flags >> 6 & 0b11) as u8
-    }
 }
 
 /// The maximum of [`Config::references`](super::Config::references).

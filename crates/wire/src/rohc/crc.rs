@@ -11,16 +11,16 @@ pub(super) enum Crc {
     Eight,
 }
 
-/// Table i holds the remainders of an octet that i octets follow, so that eight octets can be looked up independently.
-type Tables = [[u8; 256]; 8];
+/// The remainders of all octets.
+type Table = [u8; 256];
 
-static THREE: Tables = tables(0x06);
-static SEVEN: Tables = tables(0x79);
-static EIGHT: Tables = tables(0xe0);
+static THREE: Table = table(0x06);
+static SEVEN: Table = table(0x79);
+static EIGHT: Table = table(0xe0);
 
 /// The highest bit of `polynomial` is its lowest power, because the least significant bit of an octet comes first.
-const fn tables(polynomial: u8) -> Tables {
-    let mut tables = [[0; 256]; 8];
+const fn table(polynomial: u8) -> Table {
+    let mut table = [0; 256];
     let mut octet = 0;
     while octet < 256 {
         let mut remainder = octet as u8;
@@ -29,49 +29,49 @@ const fn tables(polynomial: u8) -> Tables {
             remainder = if remainder & 1 == 1 { (remainder >> 1) ^ polynomial } else { remainder >> 1 };
             bit += 1;
         }
-        tables[0][octet] = remainder;
+        table[octet] = remainder;
         octet += 1;
     }
-    let mut behind = 1;
-    while behind < 8 {
-        octet = 0;
-        while octet < 256 {
-            tables[behind][octet] = tables[0][tables[behind - 1][octet] as usize];
-            octet += 1;
-        }
-        behind += 1;
-    }
-    tables
+    table
 }
 
 impl Crc {
     /// The CRC of `octets`.
     pub(super) fn of(self, octets: &[u8]) -> u8 {
-        self.of_parts(&[octets])
+        match self {
+            Self::Three => over_periodic(&THREE, 0x07, octets),
+            Self::Seven => over_periodic(&SEVEN, 0x7f, octets),
+            Self::Eight => Self::eight_of_parts(&[octets]),
+        }
     }
 
-    /// The CRC of the concatenation of `parts`. Initially all bits of the remainder are set.
-    pub(super) fn of_parts(self, parts: &[&[u8]]) -> u8 {
-        let (tables, start) = match self {
-            Self::Three => (&THREE, 0x07),
-            Self::Seven => (&SEVEN, 0x7f),
-            Self::Eight => (&EIGHT, 0xff),
-        };
-        parts.iter().fold(start, |remainder, octets| Self::over(tables, remainder, octets))
+    /// The CRC of eight bits of the concatenation of `parts`.
+    pub(super) fn eight_of_parts(parts: &[&[u8]]) -> u8 {
+        parts.iter().fold(0xff, |remainder, octets| over(&EIGHT, remainder, octets))
     }
+}
 
-    fn over(tables: &Tables, remainder: u8, octets: &[u8]) -> u8 {
-        let (eights, rest) = octets.as_chunks::<8>();
-        let remainder = eights.iter().fold(remainder, |remainder, eight| {
-            let [first, others @ ..] = eight;
-            let first = tables[7][usize::from(first ^ remainder)];
-            others
-                .iter()
-                .zip((0..7).rev())
-                .fold(first, |sum, (&octet, behind)| sum ^ tables[behind][usize::from(octet)])
-        });
-        rest.iter().fold(remainder, |remainder, octet| tables[0][usize::from(octet ^ remainder)])
-    }
+/// The remainder of `octets` after those that left `remainder`. All bits of the first remainder are set.
+fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
+    octets.iter().fold(remainder, |remainder, octet| table[usize::from(octet ^ remainder)])
+}
+
+/// Like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x + x³, and so does the polynomial of seven bits, which is
+/// (1 + x)(1 + x + x³)².
+///
+/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both, where eight octets move it by as much as one: x⁶⁴ = x⁸. In the end, bits that
+/// a multiple of 14 positions separates are added.
+fn over_periodic(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
+    let next = |sum: u64, octets: u64| {
+        let sum = sum ^ octets;
+        sum >> 8 ^ (sum & 0xff) << 48
+    };
+    let (eights, rest) = octets.as_chunks();
+    let sum = eights.iter().fold(u64::from(remainder), |sum, eight| next(sum, u64::from_le_bytes(*eight)));
+    let sum = rest.iter().fold(sum, |sum, octet| next(sum, u64::from(*octet)));
+    let twenty_eight = sum ^ sum >> 28;
+    let fourteen = (twenty_eight ^ twenty_eight >> 14) << 2;
+    over(table, 0, &(fourteen as u16).to_le_bytes())
 }
 
 #[cfg(test)]
@@ -88,9 +88,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn eight_octets_at_once_are_one_after_the_other(octets: Vec<u8>) {
-            let slow = octets.iter().fold(0x7f, |remainder, octet| SEVEN[0][usize::from(octet ^ remainder)]);
-            prop_assert_eq!(Crc::Seven.of(&octets), slow);
+        fn eight_octets_at_once_are_one_after_the_other(octets: Vec<u8>, start: u8) {
+            for (table, bits) in [(&THREE, 0x07), (&SEVEN, 0x7f)] {
+                prop_assert_eq!(over_periodic(table, start & bits, &octets), over(table, start & bits, &octets));
+            }
         }
 
         #[test]

@@ -99,12 +99,13 @@ impl Decompressor {
             }
             _ => {
                 let context = self.contexts.get_mut(cid).ok_or(Error::NoContext(cid))?;
-                let base = Format::read(context.state.behavior, &mut reader)?;
+                let mut next = context.state;
+                let base = Format::read(&mut next, &mut reader)?;
                 let msn = MSN.decode(u32::from(context.state.msn), u32::from(base.msn)) as u16;
                 let is_new = msn != context.state.msn;
                 if is_new {
-                    let checksum = self.config.checksum;
-                    context.decompress(&base, cid, (msn, msn), checksum, &mut reader, no_payload)?;
+                    next.msn = msn;
+                    context.decompress(&base, &mut next, cid, self.config, &mut reader, no_payload)?;
                 }
                 (msn, &context.state.ack, is_new)
             }
@@ -127,7 +128,7 @@ impl Decompressor {
         let state = &context.state;
         let headers = state.ack.headers().map_err(|_| Error::NotPure(cid))?;
         let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);
-        if !context.table.is_layout_of(&state.list, &headers) {
+        if !context.table.is_layout_of(state.list, &headers) {
             return Err(Error::Options { what: "layout of options, the number of which is", found: state.list.len() });
         }
         if found != computed {
@@ -157,11 +158,12 @@ impl Decompressor {
                     let before = reader.0.len();
                     let cid = Cid(reader.u8()?);
                     let context = self.contexts.get_mut(cid).ok_or(Error::NoContext(cid))?;
-                    let base = Format::read(context.state.behavior, &mut reader)?;
+                    let mut next = State { msn, ..context.state };
+                    let base = Format::read(&mut next, &mut reader)?;
                     if MSN.code(u32::from(msn)) != u32::from(base.msn) {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }
-                    context.decompress(&base, cid, (msn, 0), self.config.checksum, &mut reader, |_| Ok(()))?;
+                    context.decompress(&base, &mut next, cid, self.config, &mut reader, |_| Ok(()))?;
                     deliver(msn, &context.state.ack);
                     self.received.note(msn, before - reader.0.len());
                     done.acks += 1;

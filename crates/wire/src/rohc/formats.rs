@@ -10,10 +10,10 @@ mod seq;
 use super::Error;
 use super::context::{References, State};
 use super::crc::Crc;
-use super::ip_id::Behavior;
 use super::octets::{Octets, Reader};
 use super::stride;
 use super::wlsb::Lsb;
+use crate::tcp::Flags;
 
 /// The master sequence number in all of them.
 pub(super) const MSN: Lsb = Lsb::new(4, 4, 16);
@@ -22,83 +22,27 @@ pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// The encoding of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coded {
-    /// Unchanged.
-    Static,
-    /// Low bits.
-    Low(Lsb, u32),
-    /// Low bits of the scaled value.
-    Scaled(u32),
-    /// The complete value.
-    Full(u32),
-}
-
-impl Coded {
-    /// Decodes the value relative to `reference`.
-    pub(super) const fn decode(self, reference: u32) -> u32 {
-        match self {
-            Self::Low(lsb, code) => lsb.decode(reference, code),
-            Self::Full(value) => value,
-            Self::Static | Self::Scaled(_) => reference,
-        }
-    }
-}
-
-/// The fields of a base header.
+/// What a base header says beside the fields of the next [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
     pub(super) msn: u8,
-    /// Push.
-    pub(super) push: bool,
     /// The type and the value of the CRC.
     pub(super) crc: (Crc, u8),
-    pub(super) seq: Coded,
-    pub(super) ack: Coded,
-    pub(super) window: Coded,
-    /// The offset of the IP-ID, or if complete the IP-ID itself.
-    pub(super) ip_id: Coded,
-    pub(super) ttl: Coded,
-    pub(super) ecn_used: Option<bool>,
-    /// RST, SYN and FIN (`rsf_index_enc`).
-    pub(super) rsf: Option<u8>,
-    /// The fields that only `co_common` has.
-    pub(super) common: Option<Common>,
+    /// The IP-ID itself, rather than its offset.
+    pub(super) ip_id: Option<u16>,
+    /// The ACK number is scaled, but the stride is unknown.
+    pub(super) lacks_stride: bool,
     /// A list of options follows.
     pub(super) has_list: bool,
 }
 
-/// The fields that only `co_common` has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Common {
-    pub(super) ack_flag: bool,
-    pub(super) urg_flag: bool,
-    pub(super) ack_stride: Option<u16>,
-    pub(super) behavior: Behavior,
-    pub(super) dont_fragment: bool,
-    pub(super) dscp: Option<u8>,
-}
-
 impl Base {
-    /// A header with these fields, in which all others are unchanged.
-    const fn new(msn: u32, push: u32, crc: u32) -> Self {
-        let same = Coded::Static;
-        Self {
-            msn: msn as u8,
-            push: push == 1,
-            crc: (Crc::Three, crc as u8),
-            seq: same,
-            ack: same,
-            window: same,
-            ip_id: same,
-            ttl: same,
-            ecn_used: None,
-            rsf: None,
-            common: None,
-            has_list: false,
-        }
+    /// A header with these fields, a short CRC and none of the others. Sets PSH in `next`.
+    const fn of(msn: u32, push: u32, crc: u32, next: &mut State) -> Self {
+        let flags = &mut next.ack.segment.flags;
+        *flags = flags.with(Flags::PSH, push == 1);
+        Self { msn: msn as u8, crc: (Crc::Three, crc as u8), ip_id: None, lacks_stride: false, has_list: false }
     }
 }
 
@@ -154,14 +98,15 @@ impl Format {
         }
     }
 
-    /// Reads a base header under a behavior of the IP-ID.
-    pub(super) fn read(behavior: Behavior, reader: &mut Reader) -> Result<Base, Error> {
+    /// Reads a base header, and applies its fields to the last state, which becomes the `next`. The offset of the IP-ID is set, the IP-ID
+    /// itself is not.
+    pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
-            co_common::read(reader)
-        } else if behavior.is_sequential() {
-            seq::read(reader)
+            co_common::read(next, reader)
+        } else if next.behavior.is_sequential() {
+            seq::read(next, reader)
         } else {
-            rnd::read(reader)
+            rnd::read(next, reader)
         }
     }
 }
@@ -230,11 +175,47 @@ fn ttl(state: &State) -> u32 {
 }
 
 fn push(state: &State) -> u32 {
-    u32::from(state.ack.segment.flags.contains(crate::tcp::Flags::PSH))
+    u32::from(state.ack.segment.flags.contains(Flags::PSH))
 }
 
 fn msn(state: &State) -> u32 {
     MSN.code(u32::from(state.msn))
+}
+
+fn set_seq(next: &mut State, lsb: Lsb, code: u32) {
+    let seq = &mut next.ack.segment.seq.0;
+    *seq = lsb.decode(*seq, code);
+}
+
+fn set_ack(next: &mut State, lsb: Lsb, code: u32) {
+    let ack = &mut next.ack.segment.ack.0;
+    *ack = lsb.decode(*ack, code);
+}
+
+/// Returns false if the stride is unknown.
+fn set_scaled_ack(next: &mut State, code: u32) -> bool {
+    let decoded = stride::decode(next.ack_stride, next.ack_number(), code);
+    next.ack.segment.ack.0 = decoded.unwrap_or(next.ack_number());
+    decoded.is_some()
+}
+
+fn set_ip_id_offset(next: &mut State, lsb: Lsb, code: u32) {
+    next.ip_id_offset = lsb.decode(ip_id_offset(next), code) as u16;
+}
+
+fn set_ttl(next: &mut State, code: u32) {
+    next.ack.ip.time_to_live = TTL.decode(ttl(next), code) as u8;
+}
+
+fn set_rsf(next: &mut State, index: u32) {
+    next.ack.segment.flags = with_rsf(next.ack.segment.flags, index);
+}
+
+/// `flags` with RST, SYN and FIN, of which at most one can be set (§8.2: `rsf_index_enc`).
+pub(super) fn with_rsf(flags: Flags, index: u32) -> Flags {
+    [(1, Flags::RST), (2, Flags::SYN), (3, Flags::FIN)]
+        .iter()
+        .fold(flags, |flags, (of_flag, flag)| flags.with(*flag, index == *of_flag))
 }
 
 #[cfg(test)]

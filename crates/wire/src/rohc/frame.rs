@@ -22,21 +22,14 @@ pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
 /// Octets before the first ACK.
 pub const FRAME_HEADER: usize = 1;
 
-/// Appends a frame with these compressed ACKs to `out`. Each has the number that
-/// [`Compressor::compress`](super::Compressor::compress) returned; the numbers must be consecutive. Appends nothing if there
-/// are no ACKs.
+/// Appends a frame with these compressed ACKs to `out`. The octets of all are one after the other. [`Compressor::compress`] returned the
+/// number `first` for the first one, and the following numbers for the others. Appends nothing if there are no ACKs.
 ///
-/// # Panics
-/// If the numbers are not consecutive.
-pub fn write_frame<'a>(acks: impl IntoIterator<Item = (u16, &'a [u8])>, out: &mut Vec<u8>) {
-    let mut next = None;
-    for (msn, octets) in acks {
-        match next {
-            None => out.push(FIRST_MSN.code(u32::from(msn)) as u8),
-            Some(next) => assert_eq!(msn, next, "the ACKs of a frame are consecutive"),
-        }
-        out.extend_from_slice(octets);
-        next = Some(msn.wrapping_add(1));
+/// [`Compressor::compress`]: super::Compressor::compress
+pub fn write_frame(first: u16, acks: &[u8], out: &mut Vec<u8>) {
+    if !acks.is_empty() {
+        out.push(FIRST_MSN.code(u32::from(first)) as u8);
+        out.extend_from_slice(acks);
     }
 }
 
@@ -82,10 +75,10 @@ mod tests {
     #[test]
     fn a_frame_begins_with_eight_bits_of_its_first_number() {
         let mut out = Vec::new();
-        write_frame([(0x1ff, [1, 2].as_slice()), (0x200, &[3])], &mut out);
+        write_frame(0x1ff, &[1, 2, 3], &mut out);
         assert_eq!(out, [0xff, 1, 2, 3]);
         out.clear();
-        write_frame([], &mut out);
+        write_frame(0, &[], &mut out);
         assert!(out.is_empty());
     }
 

@@ -44,7 +44,7 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
     }
     let has_stride = new.ack_stride != 0;
     let is_ack_zero = segment.ack.0 == 0;
-    let reserved = new.ecn_octet() >> 2 & 0x0f;
+    let reserved = new.ack.ecn_octet() >> 2 & 0x0f;
     let urgent_is_zero = 1 << 4;
     out.push(
         u8::from(new.ecn_used) << 7
@@ -96,7 +96,7 @@ impl Check {
     /// Verifies the CRC over the header, which ends where `reader` begins.
     pub(super) fn verify(&self, packet: &[u8], cid: Cid, reader: &Reader) -> Result<(), Error> {
         let header = &packet[..packet.len() - reader.0.len()];
-        let computed = Crc::Eight.of_parts(&[&header[..self.at], &[0], &header[self.at + 1..]]);
+        let computed = Crc::eight_of_parts(&[&header[..self.at], &[0], &header[self.at + 1..]]);
         if computed == self.crc { Ok(()) } else { Err(Error::Crc { cid, found: self.crc, computed }) }
     }
 }

@@ -1,10 +1,10 @@
 //! Context replication: IR-CR headers (RFC 6846, §5.3.3 and §7.2; RFC 4164), with the replicate chain (§8.2). A decompressor must read
 //! them. The compressor here does not send them.
 
-use super::co::{Context, set_ecn_flags, set_flag, set_rsf};
+use super::co::{Context, with_ecn_flags};
 use super::context::State;
 use super::crc::Crc;
-use super::formats::Coded;
+use super::formats::with_rsf;
 use super::ip_id::Behavior;
 use super::ir::{Check, Established, read_urgent_pointer};
 use super::octets::{Fields, Reader};
@@ -89,16 +89,14 @@ fn read_chain(base: &Context, reader: &mut Reader) -> Result<Established, Error>
     if ack_number == 1 {
         segment.ack = SeqNumber(reader.u32()?);
     }
-    for (flag, is_set) in [(Flags::URG, urg), (Flags::ACK, ack), (Flags::PSH, psh)] {
-        set_flag(&mut segment.flags, flag, is_set == 1);
-    }
-    set_rsf(&mut segment.flags, rsf as u8);
+    let flags = segment.flags.with(Flags::URG, urg == 1).with(Flags::ACK, ack == 1).with(Flags::PSH, psh == 1);
+    segment.flags = with_rsf(flags, rsf);
     if ecn_used == 1 {
         let octet = reader.u8()?;
         if octet >> 6 != 0 {
             return Err(Error::Chain { what: "the padding of the ECN bits", found: octet });
         }
-        set_ecn_flags(&mut segment.flags, octet)?;
+        segment.flags = with_ecn_flags(segment.flags, octet)?;
     }
     let checksum = reader.u16()?;
     let ack_stride = if stride == 1 { reader.u16()? } else { last.ack_stride };
@@ -119,7 +117,7 @@ fn read_chain(base: &Context, reader: &mut Reader) -> Result<Established, Error>
 fn read_port(encoding: u32, base: u16, reader: &mut Reader) -> Result<u16, Error> {
     Ok(match encoding {
         0 => base,
-        1 => Coded::Low(PORT_LSB, u32::from(reader.u8()?)).decode(u32::from(base)) as u16,
+        1 => PORT_LSB.decode(u32::from(base), u32::from(reader.u8()?)) as u16,
         2 => reader.u16()?,
         _ => return Err(Error::Chain { what: "the encoding of a port", found: encoding as u8 }),
     })

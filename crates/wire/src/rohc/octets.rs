@@ -67,7 +67,7 @@ impl<const N: usize> Fields<N> {
         bits as usize / 8
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pack(&self, values: [u32; N], out: &mut Octets) {
         let packed = values.iter().zip(self.0).fold(0u64, |packed, (&value, width)| {
             debug_assert!(u64::from(value) < 1 << width, "{value} in {width} bits of {self:?}");
@@ -76,7 +76,7 @@ impl<const N: usize> Fields<N> {
         put(out, &packed.to_be_bytes()[8 - self.octets()..]);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn unpack(&self, reader: &mut Reader) -> Result<[u32; N], Error> {
         let octets = reader.take(self.octets())?;
         let packed = octets.iter().fold(0u64, |packed, &octet| (packed << 8) | u64::from(octet));

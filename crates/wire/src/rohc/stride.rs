@@ -66,10 +66,13 @@ pub(super) const fn reaches(stride: u16, reference: u32, ack: u32) -> bool {
     residue == left && ACK_SCALED.reaches(from, to)
 }
 
-/// The ACK number with these scaled low bits.
-pub(super) const fn decode(stride: u16, reference: u32, code: u32) -> u32 {
+/// The ACK number with these scaled low bits, or `None` if the stride is unknown.
+pub(super) const fn decode(stride: u16, reference: u32, code: u32) -> Option<u32> {
+    if stride == 0 {
+        return None;
+    }
     let (from, residue) = scaled(stride, reference);
-    ACK_SCALED.decode(from, code).wrapping_mul(stride as u32).wrapping_add(residue)
+    Some(ACK_SCALED.decode(from, code).wrapping_mul(stride as u32).wrapping_add(residue))
 }
 
 #[cfg(test)]
@@ -113,6 +116,7 @@ mod tests {
         let last = u32::MAX - 5000;
         let (near, past) = (last + 1448, last.wrapping_add(4 * 1448));
         assert!(reaches(1448, last, near) && !reaches(1448, last, past));
-        assert_eq!(decode(1448, last, ACK_SCALED.code(scaled(1448, near).0)), near);
+        assert_eq!(decode(1448, last, ACK_SCALED.code(scaled(1448, near).0)), Some(near));
+        assert_eq!(decode(0, last, 1), None);
     }
 }

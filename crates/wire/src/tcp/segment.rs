@@ -52,6 +52,12 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
+    /// These flags, with those of `others` set or cleared.
+    #[must_use]
+    pub const fn with(self, others: Self, is_set: bool) -> Self {
+        Self(if is_set { self.0 | others.0 } else { self.0 & !others.0 })
+    }
+
     /// The nine bits as they stand in the header.
     #[must_use]
     pub const fn bits(self) -> u16 {

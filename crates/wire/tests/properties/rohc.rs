@@ -281,10 +281,11 @@ fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
             // A link-layer acknowledgment arrives with all of them, and the client may learn of it.
             5 | 6 => {
                 frame.clear();
-                write_frame(kept.iter().map(|(msn, octets, ..)| (*msn, octets.as_slice())), &mut frame);
-                if frame.is_empty() {
-                    continue;
-                }
+                let Some((first, ..)) = kept.front() else { continue };
+                let follow = kept.iter().zip(0..).all(|((msn, ..), place)| msn.wrapping_sub(*first) == place);
+                assert!(follow, "the numbers of a frame are consecutive");
+                let octets: Vec<u8> = kept.iter().flat_map(|(_, octets, ..)| octets.iter().copied()).collect();
+                write_frame(*first, &octets, &mut frame);
                 damage(&decompressor, &frame, choices);
                 let mut out = Vec::new();
                 let done = decompressor.decompress(&frame, |_, ack| out.push(*ack));

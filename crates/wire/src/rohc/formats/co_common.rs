@@ -1,6 +1,6 @@
 //! The base header that can encode every field (RFC 6846, §8.2: `co_common`).
 
-use super::{Base, Coded, Common, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
+use super::{Base, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ip_id_offset, set_rsf, ttl, window};
 use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -43,13 +43,14 @@ fn put_number(indicator: u32, value: u32, out: &mut Octets) {
     put(out, &value.to_be_bytes()[4 - octets..]);
 }
 
-fn read_number(indicator: u32, reader: &mut Reader) -> Result<Coded, Error> {
-    Ok(match indicator {
-        0 => Coded::Static,
-        1 => Coded::Low(BYTE, u32::from(reader.u8()?)),
-        2 => Coded::Low(WORD, u32::from(reader.u16()?)),
-        _ => Coded::Full(reader.u32()?),
-    })
+fn read_number(indicator: u32, number: &mut u32, reader: &mut Reader) -> Result<(), Error> {
+    match indicator {
+        0 => {}
+        1 => *number = BYTE.decode(*number, u32::from(reader.u8()?)),
+        2 => *number = WORD.decode(*number, u32::from(reader.u16()?)),
+        _ => *number = reader.u32()?,
+    }
+    Ok(())
 }
 
 /// The optional fields.
@@ -153,7 +154,7 @@ fn read_dscp(reader: &mut Reader) -> Result<u8, Error> {
     if octet & 0b11 == 0 { Ok(octet >> 2) } else { Err(Error::Chain { what: "the padding of the DSCP", found: octet }) }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let first = reader.peek()?;
     let [
         _,
@@ -182,39 +183,34 @@ pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
         // There is only one IP header, and the reserved bit must be zero.
         return Err(Error::Format { octet: first });
     }
-    let behavior = Behavior::from_bits(behavior);
-    let seq = read_number(seq, reader)?;
-    let ack = read_number(ack, reader)?;
-    let ack_stride = if stride == 1 { Some(reader.u16()?) } else { None };
-    let window = if has_window == 1 { Coded::Full(u32::from(reader.u16()?)) } else { Coded::Static };
-    let ip_id = match (behavior.is_sequential(), full_id == 1) {
-        (true, true) => Coded::Full(u32::from(reader.u16()?)),
-        (true, false) => Coded::Low(ID, u32::from(reader.u8()?)),
-        (false, _) => Coded::Static,
-    };
+    let mut base = Base { crc: (Crc::Seven, crc as u8), has_list: has_list == 1, ..Base::of(msn, push, crc, next) };
+    set_rsf(next, rsf);
+    next.behavior = Behavior::from_bits(behavior);
+    next.ecn_used = ecn_used == 1;
+    let (segment, ip) = (&mut next.ack.segment, &mut next.ack.ip);
+    segment.flags = segment.flags.with(Flags::ACK, ack_flag == 1).with(Flags::URG, urg_flag == 1);
+    ip.dont_fragment = dont_fragment == 1;
+    read_number(seq, &mut segment.seq.0, reader)?;
+    read_number(ack, &mut segment.ack.0, reader)?;
+    if stride == 1 {
+        next.ack_stride = reader.u16()?;
+    }
+    if has_window == 1 {
+        segment.window = reader.u16()?;
+    }
+    match (next.behavior.is_sequential(), full_id == 1) {
+        (true, true) => base.ip_id = Some(reader.u16()?),
+        (true, false) => set_ip_id_offset(next, ID, u32::from(reader.u8()?)),
+        (false, _) => {}
+    }
     if has_urgent == 1 {
         read_urgent_pointer(reader)?;
     }
-    let dscp = if dscp == 1 { Some(read_dscp(reader)?) } else { None };
-    let ttl = if has_ttl == 1 { Coded::Full(u32::from(reader.u8()?)) } else { Coded::Static };
-    Ok(Base {
-        crc: (Crc::Seven, crc as u8),
-        seq,
-        ack,
-        window,
-        ip_id,
-        ttl,
-        ecn_used: Some(ecn_used == 1),
-        rsf: Some(rsf as u8),
-        common: Some(Common {
-            ack_flag: ack_flag == 1,
-            urg_flag: urg_flag == 1,
-            ack_stride,
-            behavior,
-            dont_fragment: dont_fragment == 1,
-            dscp,
-        }),
-        has_list: has_list == 1,
-        ..Base::new(msn, push, crc)
-    })
+    if dscp == 1 {
+        next.ack.ip.dscp = read_dscp(reader)?;
+    }
+    if has_ttl == 1 {
+        next.ack.ip.time_to_live = reader.u8()?;
+    }
+    Ok(base)
 }

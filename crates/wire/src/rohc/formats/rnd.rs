@@ -1,12 +1,14 @@
 //! Base headers for an IP-ID that is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
 
-use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, msn, push, reaches, ttl, window};
-use crate::rohc::Error;
+use super::{
+    ACK_SCALED, Base, TTL, Unchanged, msn, push, reaches, set_ack, set_rsf, set_scaled_ack, set_seq, set_ttl, ttl,
+    window,
+};
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::octets::{Fields, Octets, Reader};
-use crate::rohc::stride::scaled;
 use crate::rohc::wlsb::Lsb;
+use crate::rohc::{Error, stride};
 
 /// Discriminator, 18 bits of the sequence number, MSN, push, CRC.
 const ONE: Fields<5> = Fields([6, 18, 4, 1, 3]);
@@ -101,7 +103,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([0, THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(scaled(new.ack_stride, ack).0);
+                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([FOUR_IS, scaled, msn, push, crc], out);
             }
             Self::Five => FIVE.pack([FIVE_IS, push, msn, crc, FIVE_SEQ.code(seq), FIVE_ACK.code(ack)], out),
@@ -115,37 +117,39 @@ impl Format {
     }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
-    let base = if octet >> 7 == 0 {
+    if octet >> 7 == 0 {
         let [_, ack, msn, push, crc] = THREE.unpack(reader)?;
-        Base { ack: Coded::Low(THREE_ACK, ack), ..Base::new(msn, push, crc) }
+        set_ack(next, THREE_ACK, ack);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 4) == FOUR_IS {
         let [_, ack, msn, push, crc] = FOUR.unpack(reader)?;
-        Base { ack: Coded::Scaled(ack), ..Base::new(msn, push, crc) }
+        let lacks_stride = !set_scaled_ack(next, ack);
+        Ok(Base { lacks_stride, ..Base::of(msn, push, crc, next) })
     } else if u32::from(octet >> 5) == FIVE_IS {
         let [_, push, msn, crc, seq, ack] = FIVE.unpack(reader)?;
-        Base { seq: Coded::Low(FIVE_SEQ, seq), ack: Coded::Low(FIVE_ACK, ack), ..Base::new(msn, push, crc) }
+        set_seq(next, FIVE_SEQ, seq);
+        set_ack(next, FIVE_ACK, ack);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 2) == ONE_IS {
         let [_, seq, msn, push, crc] = ONE.unpack(reader)?;
-        Base { seq: Coded::Low(ONE_SEQ, seq), ..Base::new(msn, push, crc) }
+        set_seq(next, ONE_SEQ, seq);
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 2) == SEVEN_IS {
         let [_, ack, window, msn, push, crc] = SEVEN.unpack(reader)?;
-        Base { ack: Coded::Low(SEVEN_ACK, ack), window: Coded::Full(window), ..Base::new(msn, push, crc) }
+        set_ack(next, SEVEN_ACK, ack);
+        next.ack.segment.window = window as u16;
+        Ok(Base::of(msn, push, crc, next))
     } else if u32::from(octet >> 3) == EIGHT_IS {
         let [_, rsf, list, crc, msn, push, ttl, ecn, seq, ack] = EIGHT.unpack(reader)?;
-        Base {
-            crc: (Crc::Seven, crc as u8),
-            seq: Coded::Low(EIGHT_SEQ, seq),
-            ack: Coded::Low(EIGHT_ACK, ack),
-            ttl: Coded::Low(TTL, ttl),
-            ecn_used: Some(ecn == 1),
-            rsf: Some(rsf as u8),
-            has_list: list == 1,
-            ..Base::new(msn, push, crc)
-        }
+        set_seq(next, EIGHT_SEQ, seq);
+        set_ack(next, EIGHT_ACK, ack);
+        set_ttl(next, ttl);
+        set_rsf(next, rsf);
+        next.ecn_used = ecn == 1;
+        Ok(Base { crc: (Crc::Seven, crc as u8), has_list: list == 1, ..Base::of(msn, push, crc, next) })
     } else {
-        return Err(Error::Format { octet });
-    };
-    Ok(base)
+        Err(Error::Format { octet })
+    }
 }

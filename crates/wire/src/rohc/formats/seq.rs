@@ -1,12 +1,14 @@
 //! Base headers for a sequential IP-ID (RFC 6846, §8.2: `seq_1` … `seq_8`).
 
-use super::{ACK_SCALED, Base, Coded, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, ttl, window};
-use crate::rohc::Error;
+use super::{
+    ACK_SCALED, Base, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ack, set_ip_id_offset,
+    set_rsf, set_scaled_ack, set_seq, set_ttl, ttl, window,
+};
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::octets::{Fields, Octets, Reader};
-use crate::rohc::stride::scaled;
 use crate::rohc::wlsb::Lsb;
+use crate::rohc::{Error, stride};
 
 /// `ip_id_lsb(behavior, 4, 3)` of most formats.
 const ID: Lsb = Lsb::new(4, 3, 16);
@@ -103,7 +105,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ID.code(id), ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([THREE_IS, ID.code(id), THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(scaled(new.ack_stride, ack).0);
+                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([0, scaled, FOUR_ID.code(id), msn, push, crc], out);
             }
             Self::Five => {
@@ -123,45 +125,51 @@ impl Format {
     }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Result<Base, Error> {
+pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
     let octet = reader.peek()?;
     if octet >> 7 == 0 {
         let [_, ack, id, msn, push, crc] = FOUR.unpack(reader)?;
-        return Ok(Base { ack: Coded::Scaled(ack), ip_id: Coded::Low(FOUR_ID, id), ..Base::new(msn, push, crc) });
+        let lacks_stride = !set_scaled_ack(next, ack);
+        set_ip_id_offset(next, FOUR_ID, id);
+        return Ok(Base { lacks_stride, ..Base::of(msn, push, crc, next) });
     }
-    Ok(match u32::from(octet >> 4) {
+    match u32::from(octet >> 4) {
         ONE_IS => {
             let [_, id, seq, msn, push, crc] = ONE.unpack(reader)?;
-            Base { seq: Coded::Low(ONE_SEQ, seq), ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            set_seq(next, ONE_SEQ, seq);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         THREE_IS => {
             let [_, id, ack, msn, push, crc] = THREE.unpack(reader)?;
-            Base { ack: Coded::Low(THREE_ACK, ack), ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            set_ack(next, THREE_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         FIVE_IS => {
             let [_, id, ack, seq, msn, push, crc] = FIVE.unpack(reader)?;
-            let (seq, ack) = (Coded::Low(FIVE_SEQ, seq), Coded::Low(FIVE_ACK, ack));
-            Base { seq, ack, ip_id: Coded::Low(ID, id), ..Base::new(msn, push, crc) }
+            set_seq(next, FIVE_SEQ, seq);
+            set_ack(next, FIVE_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         SEVEN_IS => {
-            let [_, window, id, ack, msn, push, crc] = SEVEN.unpack(reader)?;
-            let (ack, window) = (Coded::Low(SEVEN_ACK, ack), Coded::Low(SEVEN_WINDOW, window));
-            Base { ack, window, ip_id: Coded::Low(SEVEN_ID, id), ..Base::new(msn, push, crc) }
+            let [_, code, id, ack, msn, push, crc] = SEVEN.unpack(reader)?;
+            next.ack.segment.window = SEVEN_WINDOW.decode(window(next), code) as u16;
+            set_ack(next, SEVEN_ACK, ack);
+            set_ip_id_offset(next, SEVEN_ID, id);
+            Ok(Base::of(msn, push, crc, next))
         }
         EIGHT_IS => {
             let [_, id, list, crc, msn, push, ttl, ecn, ack, rsf, seq] = EIGHT.unpack(reader)?;
-            Base {
-                crc: (Crc::Seven, crc as u8),
-                seq: Coded::Low(EIGHT_SEQ, seq),
-                ack: Coded::Low(EIGHT_ACK, ack),
-                ip_id: Coded::Low(ID, id),
-                ttl: Coded::Low(TTL, ttl),
-                ecn_used: Some(ecn == 1),
-                rsf: Some(rsf as u8),
-                has_list: list == 1,
-                ..Base::new(msn, push, crc)
-            }
+            set_seq(next, EIGHT_SEQ, seq);
+            set_ack(next, EIGHT_ACK, ack);
+            set_ip_id_offset(next, ID, id);
+            set_ttl(next, ttl);
+            set_rsf(next, rsf);
+            next.ecn_used = ecn == 1;
+            Ok(Base { crc: (Crc::Seven, crc as u8), has_list: list == 1, ..Base::of(msn, push, crc, next) })
         }
-        _ => return Err(Error::Format { octet }),
-    })
+        _ => Err(Error::Format { octet }),
+    }
 }

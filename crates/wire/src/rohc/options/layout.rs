@@ -48,7 +48,8 @@ pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
 /// change them. A decompressor uses the indices of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in crate::rohc) struct List {
-    indices: [u8; MOST],
+    /// Four bits for each index, the lowest for the first.
+    indices: u64,
     len: u8,
     generic: [[u8; 2]; GENERIC],
 }
@@ -76,9 +77,8 @@ impl List {
 
     /// Timestamps behind two NOPs, as most stacks send them.
     const TIMESTAMPS: Self = {
-        let mut list = Self { indices: [index::NOP; MOST], len: 3, generic: [[0; 2]; GENERIC] };
-        list.indices[2] = index::TIMESTAMPS;
-        list
+        let [nop, timestamps] = [index::NOP as u64, index::TIMESTAMPS as u64];
+        Self { indices: nop | nop << 4 | timestamps << 8, len: 3, generic: [[0; 2]; GENERIC] }
     };
 
     /// The options in these headers. Returns `None` if one of them has no index.
@@ -96,24 +96,27 @@ impl List {
     }
 
     /// Is there a generic option in this list of a compressor?
-    pub(super) fn has_generic(&self) -> bool {
+    pub(super) fn has_generic(self) -> bool {
         self.generic != [[0; 2]; GENERIC]
     }
 
     /// Appends an index. Returns `None` if the list is full.
     pub(super) fn push(&mut self, index: u8) -> Option<()> {
-        *self.indices.get_mut(usize::from(self.len))? = index;
+        if usize::from(self.len) == MOST {
+            return None;
+        }
+        self.indices |= u64::from(index) << (4 * self.len);
         self.len += 1;
         Some(())
     }
 
     /// The number of options.
-    pub(in crate::rohc) const fn len(&self) -> u8 {
+    pub(in crate::rohc) const fn len(self) -> u8 {
         self.len
     }
 
-    pub(super) fn indices(&self) -> &[u8] {
-        &self.indices[..usize::from(self.len)]
+    pub(super) fn indices(self) -> impl Iterator<Item = u8> {
+        (0..self.len).map(move |place| (self.indices >> (4 * place)) as u8 & (index::COUNT - 1))
     }
 }
 

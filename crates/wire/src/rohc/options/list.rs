@@ -44,13 +44,8 @@ impl Received {
 
     /// The indices whose items were not in the list.
     pub(super) fn absent(&self) -> impl Iterator<Item = u8> + '_ {
-        let is_absent = |position: usize| self.present >> position & 1 == 0;
-        self.list
-            .indices()
-            .iter()
-            .enumerate()
-            .filter(move |(position, _)| is_absent(*position))
-            .map(|(_, index)| *index)
+        let is_absent = |position: u32| self.present >> position & 1 == 0;
+        (0..).zip(self.list.indices()).filter(move |(position, _)| is_absent(*position)).map(|(_, index)| index)
     }
 }
 
@@ -74,7 +69,7 @@ pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> boo
 
 /// Writes the list. It contains all items in a dynamic chain, which has no references.
 pub(in crate::rohc) fn write_list(headers: &[u8], new: &State, references: Option<&References>, out: &mut Octets) {
-    let indices = new.list.indices();
+    let indices: ArrayVec<u8, MOST> = new.list.indices().collect();
     let is_wide = indices.iter().any(|&index| index > 7);
     out.push(indices.len() as u8 | if is_wide { WIDE } else { 0 });
     let flagged = |&index: &u8| index | if contains(index, new, references) { PRESENT } else { 0 };

@@ -3,6 +3,7 @@
 use super::generic::Generic;
 use super::index;
 use super::layout::{List, items};
+use crate::rohc::ack::FIXED_HEADERS;
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
@@ -16,7 +17,7 @@ pub(in crate::rohc) struct ItemTable {
 
 impl ItemTable {
     /// Assigns the generic options of an uncompressed ACK to the indices that the compressor here uses for them.
-    pub(in crate::rohc) fn assign_uncompressed(&mut self, list: &List, ack: &Ack) {
+    pub(in crate::rohc) fn assign_uncompressed(&mut self, list: List, ack: &Ack) {
         if !list.has_generic() {
             return;
         }
@@ -29,7 +30,7 @@ impl ItemTable {
 
     /// Stores the items of a header.
     #[inline]
-    pub(in crate::rohc) fn store(&mut self, list: &List, options: &Options) {
+    pub(in crate::rohc) fn store(&mut self, list: List, options: &Options) {
         if list.len() == 0 {
             return;
         }
@@ -38,7 +39,7 @@ impl ItemTable {
             self.sack = options.sack;
         }
         for index in list.indices() {
-            if let Some(generic) = self.slot(*index) {
+            if let Some(generic) = self.slot(index) {
                 generic.iter_mut().for_each(|generic| generic.update(options));
             }
         }
@@ -75,11 +76,14 @@ impl ItemTable {
     }
 
     /// Do these headers have the options of `list`, in its order?
-    pub(in crate::rohc) fn is_layout_of(&self, list: &List, headers: &[u8]) -> bool {
+    pub(in crate::rohc) fn is_layout_of(&self, list: List, headers: &[u8]) -> bool {
+        if list.len() == 0 {
+            return headers.len() == FIXED_HEADERS;
+        }
         let mut items = items(headers);
-        let has_all = list.indices().iter().all(|index| match items.next().flatten() {
-            Some(item) if item.index < index::GENERIC => item.index == *index,
-            Some(item) => self.generic(*index).is_ok_and(|generic| generic.is_like(item.octets)),
+        let has_all = list.indices().all(|index| match items.next().flatten() {
+            Some(item) if item.index < index::GENERIC => item.index == index,
+            Some(item) => self.generic(index).is_ok_and(|generic| generic.is_like(item.octets)),
             None => false,
         });
         has_all && items.next().is_none()

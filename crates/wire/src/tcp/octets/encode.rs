@@ -43,7 +43,7 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
     let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
-    let sum = ipv4::sum_of(&tcp) + ipv4::sum(options.as_slice());
+    let sum = ipv4::sum_of(&tcp) + options.sum();
     let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
     tcp[4] |= u32::from(checksum) << 16;
     // Copy arrays of constant size, which is fast: both ends of a compressed ACK encode its headers.

@@ -1,6 +1,7 @@
 //! Encoding and decoding of TCP options.
 
 use super::DecodeError;
+use crate::ipv4;
 use crate::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
 use etherparse::tcp_option::{
     KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP,
@@ -30,30 +31,33 @@ pub(super) struct Layout {
 impl Layout {
     const EMPTY: Self = Self { octets: [0; ROOM], len: 0 };
 
-    /// Timestamps behind two NOPs, the only options of most segments.
-    fn of_timestamps(Timestamps { value, echo }: Timestamps) -> Self {
-        let mut octets = [0; ROOM];
-        octets[..4].copy_from_slice(&[KIND_NOOP, KIND_NOOP, KIND_TIMESTAMP, 10]);
-        octets[4..8].copy_from_slice(&value.to_be_bytes());
-        octets[8..12].copy_from_slice(&echo.to_be_bytes());
-        Self { octets, len: 12 }
-    }
-
     /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
     /// window scale, SACK. The options of RFC 5690, which Linux does not have, and AccECN are last. Padding between options is omitted if
     /// the options do not fit otherwise. Returns `None` if they do not fit a header.
     #[inline]
     pub(super) fn of(options: &Options) -> Option<Self> {
-        if options.has_nothing_but_timestamps() {
-            return Some(options.timestamps.map_or(Self::EMPTY, Self::of_timestamps));
+        let mut layout = Self::EMPTY;
+        if !options.has_nothing_but_timestamps() {
+            layout.put_many(options)?;
+        } else if let Some(timestamps) = options.timestamps {
+            layout.put_timestamps(timestamps);
         }
-        Self::of_many(options)
+        Some(layout)
     }
 
-    fn of_many(options: &Options) -> Option<Self> {
+    /// Lays out timestamps behind two NOPs, the only options of most segments.
+    fn put_timestamps(&mut self, Timestamps { value, echo }: Timestamps) {
+        self.octets[..4].copy_from_slice(&[KIND_NOOP, KIND_NOOP, KIND_TIMESTAMP, 10]);
+        self.octets[4..8].copy_from_slice(&value.to_be_bytes());
+        self.octets[8..12].copy_from_slice(&echo.to_be_bytes());
+        self.len = 12;
+    }
+
+    #[cold]
+    fn put_many(&mut self, options: &Options) -> Option<()> {
         let is_dense = options.aligned_len() > Options::ROOM;
         let nops = |count: usize| if is_dense { &[] } else { &[KIND_NOOP; 3][..count] };
-        let mut layout = Self::EMPTY;
+        let layout = self;
         if let Some(mss) = options.mss {
             layout.put(&[KIND_MAXIMUM_SEGMENT_SIZE, 4])?.put(&mss.to_be_bytes())?;
         }
@@ -98,7 +102,7 @@ impl Layout {
             layout.put(&[KIND_NOOP; 3][..padding])?;
         }
         debug_assert_eq!(layout.len as u64, options.wire_len(), "a segment must be as long as it says");
-        Some(layout)
+        Some(())
     }
 
     fn put(&mut self, octets: &[u8]) -> Option<&mut Self> {
@@ -113,8 +117,9 @@ impl Layout {
         self.len
     }
 
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.octets[..self.len]
+    /// The [sum](ipv4::sum) for the checksum.
+    pub(super) fn sum(&self) -> u64 {
+        if self.len == 0 { 0 } else { ipv4::sum(&self.octets[..self.len]) }
     }
 
     /// The options, followed by zeros.
@@ -218,7 +223,7 @@ mod tests {
     const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };
 
     fn laid_out(options: &Options) -> Vec<u8> {
-        Layout::of(options).map(|layout| layout.as_slice().to_vec()).expect("these options fit")
+        Layout::of(options).map(|layout| layout.octets[..layout.len].to_vec()).expect("these options fit")
     }
 
     fn block(start: u32, end: u32) -> SackBlock {
