@@ -63,15 +63,21 @@ struct Division {
     remainder: u64,
 }
 
+impl Division {
+    #[cold]
+    const fn of(size: u64, rate: u64) -> Self {
+        let dividend = size * 8 * 1_000_000_000;
+        Self { size, rate, quotient: dividend / rate, remainder: dividend % rate }
+    }
+}
+
 impl Serializer {
     /// The transmission time of `size` at `rate`, immediately after the packet before it.
     #[must_use]
     #[inline]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {
         if self.last.size != size.0 || self.last.rate != rate.0 {
-            let dividend = size.0 * 8 * 1_000_000_000;
-            self.last =
-                Division { size: size.0, rate: rate.0, quotient: dividend / rate.0, remainder: dividend % rate.0 };
+            self.last = Division::of(size.0, rate.0);
         }
         self.remainder += self.last.remainder;
         let carry = u64::from(self.remainder >= rate.0);

@@ -46,6 +46,7 @@ impl Instant {
 
     /// The earlier of two optional instants, or `None` if both are.
     #[must_use]
+    #[inline]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),

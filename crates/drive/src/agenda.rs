@@ -54,15 +54,20 @@ impl Agenda {
     pub fn drain<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant) {
         let mut machine = machine;
         loop {
-            match world.step(machine, now) {
-                Step::Send(to, datagram) => self.deliver(world, to, now, datagram),
+            let (to, datagram, is_last) = match world.step(machine, now) {
+                Step::Send(to, datagram) => (to, datagram, false),
                 Step::SendLast(to, datagram, deadline) => {
                     // The deadline is set first, because the datagram may lead back to this machine and change it.
                     self.deadlines.set(machine.0, deadline);
-                    let Some(next) = world.accept(to, now, datagram) else { return };
-                    machine = next;
+                    (to, datagram, true)
                 }
                 Step::Idle(deadline) => return self.deadlines.set(machine.0, deadline),
+            };
+            match (world.accept(to, now, datagram), is_last) {
+                (Some(next), true) => machine = next,
+                (Some(next), false) => self.drain(world, next, now),
+                (None, true) => return,
+                (None, false) => {}
             }
         }
     }

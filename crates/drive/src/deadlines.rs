@@ -1,66 +1,88 @@
 //! One deadline per machine, with fast access to the earliest.
 //!
-//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each inner node is the earlier of its two
-//! children. Setting a deadline updates the nodes above its leaf and stops at the first that does not change; for a timer that is
-//! postponed again and again, that is the first node. There are no stale entries. Of equal deadlines, that of the lowest machine wins.
+//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each inner node is the earliest of its eight
+//! children, which share a cache line. Setting a deadline updates the nodes above its leaf and stops at the first that does not change;
+//! for a timer that is postponed again and again, that is the first node. There are no stale entries. Of equal deadlines, that of the
+//! lowest machine wins.
 
 use acklab_base::Instant;
+
+/// The number of children of a node.
+const ARITY: usize = 8;
 
 /// Deadlines of machines 0 to n − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
-    /// The number of leaves: a power of two, at least the number of machines.
+    /// The children of each inner node, that of the root first. The children of slot `i` of group `g` are group `ARITY · g + i + 1`.
+    /// [`Instant::FAR_FUTURE`] stands for no deadline.
+    groups: Vec<[Instant; ARITY]>,
+    /// The first group of leaves.
     leaves: usize,
-    /// Node 1 is the root; the children of node `i` are `2i` and `2i + 1`. [`Instant::FAR_FUTURE`] stands for no deadline.
-    nodes: Vec<Instant>,
 }
 
 impl Deadlines {
     pub(crate) fn new(machines: usize) -> Self {
-        let leaves = machines.next_power_of_two();
-        Self { leaves, nodes: vec![Instant::FAR_FUTURE; 2 * leaves] }
+        let (mut leaves, mut width) = (0, 1);
+        while width * ARITY < machines {
+            leaves += width;
+            width *= ARITY;
+        }
+        Self { groups: vec![[Instant::FAR_FUTURE; ARITY]; leaves + width], leaves }
     }
 
     /// Grows to `machines` machines; the new ones have no deadline.
     pub(crate) fn grow(&mut self, machines: usize) {
-        if machines <= self.leaves {
+        let known = &self.groups[self.leaves..];
+        if machines <= known.len() * ARITY {
             return;
         }
         let mut larger = Self::new(machines);
-        for (machine, at) in self.nodes[self.leaves..].iter().enumerate().filter(|(_, at)| **at != Instant::FAR_FUTURE)
-        {
+        for (machine, at) in known.as_flattened().iter().enumerate().filter(|(_, at)| **at != Instant::FAR_FUTURE) {
             larger.set(machine as u32, Some(*at));
         }
         *self = larger;
     }
 
     /// The earliest deadline and its machine.
+    #[inline]
     pub(crate) fn earliest(&self) -> Option<(Instant, u32)> {
-        let at = self.nodes[1];
+        let at = earliest_of(&self.groups[0]);
         if at == Instant::FAR_FUTURE {
             return None;
         }
-        let mut node = 1;
-        while node < self.leaves {
-            node *= 2;
-            node += usize::from(self.nodes[node] != at);
+        let mut group = 0;
+        loop {
+            let slot = self.groups[group].iter().take_while(|child| **child != at).count();
+            if group >= self.leaves {
+                return Some((at, ((group - self.leaves) * ARITY + slot) as u32));
+            }
+            group = ARITY * group + slot + 1;
         }
-        Some((at, (node - self.leaves) as u32))
     }
 
     /// Sets the deadline of `machine`.
+    #[inline]
     pub(crate) fn set(&mut self, machine: u32, deadline: Option<Instant>) {
-        let mut node = self.leaves + machine as usize;
+        let (mut group, mut slot) = (self.leaves + machine as usize / ARITY, machine as usize % ARITY);
         let mut winner = deadline.unwrap_or(Instant::FAR_FUTURE);
-        while self.nodes[node] != winner {
-            self.nodes[node] = winner;
-            if node == 1 {
+        loop {
+            let children = &mut self.groups[group];
+            if children[slot] == winner {
                 return;
             }
-            winner = winner.min(self.nodes[node ^ 1]);
-            node /= 2;
+            children[slot] = winner;
+            if group == 0 {
+                return;
+            }
+            winner = earliest_of(children);
+            (group, slot) = ((group - 1) / ARITY, (group - 1) % ARITY);
         }
     }
+}
+
+#[inline]
+fn earliest_of(children: &[Instant; ARITY]) -> Instant {
+    children.iter().copied().fold(Instant::FAR_FUTURE, Instant::min)
 }
 
 #[cfg(test)]
@@ -71,8 +93,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_earliest_wins_and_of_equals_the_lowest_machine(
-            machines in 1usize..20,
-            steps in proptest::collection::vec((0usize..20, proptest::option::of(0u64..50)), 1..400),
+            machines in 1usize..200,
+            steps in proptest::collection::vec((0usize..200, proptest::option::of(0u64..50)), 1..400),
         ) {
             let (mut deadlines, mut plain) = (Deadlines::new(1), vec![None; machines]);
             deadlines.grow(machines);

@@ -7,7 +7,7 @@ mod delay;
 mod throughput;
 
 use crate::packet::Observed;
-use crate::statistics::{Distribution, Mean, OverTime};
+use crate::statistics::{Distribution, Mean, OverTime, nanos, real};
 
 use acklab_base::event::AckTime;
 use acklab_base::{Duration, Event, Instant, Vitals};
@@ -189,10 +189,10 @@ impl FlowProbe {
     }
 
     /// The sender sends a packet with `payload` octets of data from `offset` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data_departs(&mut self, now: Instant, offset: u64, payload: u32, sender: &Vitals) {
         if let Some(in_flight) = sender.in_flight {
-            self.in_flight.set(now, in_flight as f64);
+            self.in_flight.set(now, real(in_flight));
         }
         self.measure_departure_gap(now);
         let end = offset + u64::from(payload);
@@ -203,7 +203,7 @@ impl FlowProbe {
 
     fn measure_departure_gap(&mut self, now: Instant) {
         if let Some(last) = self.last_departure {
-            let gap = now.since(last).as_nanos() as f64;
+            let gap = nanos(now.since(last));
             let idt = self.idt.map_or(gap, |idt| idt + IDT_GAIN * (gap - idt));
             self.idt = Some(idt);
             self.idt_ewma.set(now, idt);
@@ -218,11 +218,11 @@ impl FlowProbe {
     }
 
     /// The sender has received a pure ACK.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ack_arrived(&mut self, now: Instant, packet: &impl Observed, sender: &Vitals) {
         self.acks_delivered += 1;
         self.ack_bytes += packet.wire_len().get();
-        self.feedback_age.add(now.since(packet.origin()).as_nanos() as f64);
+        self.feedback_age.add(nanos(now.since(packet.origin())));
         self.bursts.arrival(now);
         self.acknowledged(now, sender);
     }
@@ -231,17 +231,17 @@ impl FlowProbe {
     #[inline(always)]
     pub(crate) fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
-            self.cwnd.set(now, cwnd as f64);
+            self.cwnd.set(now, real(cwnd));
         }
         if let Some(in_flight) = sender.in_flight {
-            self.in_flight.set(now, in_flight as f64);
+            self.in_flight.set(now, real(in_flight));
         }
         if sender.rtt_samples > self.rtt_samples {
             self.rtt_samples = sender.rtt_samples;
-            self.rtt.add(sender.latest_rtt.as_nanos() as f64);
+            self.rtt.add(nanos(sender.latest_rtt));
             self.min_rtt = Some(self.min_rtt.map_or(sender.latest_rtt, |least| least.min(sender.latest_rtt)));
             if let Some(srtt) = sender.smoothed_rtt {
-                let srtt = srtt.as_nanos() as f64;
+                let srtt = nanos(srtt);
                 self.srtt.set(now, srtt);
                 self.throughput.srtt(srtt);
             }
@@ -254,7 +254,7 @@ impl FlowProbe {
                 cwnd: sender.window.map(segments),
                 ssthresh: sender.threshold.map(segments),
                 in_flight: sender.in_flight.map(segments),
-                srtt_ms: sender.smoothed_rtt.map(|srtt| srtt.as_nanos() as f64 / 1e6),
+                srtt_ms: sender.smoothed_rtt.map(|srtt| nanos(srtt) / 1e6),
             });
         }
         self.record_packet(now, PacketKind::Acked, sender.acknowledged);
@@ -272,7 +272,7 @@ impl FlowProbe {
     ) {
         let delay = now.since(origin).as_nanos();
         self.one_way_delays.add(delay);
-        let delay = delay as f64;
+        let delay = real(delay);
         self.one_way_delay.add(delay);
         self.throughput.arrived(now, fresh, &mut self.records.throughput);
         if receiver.read.is_some() {
@@ -288,7 +288,7 @@ impl FlowProbe {
     }
 
     /// The receiver's application may have read data.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {
             if upto > self.delivered {
@@ -304,7 +304,7 @@ impl FlowProbe {
     fn set_blocked(&mut self, now: Instant, octets: u64) {
         // Without losses, nothing is ever blocked.
         if octets > 0 || !self.blocked.is_zero() {
-            self.blocked.set(now, octets as f64);
+            self.blocked.set(now, real(octets));
         }
     }
 

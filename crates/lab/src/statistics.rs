@@ -1,6 +1,19 @@
 //! Statistics that are updated during a run.
 
-use acklab_base::Instant;
+use acklab_base::{Duration, Instant};
+
+/// `count` as a number with a fraction. A signed integer is converted in one instruction, an unsigned one is not; no count here reaches
+/// 2⁶³.
+#[inline]
+pub(crate) const fn real(count: u64) -> f64 {
+    count as i64 as f64
+}
+
+/// `span` in nanoseconds.
+#[inline]
+pub(crate) const fn nanos(span: Duration) -> f64 {
+    real(span.as_nanos())
+}
 
 /// The arithmetic mean of a series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +101,7 @@ impl OverTime {
         if let Some(since) = self.since
             && since != now
         {
-            let nanos = now.since(since).as_nanos() as f64;
+            let nanos = nanos(now.since(since));
             let area = nanos * self.value;
             self.nanos += nanos;
             self.area += area;

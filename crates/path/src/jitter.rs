@@ -60,6 +60,7 @@ impl Arrivals {
         if self.jitter.is_none() && self.reorder.is_none() { arrival } else { self.vary(arrival) }
     }
 
+    #[inline(never)]
     fn vary(&mut self, arrival: Instant) -> Instant {
         let mut arrival = arrival;
         if let Some((config, stream)) = &mut self.jitter {

@@ -112,12 +112,13 @@ impl<D: Datagram + Clone> Link<D> {
     }
 
     /// When a packet that reaches the head of the queue at `ready` begins its service.
+    #[inline]
     fn start_of(&self, ready: Instant) -> Instant {
         self.gate.as_ref().map_or(ready, |gate| gate.slot_for(ready)).max(self.free_at)
     }
 
     /// Sends a packet that reached the head of the queue at `ready` and begins its service at `start`.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, ready: Instant, start: Instant, packet: D) {
         if let Some(gate) = &mut self.gate {
             gate.pass(gate.slot_for(ready));
@@ -130,9 +131,14 @@ impl<D: Datagram + Clone> Link<D> {
 
     /// Lets the packets leave the queue that do so by `now`.
     fn advance(&mut self, now: Instant) {
-        if let Queue::Precomputed(fifo) = &mut self.queue {
-            return fifo.advance(now, &mut self.tally);
+        match &mut self.queue {
+            Queue::Precomputed(fifo) => fifo.advance(now, &mut self.tally),
+            Queue::Stored(_) => self.advance_stored(now),
         }
+    }
+
+    /// `advance` of a queue that stores packets.
+    fn advance_stored(&mut self, now: Instant) {
         if let (Some(assigned), Queue::Stored(packets)) = (&mut self.assigned, &mut self.queue) {
             return assigned.advance(now, packets, &mut self.channel, &mut self.tally);
         }
@@ -148,7 +154,56 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
+    /// Accepts a packet into a FIFO whose departures are known on arrival.
+    #[inline]
+    fn accept_precomputed(&mut self, now: Instant, mut packet: D) {
+        let start = self.start_of(now);
+        let leaves = self.device.entry(now, start);
+        let size = packet.wire_len();
+        let on_wire = size + self.overhead;
+        let Queue::Precomputed(fifo) = &mut self.queue else { return };
+        fifo.advance(now, &mut self.tally);
+        self.tally.arrives(now, size);
+        if leaves == now {
+            // The packets ahead leave no later than a packet that need not wait.
+            self.tally.serves(now, on_wire, Duration::ZERO);
+        } else if fifo.has_room(size) {
+            if fifo.marks() && mark(&mut packet) {
+                self.tally.marks(now, size);
+            }
+            fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
+        } else {
+            return self.tally.drops(now, packet.flow(), size);
+        }
+        self.serve(now, start, packet);
+    }
+
+    /// Accepts a packet into a queue that stores packets.
+    #[inline(never)]
+    fn accept_stored(&mut self, now: Instant, packet: D) {
+        self.advance_stored(now);
+        let size = packet.wire_len();
+        let on_wire = size + self.overhead;
+        self.tally.arrives(now, size);
+        let start = self.start_of(now);
+        let need_not_wait = self.device.entry(now, start) == now;
+        let Queue::Stored(packets) = &mut self.queue else { return };
+        if let Some(assigned) = &mut self.assigned {
+            if !matches!(packets.offer(now, packet, true, &mut self.tally), Verdict::Dropped(_)) {
+                assigned.terminal.joins(on_wire.get());
+            }
+        } else if need_not_wait && packets.len() == 0 {
+            packets.bypassed();
+            self.tally.serves(now, on_wire, Duration::ZERO);
+            self.serve(now, start, packet);
+        } else {
+            // The tally counts the verdict, and nobody needs the packet of a rejection.
+            drop(packets.offer(now, packet, true, &mut self.tally));
+        }
+    }
+
     /// The deadline of a link whose queue stores `packets`. The first packet in flight arrives at `arrival`.
+    #[inline(never)]
     fn deadline_with_queue(&self, arrival: Option<Instant>, packets: &PacketQueue<D>) -> Option<Instant> {
         if let Some(assigned) = &self.assigned {
             let event = assigned.is_waiting(packets).then(|| assigned.terminal.next_event().0);
@@ -172,48 +227,19 @@ impl<D: Datagram + Clone> Link<D> {
 impl<D: Datagram + Clone> Machine for Link<D> {
     type Datagram = D;
 
-    fn accept(&mut self, now: Instant, mut packet: D) {
-        self.advance(now);
-        let size = packet.wire_len();
-        let on_wire = size + self.overhead;
-        self.tally.arrives(now, size);
-        if let (Some(assigned), Queue::Stored(packets)) = (&mut self.assigned, &mut self.queue) {
-            if !matches!(packets.offer(now, packet, true, &mut self.tally), Verdict::Dropped(_)) {
-                assigned.terminal.joins(on_wire.get());
-            }
-            return;
-        }
-        let start = self.start_of(now);
-        let leaves = self.device.entry(now, start);
-        let need_not_wait = leaves == now;
-        match &mut self.queue {
-            // In a FIFO, the packets ahead leave no later than a packet that need not wait.
-            Queue::Precomputed(_) if need_not_wait => {
-                self.tally.serves(now, on_wire, Duration::ZERO);
-                self.serve(now, start, packet);
-            }
-            Queue::Stored(packets) if need_not_wait && packets.len() == 0 => {
-                packets.bypassed();
-                self.tally.serves(now, on_wire, Duration::ZERO);
-                self.serve(now, start, packet);
-            }
-            Queue::Precomputed(fifo) if fifo.has_room(size) => {
-                if fifo.marks() && mark(&mut packet) {
-                    self.tally.marks(now, size);
-                }
-                fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
-                self.serve(now, start, packet);
-            }
-            Queue::Precomputed(_) => self.tally.drops(now, packet.flow(), size),
-            // The tally counts the verdict, and nobody needs the packet of a rejection.
-            Queue::Stored(packets) => drop(packets.offer(now, packet, true, &mut self.tally)),
+    #[inline]
+    fn accept(&mut self, now: Instant, packet: D) {
+        match self.queue {
+            Queue::Precomputed(_) => self.accept_precomputed(now, packet),
+            Queue::Stored(_) => self.accept_stored(now, packet),
         }
     }
 
+    #[inline]
     fn wake(&mut self, now: Instant) {
         // The packets of a precomputed FIFO are in the channel already.
         if !matches!(self.queue, Queue::Precomputed(_)) {
-            self.advance(now);
+            self.advance_stored(now);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Bursts of ACKs at the sender.
 
-use crate::statistics::Mean;
+use crate::statistics::{Mean, real};
 use acklab_base::{Duration, Instant};
 
 /// Bursts: runs of ACKs that each arrive within `gap` of the one before.
@@ -36,7 +36,7 @@ impl Bursts {
 
     pub(super) fn finish(&mut self) {
         if self.length > 0 {
-            self.lengths.add(self.length as f64);
+            self.lengths.add(real(self.length));
             self.longest = self.longest.max(self.length);
             self.length = 0;
         }

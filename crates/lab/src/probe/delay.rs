@@ -1,6 +1,6 @@
 //! The delay from the write of the sending application to the read of the receiving one.
 
-use crate::statistics::OverTime;
+use crate::statistics::{OverTime, nanos};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ impl ApplicationDelay {
         if let Some(&(_, at)) = self.writes.front()
             && upto > 0
         {
-            self.latest.set(now, now.since(at).as_nanos() as f64);
+            self.latest.set(now, nanos(now.since(at)));
         }
     }
 

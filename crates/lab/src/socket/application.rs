@@ -19,17 +19,11 @@ pub(crate) enum Application {
 }
 
 impl Application {
-    #[inline]
+    #[inline(always)]
     pub(super) fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
-            Self::Reader(both) => {
-                let (reader, writer) = &mut **both;
-                reader.run(now, endpoint.port());
-                if let Some(writer) = writer {
-                    writer.run(now, endpoint.port());
-                }
-            }
+            Self::Reader(both) => read(both, now, endpoint),
             Self::None => {}
         }
     }
@@ -51,5 +45,14 @@ impl Application {
         if let Self::Reader(both) = self {
             both.0.report_counters(now, to);
         }
+    }
+}
+
+/// Runs a reader, and its writer if it has one.
+#[inline(never)]
+fn read((reader, writer): &mut (Reader, Option<Writer>), now: Instant, endpoint: &mut impl Endpoint) {
+    reader.run(now, endpoint.port());
+    if let Some(writer) = writer {
+        writer.run(now, endpoint.port());
     }
 }

@@ -28,6 +28,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Passes a packet to a cell. Returns the id of the cell, or `None` if its deadline is unchanged and it has delivered nothing.
+    #[inline(never)]
     fn enter_cell(&mut self, index: usize, now: Instant, node: u32, packet: D) -> Option<MachineId> {
         let cell = &mut self.cells[index];
         let before = cell.deadline();
@@ -39,6 +40,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
 
     /// Passes a packet to a link direction, and on to each direction that is the sole successor of the one before. Returns the id of the
     /// last one, or `None` if its deadline is in the future and unchanged.
+    #[inline(never)]
     fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<MachineId> {
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
@@ -78,6 +80,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Polls a cell. Undeliverable packets are counted and dropped.
+    #[inline(never)]
     fn step_cell(&mut self, index: usize, now: Instant) -> Step<(u32, D)> {
         loop {
             let cell = &mut self.cells[index];

@@ -40,7 +40,7 @@ impl<D: Datagram + Clone> Channel<D> {
         !self.can_overtake && self.duplicate.is_none()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.is_none() && self.is_in_order() {
             self.in_flight.push_back((self.arrivals.arrival(sent), packet));
@@ -50,6 +50,7 @@ impl<D: Datagram + Clone> Channel<D> {
     }
 
     /// Sends a packet that may be lost, duplicated or overtaken.
+    #[inline(never)]
     fn send_impaired(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.loss.as_mut().is_some_and(Loss::loses_next) {
             return tally.loses(sent, packet.wire_len());

@@ -26,12 +26,18 @@ impl Device {
         }
     }
 
+    #[inline]
     pub(super) fn enter(&mut self, start: Instant) {
         if self.capacity > 0 {
-            if self.starts.len() == self.capacity {
-                self.starts.pop_front();
-            }
-            self.starts.push_back(start);
+            self.note_start(start);
         }
+    }
+
+    #[inline(never)]
+    fn note_start(&mut self, start: Instant) {
+        if self.starts.len() == self.capacity {
+            self.starts.pop_front();
+        }
+        self.starts.push_back(start);
     }
 }

@@ -37,6 +37,7 @@ impl PrecomputedFifo {
         }
     }
 
+    #[inline(never)]
     fn leave(&mut self, now: Instant, tally: &mut Tally) {
         let Fifo { waiting, bytes, .. } = &mut self.fifo;
         while let Some(&Waiting { arrived, leaves, size, on_wire }) = waiting.front()

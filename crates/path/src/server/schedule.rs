@@ -61,6 +61,7 @@ impl Schedule {
 
     /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the rate changes during the service,
     /// each part of the packet is sent at the rate of its time.
+    #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
         // In bits times 10⁹, so that products of rate and nanoseconds are subtracted exactly.
         let mut work = u128::from(size.get()) * 8 * 1_000_000_000;

@@ -95,6 +95,7 @@ impl Trace {
         }
     }
 
+    #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
         if start > self.at {
             self.left = 0;

@@ -90,7 +90,7 @@ impl Acknowledger {
     }
 
     /// Asks the policy about the newest arrival, which the ledger and `held` already hold.
-    #[inline]
+    #[inline(always)]
     pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
         let decision = self.policy.decide(now, &arrival, &self.ledger, held);
         self.note(now, decision);

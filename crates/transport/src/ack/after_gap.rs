@@ -66,6 +66,7 @@ impl AckPolicy for Watching {
         Ledger::default().with_round_trip(FOR_EVER)
     }
 
+    #[inline(never)]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         let decision = self.rule.decide(now, arrival, ledger, held);
         if let Decision::Now(Reason::OutOfOrder | Reason::FillsGap) = decision {

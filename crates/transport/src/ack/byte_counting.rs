@@ -45,6 +45,7 @@ impl Settings for ByteCounting {
 }
 
 impl AckPolicy for ByteCounting {
+    #[inline(never)]
     fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         if let Some(reason) = arrival.disorder() {
             return Decision::Now(reason);

@@ -64,6 +64,7 @@ impl AckPolicy for Chrome {
         Ledger::default().with_round_trip(FOR_EVER)
     }
 
+    #[inline(never)]
     fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match arrival {
             Arrival::Duplicate => return Decision::Now(Reason::Duplicate),

@@ -64,6 +64,7 @@ impl AckPolicy for CongestionControl {
         self.ratio = ratio.max(1);
     }
 
+    #[inline(never)]
     fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
         match arrival {
             Arrival::Duplicate => return Decision::Now(Reason::Duplicate),

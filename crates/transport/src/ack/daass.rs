@@ -63,6 +63,7 @@ impl AckPolicy for AfterSlowStart {
         Ledger::default().with_round_trip(FOR_EVER)
     }
 
+    #[inline(never)]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         if matches!(arrival, Arrival::OutOfOrder | Arrival::FillsGap { .. }) {
             self.growth.restart();

@@ -81,6 +81,7 @@ impl AckPolicy for QuickOrDelayed {
         Ledger::default().with_round_trip(FOR_EVER)
     }
 
+    #[inline(never)]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         self.adapt(now);
         self.grow(now, arrival, ledger, held);

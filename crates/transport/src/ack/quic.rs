@@ -61,6 +61,7 @@ pub struct Frequency {
 }
 
 impl AckPolicy for Frequency {
+    #[inline(never)]
     fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         if *arrival == Arrival::Duplicate {
             return Decision::Now(Reason::Duplicate);

@@ -92,6 +92,7 @@ impl AckPolicy for TameAcks {
         Ledger::default().with_round_trip(rtt_window).with_delivery(beta, bandwidth_window)
     }
 
+    #[inline(never)]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         let rtt = ledger.round_trip.as_ref();
         if let Some(growth) = &mut self.startup {

@@ -221,6 +221,18 @@ impl Bbr {
         let is_cut = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
         self.prior_window = if is_cut || self.mode == Mode::ProbeRtt { self.prior_window.max(cwnd) } else { cwnd };
     }
+
+    /// `bbr_cwnd_event`, `CA_EVENT_TX_START`: after an idle period, pace at the bandwidth.
+    #[inline(never)]
+    fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
+        self.restarts = true;
+        self.epoch = AckEpoch::starting(now);
+        match self.mode {
+            Mode::ProbeBw => self.pacing.follow(self.bandwidth(), Gain::ONE, self.was_full),
+            Mode::ProbeRtt if self.probe_rtt.has_passed(now) => self.exit_probe_rtt(window, now),
+            Mode::Startup | Mode::Drain | Mode::ProbeRtt => {}
+        }
+    }
 }
 
 impl CongestionControl for Bbr {
@@ -275,17 +287,10 @@ impl CongestionControl for Bbr {
         (self.total_lost, self.total_delivered) = (lost.total_lost, lost.total_delivered);
     }
 
-    /// `bbr_cwnd_event`, `CA_EVENT_TX_START`: after an idle period, pace at the bandwidth.
+    #[inline]
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
-        if sent.in_flight > sent.bytes || !sent.is_app_limited {
-            return;
-        }
-        self.restarts = true;
-        self.epoch = AckEpoch::starting(sent.now);
-        match self.mode {
-            Mode::ProbeBw => self.pacing.follow(self.bandwidth(), Gain::ONE, self.was_full),
-            Mode::ProbeRtt if self.probe_rtt.has_passed(sent.now) => self.exit_probe_rtt(window, sent.now),
-            Mode::Startup | Mode::Drain | Mode::ProbeRtt => {}
+        if sent.is_app_limited && sent.in_flight <= sent.bytes {
+            self.restart_from_idle(window, sent.now);
         }
     }
 

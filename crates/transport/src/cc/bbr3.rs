@@ -212,6 +212,18 @@ impl Bbr3 {
         let length = if self.was_full { self.constants.extra_acked_window.into() } else { 1 };
         self.extra_acked.update(length, self.rounds.count(), extra);
     }
+
+    /// `HandleRestartFromIdle` (§5.4.1).
+    #[inline(never)]
+    fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
+        self.restarts = true;
+        self.epoch = AckEpoch::starting(now);
+        if self.state.is_probe_bw() {
+            self.pacing.follow(self.bandwidth, Gain::ONE, self.was_full);
+        } else if self.state == State::ProbeRtt && self.probe_rtt.has_passed(now) {
+            self.exit_probe_rtt(window, now);
+        }
+    }
 }
 
 impl CongestionControl for Bbr3 {
@@ -273,17 +285,10 @@ impl CongestionControl for Bbr3 {
         self.check_lost_probe(window, lost);
     }
 
-    /// `HandleRestartFromIdle` (§5.4.1).
+    #[inline]
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
-        if sent.in_flight > sent.bytes || !sent.is_app_limited {
-            return;
-        }
-        self.restarts = true;
-        self.epoch = AckEpoch::starting(sent.now);
-        if self.state.is_probe_bw() {
-            self.pacing.follow(self.bandwidth, Gain::ONE, self.was_full);
-        } else if self.state == State::ProbeRtt && self.probe_rtt.has_passed(sent.now) {
-            self.exit_probe_rtt(window, sent.now);
+        if sent.is_app_limited && sent.in_flight <= sent.bytes {
+            self.restart_from_idle(window, sent.now);
         }
     }
 

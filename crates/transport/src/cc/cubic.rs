@@ -114,6 +114,7 @@ impl CongestionControl for Cubic {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.sent_to = self.sent_to.max(sent.end);
         match &mut self.variant {

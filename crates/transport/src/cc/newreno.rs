@@ -87,6 +87,7 @@ impl CongestionControl for NewReno {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.sent_to = self.sent_to.max(sent.end);
     }

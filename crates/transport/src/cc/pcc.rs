@@ -177,6 +177,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         self.limit(window);
     }
 
+    #[inline(never)]
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         self.monitor.close_if_over(sent.now);
         if !self.monitor.is_open() && !self.is_paused {

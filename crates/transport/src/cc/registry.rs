@@ -119,6 +119,7 @@ impl CongestionControl for Controller {
         each!(self, controller => controller.on_outcomes(outcomes));
     }
 
+    #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         each!(self, controller => controller.pacing_rate())
     }

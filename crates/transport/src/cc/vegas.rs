@@ -200,6 +200,7 @@ impl CongestionControl for Vegas {
         }
     }
 
+    #[inline(never)]
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         self.reno.on_sent(window, sent);
         // tcp_vegas_cwnd_event: nothing was in flight, so the path may have changed.

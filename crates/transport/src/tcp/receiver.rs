@@ -170,16 +170,9 @@ impl Machine for Receiver {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        if !self.owes_now() {
-            return None;
-        }
         let agreed = self.agreed?;
-        if self.syn_ack_due {
-            self.syn_ack_due = false;
-            return Some(self.syn_ack(now, agreed));
-        }
-        if self.split.is_some() {
-            return self.split.take();
+        if self.syn_ack_due || self.split.is_some() {
+            return self.next_before_ack(now, agreed);
         }
         let reason = self.acknowledger.due()?;
         Some(self.ack(now, agreed, reason))

@@ -172,11 +172,18 @@ impl Contention {
 
     /// When the next EDCAF transmits, if the medium stays as it is.
     pub(crate) fn due(&self) -> Option<Instant> {
-        let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot));
+        let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot)).min();
+        let has_others = !(self.detached.is_empty() && self.committed.is_empty() && self.nav_resets.is_empty());
+        if has_others { Instant::earliest(lanes, self.due_apart()) } else { lanes }
+    }
+
+    /// When the next EDCAF transmits apart from its lane, or a NAV is reset.
+    #[inline(never)]
+    fn due_apart(&self) -> Option<Instant> {
         let detached = self.detached.iter().filter_map(|backoff| self.detached_due(backoff));
         let committed = self.committed.iter().map(|(at, _)| *at);
         let nav_resets = self.nav_resets.iter().map(|(at, _)| *at);
-        lanes.chain(detached).chain(committed).chain(nav_resets).min()
+        detached.chain(committed).chain(nav_resets).min()
     }
 
     fn detached_due(&self, backoff: &DetachedBackoff) -> Option<Instant> {

@@ -53,7 +53,7 @@ impl Medium {
     #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
-        [ends, self.contention.due()].into_iter().flatten().min()
+        Instant::earliest(ends, self.contention.due())
     }
 
     /// A node's view of the medium.

@@ -27,6 +27,7 @@ impl Timers {
     /// Recomputes the earliest deadline. `medium`: the medium's.
     pub(super) fn update_deadline(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
-        self.next = [medium, beacon, self.presence, self.hold_limits.next()].into_iter().flatten().min();
+        let apart = Instant::earliest(beacon, Instant::earliest(self.presence, self.hold_limits.next()));
+        self.next = Instant::earliest(medium, apart);
     }
 }

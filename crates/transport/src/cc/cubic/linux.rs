@@ -200,15 +200,21 @@ impl Linux {
         }
     }
 
-    /// `cubictcp_cwnd_event`, `CA_EVENT_TX_START`: nothing was in flight.
+    #[inline]
     pub(super) fn on_sent(&mut self, sent: &Sent) {
-        if let (Some(start), Some(last)) = (&mut self.epoch_start, self.last_sent)
-            && sent.in_flight <= sent.bytes
-        {
-            let now = jiffies(sent.now);
-            *start = (*start + (now - jiffies(last))).min(now);
+        if sent.in_flight <= sent.bytes {
+            self.shift_epoch(sent.now);
         }
         self.last_sent = Some(sent.now);
+    }
+
+    /// `cubictcp_cwnd_event`, `CA_EVENT_TX_START`: nothing was in flight.
+    #[inline(never)]
+    fn shift_epoch(&mut self, now: Instant) {
+        if let (Some(start), Some(last)) = (&mut self.epoch_start, self.last_sent) {
+            let now = jiffies(now);
+            *start = (*start + (now - jiffies(last))).min(now);
+        }
     }
 }
 

@@ -97,6 +97,11 @@ impl Echo {
         (self.agreed == ecn::Config::Accurate).then(|| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce, ect1]))
     }
 
+    /// Returns `true` if its ACKs carry an option.
+    pub(super) fn has_option(&self) -> bool {
+        self.agreed == ecn::Config::Accurate
+    }
+
     /// The option of any other ACK: those counters that move (RFC 9768, §3.2.3.3, continual repetition).
     pub(super) fn option(&self) -> Option<AccurateEcn> {
         let [_, ect1, ect0, ce] = self.octets;

@@ -31,6 +31,12 @@ impl Receiver {
         }
     }
 
+    /// The SYN-ACK, or the ACK that was built before the newest segment counted.
+    #[inline(never)]
+    pub(super) fn next_before_ack(&mut self, now: Instant, agreed: Agreed) -> Option<Segment> {
+        if std::mem::take(&mut self.syn_ack_due) { Some(self.syn_ack(now, agreed)) } else { self.split.take() }
+    }
+
     /// Acknowledges what is unacknowledged before a segment counts whose mark differs.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
@@ -41,27 +47,42 @@ impl Receiver {
     pub(super) fn ack(&mut self, now: Instant, agreed: Agreed, reason: Reason) -> Segment {
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
-        let mut segment = Segment {
+        Segment {
             ecn: Ecn::NotEct,
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(agreed.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
             window: self.window_field(),
-            options: Options { timestamps: self.timestamps(now, agreed), ..Options::default() },
+            options: self.options_of_ack(now, agreed),
             payload: 0,
-        };
-        let options = &mut segment.options;
-        if agreed.has_sack && self.has_blocks() {
-            options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(options.timestamps.is_some()));
         }
-        // The AccECN option only where SACK leaves room for it.
+    }
+
+    #[inline(always)]
+    fn options_of_ack(&mut self, now: Instant, agreed: Agreed) -> Options {
+        let timestamps = self.timestamps(now, agreed);
+        if (agreed.has_sack && self.has_blocks()) || self.echo.has_option() {
+            self.options_with_reports(timestamps, agreed)
+        } else {
+            Options { timestamps, ..Options::default() }
+        }
+    }
+
+    /// The options of an ACK that reports blocks or marks. There is an AccECN option only where SACK leaves room for it.
+    #[inline(never)]
+    fn options_with_reports(&mut self, timestamps: Option<Timestamps>, agreed: Agreed) -> Options {
+        let mut options = Options { timestamps, ..Options::default() };
+        if agreed.has_sack && self.has_blocks() {
+            options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(timestamps.is_some()));
+        }
         if self.config.ecn_option {
-            options.accurate_ecn = self.echo.option();
-            if options.accurate_ecn.is_some() && options.wire_len() > Options::ROOM {
-                options.accurate_ecn = None;
+            let accurate_ecn = self.echo.option();
+            let with_option = Options { accurate_ecn, ..options };
+            if with_option.wire_len() <= Options::ROOM {
+                return with_option;
             }
         }
-        segment
+        options
     }
 
     pub(super) fn timestamps(&mut self, now: Instant, agreed: Agreed) -> Option<Timestamps> {

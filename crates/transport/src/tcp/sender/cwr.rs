@@ -9,6 +9,7 @@ use acklab_base::{Event, Instant};
 
 impl Sender {
     /// The window begins to be reduced as in a fast recovery.
+    #[inline(never)]
     pub(super) fn enter_reduced(&mut self, now: Instant, summary: &AckSummary, signal: Signal) {
         self.remember_window();
         self.begin_reduction(now, summary, signal);
@@ -28,6 +29,7 @@ impl Sender {
     }
 
     /// The ACK ends CWR: the window is the threshold. Returns by how many acknowledged octets it may grow.
+    #[inline(never)]
     pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.rules.reduction_end == ReductionEnd::BeyondAcknowledged {
             self.congestion.deflate();
@@ -46,6 +48,7 @@ impl Sender {
         0
     }
 
+    #[inline(never)]
     pub(super) fn continue_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.note_losses(now, summary);
         if self.shows_loss() {
@@ -70,6 +73,7 @@ impl Sender {
     }
 
     /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the window is reduced at once.
+    #[inline(never)]
     pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
         let congestion = &mut self.congestion;
         if congestion.state.reduces() {

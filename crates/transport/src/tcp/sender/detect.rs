@@ -25,6 +25,7 @@ impl Sender {
     }
 
     /// RFC 8985, §6.2: RACK learns what the ACK delivers.
+    #[inline]
     fn detect_on_delivery(&mut self, now: Instant, summary: &mut AckSummary) {
         let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
         if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
@@ -40,6 +41,13 @@ impl Sender {
             rack.reordering_timer.set(None);
             return;
         }
+        self.examine_overtaken(now, newest, summary);
+    }
+
+    /// Marks what left before transmission number `newest` and has been out for too long.
+    #[inline(never)]
+    fn examine_overtaken(&mut self, now: Instant, newest: u64, summary: &mut AckSummary) {
+        let rack = &mut self.loss.rack;
         let in_recovery = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss);
         let rtt = &self.timing.rtt;
         let window = rack.window(rtt.min(), rtt.srtt(), in_recovery, self.board.sacked_segments());

@@ -21,6 +21,7 @@ impl Sender {
 
     /// A retransmission was spurious: the reordering window widens, and the reduction may be undone. Returns the octets that count as
     /// delivered by it.
+    #[inline(never)]
     pub(super) fn note_dsack(&mut self, duplicate: &Range<u64>) -> u64 {
         let octets = duplicate.end - duplicate.start;
         let segments = octets.div_ceil(self.congestion.window.mss);

@@ -9,6 +9,7 @@ use crate::recovery::{self, CongestionState};
 use acklab_base::{Event, Instant};
 
 impl Sender {
+    #[inline(never)]
     pub(super) fn enter_recovery(&mut self, now: Instant, summary: &AckSummary) {
         if self.config.recovery == recovery::Algorithm::Tahoe {
             return self.fall_back_to_slow_start(now, summary);
@@ -40,6 +41,7 @@ impl Sender {
         self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
+    #[inline(never)]
     pub(super) fn continue_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         let is_partial = summary.advance.bytes > 0;
         let undo = &self.congestion.undo;
@@ -79,6 +81,7 @@ impl Sender {
         self.resume(now, summary)
     }
 
+    #[inline(never)]
     pub(super) fn exit_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.deflate();
         if self.config.recovery == recovery::Algorithm::Reno {
@@ -151,6 +154,7 @@ impl Sender {
     }
 
     /// The same, outside of a recovery: D-SACK has reported every retransmission (Linux's `tcp_try_undo_dsack`).
+    #[inline(never)]
     pub(super) fn undo_by_dsack(&mut self, now: Instant) {
         self.loss.rack.on_undone_by_dsack();
         self.undo_reduction(now);

@@ -21,6 +21,7 @@ pub enum AfterIdle {
 
 impl Sender {
     /// New data is about to leave with nothing outstanding. A controller that governs its window handles idleness itself.
+    #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.controller.governs_window() {
             return;

@@ -64,6 +64,7 @@ impl Sender {
         if self.board.has_losses() { self.drain_losses(now) } else { 0 }
     }
 
+    #[inline(never)]
     fn drain_losses(&mut self, now: Instant) -> u64 {
         let congestion = &mut self.congestion;
         let (mut sum, mut total_lost) = (0, 0);
@@ -86,6 +87,7 @@ impl Sender {
     }
 
     /// Reports that `octets` up to `end` have left.
+    #[inline(always)]
     pub(super) fn tell_departure(&mut self, now: Instant, octets: u64, end: u64, is_retransmission: bool) {
         let sent = cc::Sent {
             now,
@@ -101,6 +103,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let (controller, window) = (&self.congestion.controller, &self.congestion.window);
         match self.config.pacing {

@@ -7,7 +7,19 @@ use crate::cc::CongestionControl;
 use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Limits;
 use acklab_base::{Event, Instant};
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::{Flags, Options, Segment};
+use std::ops::Range;
+
+/// What the SACK option of an ACK brings.
+#[derive(Clone, Debug, Default)]
+struct Sacked {
+    /// Octets newly acknowledged.
+    newly: u64,
+    /// When the first and the last of those segments left that were never retransmitted.
+    sent: Option<(Instant, Instant)>,
+    /// What a D-SACK reports as received twice.
+    duplicate: Option<Range<u64>>,
+}
 
 impl Sender {
     #[inline]
@@ -84,6 +96,7 @@ impl Sender {
         self.check_space();
     }
 
+    #[inline(never)]
     fn note_all_acknowledged(&mut self, ack: u64) {
         self.timing.rto.stop();
         if self.buffer.end() == Some(ack.saturating_sub(1)) {
@@ -108,16 +121,8 @@ impl Sender {
         let una = self.board.una();
         let prior_flight = self.board.pipe();
         self.begin_ack(now, segment);
-        let (mut newly_sacked, mut newly_sacked_sent, mut duplicate) = (0, None, None);
-        if !segment.options.sack.is_empty() {
-            duplicate = self.duplicate_reported(&segment.options, ack);
-            let connection = &self.connection;
-            let blocks = segment.options.sack.as_slice().iter();
-            let above = blocks
-                .map(|block| connection.offset_near(block.start, una)..connection.offset_near(block.end, una))
-                .filter(|block| block.start >= ack && block.start > una);
-            (newly_sacked, newly_sacked_sent) = self.board.sack(above);
-        }
+        let Sacked { newly: newly_sacked, sent: newly_sacked_sent, duplicate } =
+            if segment.options.sack.is_empty() { Sacked::default() } else { self.take_sack(&segment.options, ack) };
         let is_duplicate = if self.connection.has_sack {
             newly_sacked > 0
         } else {
@@ -143,6 +148,20 @@ impl Sender {
             echoed: self.marks.on_ack(segment, delivered, packets),
             ..AckSummary::default()
         }
+    }
+
+    /// Takes in the SACK option of an ACK up to `ack`.
+    #[inline(never)]
+    fn take_sack(&mut self, options: &Options, ack: u64) -> Sacked {
+        let una = self.board.una();
+        let duplicate = self.duplicate_reported(options, ack);
+        let connection = &self.connection;
+        let blocks = options.sack.as_slice().iter();
+        let above = blocks
+            .map(|block| connection.offset_near(block.start, una)..connection.offset_near(block.end, una))
+            .filter(|block| block.start >= ack && block.start > una);
+        let (newly, sent) = self.board.sack(above);
+        Sacked { newly, sent, duplicate }
     }
 
     /// Without SACK, duplicates after a timeout may come from its own retransmissions, and the first two may only be counted if

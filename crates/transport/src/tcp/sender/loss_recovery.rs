@@ -78,6 +78,7 @@ impl Sender {
         self.loss.probe = TailLossProbe::default();
     }
 
+    #[inline(never)]
     pub(super) fn continue_loss(&mut self, now: Instant, summary: &mut AckSummary, passes_recover: bool) -> u64 {
         let advances = summary.advance.bytes > 0;
         if advances {

@@ -35,6 +35,7 @@ impl Sender {
     }
 
     /// A segment that leaves regardless of the congestion window.
+    #[inline(never)]
     fn next_of_its_own(&mut self, now: Instant) -> Option<Segment> {
         self.pure_ack(now).or_else(|| self.window_probe(now)).or_else(|| self.tail_probe(now))
     }
@@ -84,6 +85,7 @@ impl Sender {
     }
 
     /// What leaves if nothing lost waits for its retransmission and no new data may leave.
+    #[inline(never)]
     fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Segment> {
         // RFC 6675, §4, NextSeg rule 3: without new data, a segment that may turn out to be lost.
         if self.congestion.state == CongestionState::Recovery
@@ -154,13 +156,14 @@ impl Sender {
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
+    #[inline(never)]
     pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
         let start = self.note_new(now, octets);
         self.data(now, start..start + octets, true)
     }
 
     /// New data is about to leave. Returns the offset at which it begins.
-    #[inline]
+    #[inline(always)]
     fn note_new(&mut self, now: Instant, octets: u64) -> u64 {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
@@ -170,6 +173,7 @@ impl Sender {
         start
     }
 
+    #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
         let octets = segment.end - segment.start;
         if room < octets || self.transmission.is_paced(now) {
@@ -191,6 +195,7 @@ impl Sender {
         self.data(now, segment, false)
     }
 
+    #[inline]
     fn stamp(&mut self, now: Instant, octets: u64) -> Stamp {
         let Some(sampler) = &mut self.congestion.sampler else { return Stamp::default() };
         let in_flight = self.board.pipe();
@@ -203,7 +208,7 @@ impl Sender {
         self.buffer.end().is_some_and(|end| range.end > end)
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_departure(&mut self, now: Instant, range: Range<u64>, is_retransmission: bool) {
         self.timing.start(now);
         self.transmission.last_sent = Some(now);
@@ -218,7 +223,7 @@ impl Sender {
     }
 
     /// The segment that holds `range`, as it leaves for the first time or once more.
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, now: Instant, range: Range<u64>, is_new: bool) -> Segment {
         let has_fin = self.holds_fin(&range);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
@@ -227,7 +232,7 @@ impl Sender {
             flags = flags | Flags::FIN;
         }
         if payload > 0 {
-            if self.is_pushed(&range) {
+            if self.is_pushed(&range, is_new) {
                 flags = flags | Flags::PSH;
             }
             if is_new {

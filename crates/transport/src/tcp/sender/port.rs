@@ -1,5 +1,6 @@
 //! The port of the end that sends.
 
+use super::send_memory::SendMemory;
 use super::{Phase, Sender};
 use acklab_base::{Instant, StreamPort};
 
@@ -23,6 +24,9 @@ impl StreamPort for Sender {
 
     #[inline]
     fn write(&mut self, _now: Instant, octets: u64) -> u64 {
+        if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
+            return 0;
+        }
         let room = self.room();
         if octets >= room
             && let Some(memory) = &mut self.memory

@@ -11,6 +11,8 @@ pub(super) struct Pushes {
     ends: VecDeque<u64>,
     /// The last of them that there was (`pushed_seq`).
     last: u64,
+    /// How many of them lie below the newest segment of new data.
+    passed: usize,
 }
 
 impl Pushes {
@@ -19,15 +21,30 @@ impl Pushes {
         self.last = end;
     }
 
-    /// Returns `true` if data is pushed within `range`.
+    /// Returns `true` if data is pushed within `range`, which is sent once more.
     fn is_within(&self, range: &Range<u64>) -> bool {
         let next = self.ends.partition_point(|end| *end <= range.start);
         self.ends.get(next).is_some_and(|end| *end <= range.end)
     }
 
+    /// Returns `true` if data is pushed within `range` of new data.
+    #[inline]
+    fn is_within_new(&mut self, range: &Range<u64>) -> bool {
+        while let Some(end) = self.ends.get(self.passed) {
+            if *end > range.start {
+                return *end <= range.end;
+            }
+            self.passed += 1;
+        }
+        false
+    }
+
     /// All below `una` is acknowledged.
+    #[inline]
     pub(super) fn forget(&mut self, una: u64) {
-        while self.ends.pop_front_if(|end| *end <= una).is_some() {}
+        while self.ends.pop_front_if(|end| *end <= una).is_some() {
+            self.passed = self.passed.saturating_sub(1);
+        }
     }
 }
 
@@ -55,10 +72,11 @@ impl Sender {
         self.pushes.push(written);
     }
 
-    /// Returns `true` if the segment that holds `range` carries PSH.
+    /// Returns `true` if the segment that holds `range` carries PSH; `is_new` if it is sent for the first time.
     #[inline]
-    pub(super) fn is_pushed(&self, range: &Range<u64>) -> bool {
-        range.end >= self.buffer.sendable() || self.pushes.is_within(range)
+    pub(super) fn is_pushed(&mut self, range: &Range<u64>, is_new: bool) -> bool {
+        range.end >= self.buffer.sendable()
+            || if is_new { self.pushes.is_within_new(range) } else { self.pushes.is_within(range) }
     }
 }
 
@@ -71,10 +89,17 @@ mod tests {
         let mut pushes = Pushes::default();
         pushes.push(1500);
         pushes.push(4000);
-        let within =
-            |pushes: &Pushes| [0..1000, 1000..2000, 2000..3000, 3000..4000, 4000..5000].map(|of| pushes.is_within(&of));
+        const SEGMENTS: [Range<u64>; 5] = [0..1000, 1000..2000, 2000..3000, 3000..4000, 4000..5000];
+        let within = |pushes: &Pushes| SEGMENTS.map(|of| pushes.is_within(&of));
+        let within_new = |pushes: &mut Pushes, of: &[Range<u64>]| -> Vec<bool> {
+            of.iter().map(|of| pushes.is_within_new(of)).collect()
+        };
         assert_eq!(within(&pushes), [false, true, false, true, false]);
+        assert_eq!(within_new(&mut pushes, &SEGMENTS[..3]), [false, true, false], "the same as it leaves first");
         pushes.forget(2000);
         assert_eq!(within(&pushes), [false, false, false, true, false]);
+        assert_eq!(within_new(&mut pushes, &SEGMENTS[3..]), [true, false]);
+        pushes.push(5500);
+        assert_eq!(within_new(&mut pushes, &[5000..6000]), [true]);
     }
 }

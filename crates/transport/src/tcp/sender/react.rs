@@ -15,14 +15,11 @@ impl Sender {
         if self.suspects_reneging(now, summary) {
             return summary.advance.bytes;
         }
-        let passes_recover = summary.advance.bytes > 0 && self.board.una() >= self.congestion.recover;
-        let ends_recovery =
-            passes_recover || (self.config.recovery == recovery::Algorithm::Reno && summary.advance.bytes > 0);
         let growth = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => self.react_in_order(now, summary),
-            CongestionState::Recovery if ends_recovery => self.exit_recovery(now, summary),
+            CongestionState::Recovery if self.ends_recovery(summary) => self.exit_recovery(now, summary),
             CongestionState::Recovery => self.continue_recovery(now, summary),
-            CongestionState::Loss => self.continue_loss(now, summary, passes_recover),
+            CongestionState::Loss => self.continue_loss(now, summary, self.passes_recover(summary)),
             CongestionState::Reduced if self.ends_reduction(summary) => self.exit_reduced(now, summary),
             CongestionState::Reduced => self.continue_reduced(now, summary),
         };
@@ -30,6 +27,16 @@ impl Sender {
             self.timing.rearm(now);
         }
         growth
+    }
+
+    /// Returns `true` if the ACK advances to the recovery point.
+    fn passes_recover(&self, summary: &AckSummary) -> bool {
+        summary.advance.bytes > 0 && self.board.una() >= self.congestion.recover
+    }
+
+    fn ends_recovery(&self, summary: &AckSummary) -> bool {
+        let ends_with_any_advance = self.config.recovery == recovery::Algorithm::Reno;
+        self.passes_recover(summary) || (ends_with_any_advance && summary.advance.bytes > 0)
     }
 
     /// An ACK in [`Open`](CongestionState::Open) or [`Disorder`](CongestionState::Disorder).

@@ -70,10 +70,21 @@ impl SendMemory {
         Self { limit: 0, largest, per_segment, has_waiting_writer: false }
     }
 
+    /// The size for `windows` windows of `segments`, as far as the buffer may grow.
+    fn size_for(&self, segments: u64, windows: u64) -> u64 {
+        let wanted = windows.saturating_mul(segments.max(LEAST_SEGMENTS)).saturating_mul(self.per_segment);
+        wanted.min(self.largest)
+    }
+
     /// `tcp_sndbuf_expand`: `windows` windows of `segments`.
     fn expand(&mut self, segments: u64, windows: u64) {
-        let wanted = windows.saturating_mul(segments.max(LEAST_SEGMENTS)).saturating_mul(self.per_segment);
-        self.limit = self.limit.max(wanted.min(self.largest));
+        self.limit = self.limit.max(self.size_for(segments, windows));
+    }
+
+    /// Returns `true` if the application waits for room.
+    #[inline]
+    pub(super) const fn has_waiting_writer(&self) -> bool {
+        self.has_waiting_writer
     }
 
     /// The octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a segment begins as long as the limit is not
@@ -119,11 +130,12 @@ impl Sender {
         let full_size = self.congestion.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
         let unsent = written.saturating_sub(nxt);
+        let unsent_segments = unsent.div_ceil(full_size);
         let outstanding = (self.board.segments() as u64).saturating_sub(u64::from(self.board.sacked_segments()));
         Held {
             payload: written.saturating_sub(una),
-            segments: outstanding + unsent.div_ceil(full_size),
-            space_in_last: unsent.next_multiple_of(full_size) - unsent,
+            segments: outstanding + unsent_segments,
+            space_in_last: unsent_segments * full_size - unsent,
         }
     }
 
@@ -131,17 +143,23 @@ impl Sender {
     /// grows (`tcp_should_expand_sndbuf`); it may write if enough of the buffer is free. Linux checks this after each new segment
     /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it is not full after the first one.
     pub(super) fn check_space(&mut self) {
-        let Some(mut memory) = self.memory.filter(|memory| memory.has_waiting_writer) else { return };
+        let Some(mut memory) = self.memory.filter(SendMemory::has_waiting_writer) else { return };
         let held = self.held();
-        let mss = self.congestion.window.mss;
         let segments = self.window_segments();
-        // With pacing, the first segment may have to wait.
-        let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_octets() };
-        if (self.board.pipe() + pushed).div_ceil(mss) < segments {
-            memory.expand(segments, self.congestion.controller.send_buffer_windows());
+        let size = memory.size_for(segments, self.congestion.controller.send_buffer_windows());
+        if size > memory.limit && !self.fills_window(segments) {
+            memory.limit = size;
         }
         memory.release_writer(held);
         self.memory = Some(memory);
+    }
+
+    /// Returns `true` if the window of `segments` is full once a segment has left.
+    #[inline(never)]
+    fn fills_window(&self, segments: u64) -> bool {
+        // With pacing, the first segment may have to wait.
+        let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_octets() };
+        (self.board.pipe() + pushed).div_ceil(self.congestion.window.mss) >= segments
     }
 }
 
