@@ -63,7 +63,6 @@ impl Context {
             (_, Some(identification)) => identification,
             (behavior, None) => behavior.identification(next.ip_id_offset, ip_id_msn),
         };
-        next.set_ip_id_offset(ip_id_msn);
 
         let ack = next.ack_number();
         let options = &mut next.ack.segment.options;
@@ -79,6 +78,7 @@ impl Context {
         if next.behavior == Behavior::Random {
             next.ack.ip.identification = reader.u16()?;
         }
+        next.set_ip_id_offset(ip_id_msn);
         if next.ecn_used {
             let octet = reader.u8()?;
             next.ack.segment.ecn = Ecn::from_bits(octet >> 6);

@@ -38,6 +38,23 @@ fn the_offset_of_the_ip_id_refers_to_the_behavior_of_the_last_header() {
     assert_eq!((octets[0], octets[2] & 0b10, &octets[5..7]), (0xfa, 0b10, [3u8, 0].as_slice()), "{octets:02x?}");
 }
 
+/// As librohc's compressor does, which relies on it when the IP-ID becomes sequential.
+#[test]
+fn a_random_ip_id_sets_the_offset() {
+    let (mut ends, _) = established(&ack(0));
+    let mut next = ack(0);
+    for identification in [0x1000, 0x5000, 0x9000, 0x2000, 0x7000] {
+        next.ip.identification = identification;
+        ends.through(&next);
+    }
+    next.ip.identification = 0x7001;
+    let msn = 6_u8;
+    let crc = Crc::Seven.of(&next.headers().unwrap()) | u8::from(next.ip.dont_fragment) << 7;
+    // co_common with nothing but the behavior, and eight bits of the offset.
+    let base = [0xfa, 0x80 | msn, 0, 0, crc, 0x01_u8.wrapping_sub(msn)];
+    assert_eq!(ends.received(&[&base, &checksum(&next)[..]].concat()), Ok(vec![next]));
+}
+
 #[test]
 fn an_item_of_the_table_is_referred_to_after_headers_without_it() {
     let mut first = ack(0);
