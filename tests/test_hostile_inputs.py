@@ -42,8 +42,16 @@ def sets(*pairs):
     return [(f"--set {change}", ["check", "good.toml", "--set", change], words) for change, words in pairs]
 
 
-def trace(name, words):
-    return f"a trace: {name}", ["run", "good.toml", "--set", f"link.btl.forward={{trace = {{file = '{name}'}}}}"], words
+def traces(cases):
+    """Trace files that no run can use. A check reads them too, and so does a sweep before its first point."""
+    for name, words in cases.items():
+        change = f"link.btl.forward={{trace = {{file = '{name}'}}}}"
+        for verb in (["check"], ["run"], ["sweep", "--out", "out"]):
+            yield (
+                f"{verb[0]} with the trace {name}",
+                [*verb, "good.toml", "--set", change],
+                f'good.toml: link "btl_forward": {words}',
+            )
 
 
 def strategy(name, words):
@@ -80,7 +88,10 @@ COMMANDS = [
             "deep.json": "this is not JSON: recursion limit exceeded",
             "cut.json": "cut.json:1:10: this is not JSON",
             "nan.json": "nan.json:1:10: this is not JSON: expected value",
-            "list.json": "list.json:1:",
+            "list.json": "list.json: found a list of 2, expected a table",
+            "words.json": "words.json:1:1: this is not JSON: expected value",
+            "empty.json": "empty.json:1:1: this is not JSON: EOF while parsing a value",
+            "endless.json": "endless.json: found more than 64 MiB, expected a scenario as JSON text",
         }.items()
     ],
     # changes of a scenario
@@ -120,16 +131,20 @@ COMMANDS = [
         (f"title={LATIN}", r'found "title=caf\xe9", which is not UTF-8'),
     ),
     # traces
-    trace("gone.trace", "gone.trace: No such file"),
-    trace(".", "Is a directory"),
-    trace("/dev/zero", "found more than 256 MiB, expected a trace"),
-    trace("empty.trace", "expected at least one line with a time above zero"),
-    trace("zero.trace", "expected at least one line with a time above zero"),
-    trace("negative.trace", 'line 1: found "-5", expected a whole number of milliseconds'),
-    trace("fraction.trace", 'line 1: found "1.5", expected'),
-    trace("huge.trace", "expected a whole number of milliseconds"),
-    trace("falling.trace", "line 2 is earlier than the one before it"),
-    trace("octets.trace", "line 2: found an octet that is not UTF-8"),
+    *traces(
+        {
+            "gone.trace": "cannot read the trace ./gone.trace: No such file",
+            ".": "cannot read the trace ./.: Is a directory",
+            "/dev/zero": "cannot read the trace /dev/zero: found more than 256 MiB, expected a trace",
+            "empty.trace": "./empty.trace is not a valid trace: expected at least one line with a time above zero",
+            "zero.trace": "./zero.trace is not a valid trace: expected at least one line with a time above zero",
+            "negative.trace": './negative.trace is not a valid trace: line 1: found "-5", expected a whole number of milliseconds',
+            "fraction.trace": './fraction.trace is not a valid trace: line 1: found "1.5", expected',
+            "huge.trace": f'./huge.trace is not a valid trace: line 1: found "{"9" * 40}", expected a whole number of milliseconds',
+            "falling.trace": "./falling.trace is not a valid trace: line 2 is earlier than the one before it",
+            "octets.trace": "cannot read the trace ./octets.trace: line 2: found an octet that is not UTF-8",
+        }
+    ),
     # strategies
     strategy("plain.py", "strategy 'plain.py': expected FILE.py:CLASS"),
     strategy("gone.py:A", "gone.py: cannot read the strategy: No such file"),

@@ -43,11 +43,16 @@ class Source:
         if not isinstance(scenario, str | os.PathLike):
             raise UsageError(f"found a scenario of type {type(scenario).__name__}, expected the path of a file, or a dict")
         path = path_of(scenario, "scenario")
-        return cls(read_text(path, "scenario", "a scenario as TOML text", ScenarioError), printable(path), base or path.parent)
+        form = "JSON" if path.suffix.lower() == ".json" else "TOML"
+        return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """The scenario in full, with every preset resolved. Raises ScenarioError."""
         return core.load(self.text, self.name, overrides(sets))
+
+    def check(self, sets: Sequence[str] = ()) -> dict[str, Any]:
+        """As `load`, and reads the files that the scenario names. Raises ScenarioError for all that a run would refuse."""
+        return core.check(self.text, self.name, overrides(sets), self.base)
 
     def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
         """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate").

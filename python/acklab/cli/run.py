@@ -67,7 +67,7 @@ def run_command(
 def check_command(file: Path, sets: list[str], as_json: bool) -> None:
     """Checks a scenario; with `as_json` prints it in full."""
     source = Source.of(file)
-    scenario = source.load(sets)
+    scenario = source.check(sets)
     if as_json:
         print(json.dumps(scenario))
     else:
