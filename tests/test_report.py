@@ -77,8 +77,54 @@ def test_a_document_survives_a_round_trip(tmp_path):
     read = Document.read(tmp_path)
     assert read.to_dict() == DOCUMENT.to_dict()
     assert render([read]) == render([DOCUMENT])
-    (tmp_path / "report.json").write_text(json.dumps({"format": 1, "name": "s"}))
-    with pytest.raises(StoreError, match="does not fit"):
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (["format"], 2, "format: found 2, expected 1, which this version reads"),
+        (["title"], None, "title: found None, expected text"),
+        (["seeds"], "three", "seeds: found 'three', expected a whole number"),
+        (["colour"], "red", "colour: found an unknown key"),
+        (["sections"], 3, "sections: found 3, expected a list"),
+        (["findings", 0], 3, "findings.0: found 3, expected a table"),
+        (["findings", 0, "measured"], "much", "findings.0.measured: found 'much', expected a number"),
+        (["findings", 0, "published"], None, "findings.0: published: found nan, expected a finite number"),
+        (["findings", 0, "verdict"], "fine", "findings.0: verdict: found 'fine', expected one of reproduced"),
+        (["findings", 0, "tolerance"], "3 %%", "findings.0: tolerance '3 %%': expected a share such as"),
+        (["sections", 0, "items", 0, "kind"], "map", "sections.0.items.0: found 'map', expected 'table', 'figure'"),
+        (["sections", 0, "items", 0, "figure", "layout", "height"], "high", "layout.height: found 'high', expected a number"),
+        (["sections", 0, "items", 1, "rows", 0, 1], 5, "sections.0.items.1.table.rows.0.1: found 5, expected text"),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_a_damaged_document_is_refused_with_its_place(tmp_path, place, value, message):
+    DOCUMENT.write(tmp_path)
+    path = tmp_path / "report.json"
+    values = json.loads(path.read_text())
+    within = values
+    for key in place[:-1]:
+        within = within[key]
+    within[place[-1]] = value
+    path.write_text(json.dumps(values))
+    with pytest.raises(StoreError, match=re.escape(f"{path}: ") + ".*" + re.escape(message)):
+        Document.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "found damaged JSON (Expecting value: line 1 column 1 (char 0)), expected the report of a study"),
+        ('{"a":' * 10_000, "found damaged JSON (maximum recursion depth exceeded"),
+        ("[]", "found a value of type list, expected the report of a study"),
+        ("{}", "format: found None, expected 1"),
+        ('{"format": 1}', "name: found no such key; title: found no such key; question: found no such key; and 6 more; expected"),
+    ],
+)
+def test_what_is_no_document_is_refused(tmp_path, text, message):
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(StoreError, match=re.escape(f"{path}: {message}")):
         Document.read(tmp_path)
 
 

@@ -72,7 +72,7 @@ def read_json(path: Path, expected: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StoreError(f"{path}: cannot read it: {_reason(error)}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: found damaged JSON ({error}), expected {expected}") from error
 
 
