@@ -11,3 +11,7 @@ from acklab.studies.emulated.definition import EmulatedFile, read
 from acklab.studies.emulated.report import Comparison, document
 
 __all__ = ["Comparison", "EmulatedFile", "compare", "document", "read"]
+
+
+def __dir__() -> list[str]:
+    return __all__
