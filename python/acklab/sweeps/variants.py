@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from acklab.errors import UsageError
 from acklab.files import path_of, printable, read_text
-from acklab.scenario import overrides
+from acklab.scenario import overrides, texts_of
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -104,7 +104,7 @@ class Variants:
 
     def only(self, names: Iterable[str]) -> "Variants":
         """Returns the variants with these names, in the order of the file; all if there are no names. Raises UsageError for an unknown name."""
-        wanted = list(names)
+        wanted = texts_of(names, "names of variants", "short")
         if unknown := [name for name in wanted if name not in self.chosen]:
             raise UsageError(f"{self.file}: found no variant {unknown[0]!r}, it has {', '.join(self.chosen)}")
         if not wanted or set(wanted) == set(self.chosen):
