@@ -221,6 +221,10 @@ COMMANDS = [
         ["run", "good.toml", "--set", "capture=[{point='src', file='c.pcapng'}]", "--out", "file"],
         "file: cannot make the folder: File exists",
     ),
+    # folders with results of another kind, which are refused before anything runs
+    ("a run into a sweep", ["run", "good.toml", "--out", "swept"], "swept: found a sweep, expected a folder without results"),
+    ("a sweep into a run", ["sweep", "good.toml", "--out", "kept"], "kept: found the result of a run, expected a folder"),
+    ("an emulation into a sweep", ["emulate", "good.toml", "--out", "swept"], "or with the result of an emulation"),
     # results that are none
     *[
         (f"{verb} {name}", [verb, name], words)

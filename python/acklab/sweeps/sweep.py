@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from acklab import core, store
+from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
@@ -162,7 +163,7 @@ def sweep(
 
     The tables are the same, to the octet, for any number of `jobs` (default: one a core). Points that fail are listed in `failures`
     of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
-    Cancelled on Ctrl-C, StoreError if results cannot be kept.
+    Cancelled on Ctrl-C, StoreError if results cannot be kept, also in a folder that holds those of a run, an emulation or a study.
     """
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     directory = path_of(out, "out")
@@ -172,6 +173,7 @@ def sweep(
     plan = Plan.of(
         source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
     )
+    refuse_others(directory, Contents.SWEEP)
     replaced = _replaced(directory, plan)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
