@@ -6,8 +6,6 @@ import importlib.util
 import json
 import math
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from acklab.errors import StoreError, UsageError
 from acklab.report import Document, Figure, Section, Table, render, write_report
 from acklab.studies import StudyResult, find
 from acklab.verdict import BOUNDS, Finding
+from browser import needs_a_browser, page_in_a_browser
 
 CLAIM = Finding(
     "s.a",
@@ -203,21 +202,9 @@ def test_of_a_long_run_a_part_of_the_air_is_drawn():
     assert 19.5 < end < 20.5
 
 
-def drawn_by_a_browser(page: Path) -> str:
-    # A window that is high enough for all figures: those out of view are drawn later.
-    options = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=1200,9000",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-    )
-    words = ["chromium", *options, f"file://{page}"]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
-
-
-needs_a_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def drawn_by_a_browser(page: Path, until: str = "document.querySelector('.main-svg')") -> str:
+    dom: str = page_in_a_browser(page, until)
+    return dom
 
 
 @needs_a_browser
@@ -240,6 +227,24 @@ def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
     dom = drawn_by_a_browser(page)
     assert dom.count('class="main-svg"') >= 1
     assert "19999" in dom
+
+
+@needs_a_browser
+def test_what_is_out_of_view_costs_nothing_and_is_printed(tmp_path: Path):
+    above = [Section(f"Table {number}", items=[Table(["a"], [["1"]] * 300)]) for number in range(20)]
+    page = tmp_path / "report.html"
+    page.write_text(render([replace(DOCUMENT, sections=(*above, *DOCUMENT.sections))]))
+    laid_out = (
+        "[...document.querySelectorAll('section.part > h2')].map((head) => head.checkVisibility({ contentVisibilityAuto: true }))"
+    )
+    # Frames have passed, and all is unpacked.
+    ready = (
+        "performance.now() > 1000 && [...document.querySelectorAll('script[data-packed]')].every((script) => texts.has(script))"
+    )
+    shown, started = page_in_a_browser(page, ready, f"[{laid_out}, 'Plotly' in window]", height=800)
+    assert (shown[0], shown[-1], started) == (True, False, False)
+    printed = f"{ready} && (dispatchEvent(new Event('beforeprint')), document.querySelector('.main-svg'))"
+    assert page_in_a_browser(page, printed, "document.querySelectorAll('.js-plotly-plot').length", height=800) == 1
 
 
 def test_nodes_of_cells_are_told_apart_and_tables_without_rows_left_out(fake, scenario, tmp_path: Path):
@@ -280,9 +285,10 @@ def test_a_click_on_a_cell_tells_its_command(tmp_path: Path):
     document.write(tmp_path / "s")
     page = write_report(tmp_path)
     point = "{ data: plot.data[0], customdata: plot.data[0].customdata[0][0] }"
-    click = f"const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }});"
-    page.write_text(f"{page.read_text()}<script>setTimeout(() => {{ {click} }}, 1000);</script>")
-    assert f'<code class="command">{command}</code>' in drawn_by_a_browser(page)
+    drawn = "document.querySelector('.plot')?._ev?.listenerCount('plotly_click')"
+    click = f"(() => {{ const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }}); }})()"
+    told = "document.querySelector('figure > .command').textContent"
+    assert page_in_a_browser(page, drawn, f"{click} ?? {told}") == command
 
 
 def test_gauges_are_well_formed():
@@ -332,7 +338,7 @@ def test_several_studies_have_an_overview():
 
 def test_headers_have_a_scope_and_figures_a_text():
     page = render([DOCUMENT]).split("</head>")[1]
-    assert len(re.findall("<th[ >]", page)) == page.count('scope="col"') + page.split('class="readme"')[1].split("</table>")[
+    assert len(re.findall("<th[ >]", page)) == page.count('scope="col"') + page.split('class="readme part"')[1].split("</table>")[
         0
     ].count("<th>")
     assert 'role="img" aria-label="a figure"' in page
