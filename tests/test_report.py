@@ -128,7 +128,7 @@ def test_what_is_no_document_is_refused(tmp_path, text, message):
 
 
 def test_the_best_value_is_marked():
-    row = re.search(r"<tr><td class=\"\">m</td>.*?</tr>", render([DOCUMENT]))
+    row = re.search(r"<tr><td class=\"name\">m</td>.*?</tr>", render([DOCUMENT]))
     assert row is not None
     assert row[0].count("best") == 1
     assert 'class="num best">1<' in row[0]
@@ -350,6 +350,14 @@ def test_long_tables_can_be_filtered():
     assert 'class="filter"' in page
     assert "… 7,960 more rows" in page
     assert 'class="filter"' not in render([DOCUMENT])
+
+
+def test_names_are_not_broken_and_sentences_have_room():
+    sentence = "as the sender asks: 4 in a round trip, 2 to 256 packets"
+    table = Table(["policy", "an ACK", "of", "ratio"], [["per-packet", sentence, "a few of the paths", "1.18"]], numeric_from=3)
+    page = render([replace(DOCUMENT, sections=(Section("Names", items=[table]),))])
+    cells = re.findall(r'<td class="([^"]*)">([^<]*)</td>', page.split("</head>")[1])
+    assert cells == [("name", "per-packet"), ("sentence", sentence), ("", "a few of the paths"), ("num", "1.18")]
 
 
 def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_path, monkeypatch):

@@ -23,6 +23,9 @@ _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", U
 _LINE, _LETTERS, _ROW, _CLAIM = 26, 90, 34, 41
 """Height of a line of text, letters in it, and height of a row and of a claim, in pixels of a wide page: a scroll bar that is about right."""
 
+_NAME, _SENTENCE = 16, 40
+"""Letters up to which a cell is a name, and beyond which it is a sentence."""
+
 _LARGE = 10_000
 """Figures larger than this number of octets are compressed in the page. The browser unpacks them when they come into view."""
 
@@ -79,8 +82,15 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["best"] = {tuple(cell) for cell in item["best"]}
                 # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
+                item["widths"] = [_width(column) for column in zip(*item["rows"], strict=False)]
         section["height"] = _height_of_section(section)
     return view
+
+
+def _width(column: Sequence[str]) -> str:
+    """Whether a column of text is of names, which are not broken, or of sentences, which have room for some words in a line."""
+    longest = max(map(len, column))
+    return "name" if longest <= _NAME else "sentence" if longest > _SENTENCE else ""
 
 
 def _height_of_text(text: str) -> int:
