@@ -378,6 +378,11 @@ CALLS: list[tuple[str, Any, str]] = [
             ({"flow.0.mss": {"500B"}}, "expected a list of values"),
             ({"flow.0.mss": [math.nan]}, "flow.0.mss: found nan, expected a finite number"),
             ({"flow.0.mss": [object]}, "flow.0.mss: found a value of type type, expected text, a number"),
+            (
+                {"report": {"x": {}}},
+                "grid 'report': found a name under which no variants can be kept (report.json), expected another",
+            ),
+            ({"../p": {"x": {}}}, "grid '../p': found a name under which no variants can be kept (../p.json)"),
             ({"p": {"x": 42}}, "p.json: x.set: found 42, expected a list"),
             ({"p": {"x": [1]}}, "p.json: x.set: found 1 in the list, expected text"),
             ({"p": {1: {}}}, "p.json: found the name 1, expected one without commas"),

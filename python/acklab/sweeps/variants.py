@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from acklab.errors import UsageError
 from acklab.files import path_of, printable, read_text
 from acklab.scenario import overrides, texts_of
+from acklab.store import SCENARIO_FILE, STUDY_FILE, SWEEP_FILE
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -77,7 +78,12 @@ class Variants:
     @classmethod
     def of(cls, name: str, given: Mapping[str, object]) -> "Variants":
         """Variants from overrides by name: {"L = 8": {"flow.0.ack.segments": 8}}; `name` is that of the axis. Raises UsageError."""
-        return cls._checked(f"{name}.json", {variant: {"set": sets} for variant, sets in given.items()})
+        file = f"{name}.json"
+        if "/" in name or not name or file in (SCENARIO_FILE, SWEEP_FILE, STUDY_FILE):
+            raise UsageError(
+                f"grid {name!r}: found a name under which no variants can be kept ({file}), expected another such as 'path'"
+            )
+        return cls._checked(file, {variant: {"set": sets} for variant, sets in given.items()})
 
     @classmethod
     def parse(cls, text: str) -> "Variants":
