@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from itertools import zip_longest
 from typing import Any
 
 import jinja2
@@ -82,7 +83,7 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["best"] = {tuple(cell) for cell in item["best"]}
                 # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
-                item["widths"] = [_width(column) for column in zip(*item["rows"], strict=False)]
+                item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
         section["height"] = _height_of_section(section)
     return view
 
