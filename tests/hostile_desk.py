@@ -35,6 +35,8 @@ FILES = {
     "cut.json": b'{"seed": 1',
     "nan.json": b'{"seed": NaN}',
     "list.json": b"[1, 2]",
+    "words.json": b"duration = 1",
+    "empty.json": b"",
     "variants.toml": b'[near]\nset = ["seed=1"]\n',
     "unknown.toml": b"[near]\nsets = []\n",
     "number.toml": b"[near]\nset = 1\n",
@@ -69,6 +71,7 @@ def lay_out(folder: Path) -> None:
         (folder / name).mkdir()
     (folder / "loop.toml").symlink_to("loop.toml")
     (folder / "endless.toml").symlink_to("/dev/zero")
+    (folder / "endless.json").symlink_to("/dev/zero")
     (folder / "endless.py").symlink_to("/dev/zero")
     kept = folder / "kept"
     acklab.run(folder / "good.toml").save(kept)

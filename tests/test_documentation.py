@@ -1,6 +1,6 @@
 """The documentation runs: its Python, every line that begins with `$ acklab`, and scenarios that have a file name.
 
-A block of TOML that begins with `# NAME.toml` is that file; one that begins with `# in NAME.toml` is run behind the text of it.
+A block of TOML or Python that begins with `# NAME.toml` or `# NAME.py` is that file; one that begins with `# in NAME.toml` is run behind the text of it.
 """
 
 import re
@@ -46,6 +46,8 @@ def test_page(page, desk):
     names: dict[str, object] = {}
     for number, (language, text) in enumerate(blocks(page, "python", "console", "toml")):
         if language == "python":
+            if named := re.match(r"# (\S+\.py)\n", text):
+                (desk / named[1]).write_text(text, encoding="utf-8")
             exec(compile(text, f"{page.name}, block {number}", "exec"), names)
         elif language == "console":
             for line in text.splitlines():

@@ -42,8 +42,16 @@ def sets(*pairs):
     return [(f"--set {change}", ["check", "good.toml", "--set", change], words) for change, words in pairs]
 
 
-def trace(name, words):
-    return f"a trace: {name}", ["run", "good.toml", "--set", f"link.btl.forward={{trace = {{file = '{name}'}}}}"], words
+def traces(cases):
+    """Trace files that no run can use. A check reads them too, and so does a sweep before its first point."""
+    for name, words in cases.items():
+        change = f"link.btl.forward={{trace = {{file = '{name}'}}}}"
+        for verb in (["check"], ["run"], ["sweep", "--out", "out"]):
+            yield (
+                f"{verb[0]} with the trace {name}",
+                [*verb, "good.toml", "--set", change],
+                f'good.toml: link "btl_forward": {words}',
+            )
 
 
 def strategy(name, words):
@@ -80,7 +88,10 @@ COMMANDS = [
             "deep.json": "this is not JSON: recursion limit exceeded",
             "cut.json": "cut.json:1:10: this is not JSON",
             "nan.json": "nan.json:1:10: this is not JSON: expected value",
-            "list.json": "list.json:1:",
+            "list.json": "list.json: found a list of 2, expected a table",
+            "words.json": "words.json:1:1: this is not JSON: expected value",
+            "empty.json": "empty.json:1:1: this is not JSON: EOF while parsing a value",
+            "endless.json": "endless.json: found more than 64 MiB, expected a scenario as JSON text",
         }.items()
     ],
     # changes of a scenario
@@ -120,16 +131,20 @@ COMMANDS = [
         (f"title={LATIN}", r'found "title=caf\xe9", which is not UTF-8'),
     ),
     # traces
-    trace("gone.trace", "gone.trace: No such file"),
-    trace(".", "Is a directory"),
-    trace("/dev/zero", "found more than 256 MiB, expected a trace"),
-    trace("empty.trace", "expected at least one line with a time above zero"),
-    trace("zero.trace", "expected at least one line with a time above zero"),
-    trace("negative.trace", 'line 1: found "-5", expected a whole number of milliseconds'),
-    trace("fraction.trace", 'line 1: found "1.5", expected'),
-    trace("huge.trace", "expected a whole number of milliseconds"),
-    trace("falling.trace", "line 2 is earlier than the one before it"),
-    trace("octets.trace", "line 2: found an octet that is not UTF-8"),
+    *traces(
+        {
+            "gone.trace": "cannot read the trace ./gone.trace: No such file",
+            ".": "cannot read the trace ./.: Is a directory",
+            "/dev/zero": "cannot read the trace /dev/zero: found more than 256 MiB, expected a trace",
+            "empty.trace": "./empty.trace is not a valid trace: expected at least one line with a time above zero",
+            "zero.trace": "./zero.trace is not a valid trace: expected at least one line with a time above zero",
+            "negative.trace": './negative.trace is not a valid trace: line 1: found "-5", expected a whole number of milliseconds',
+            "fraction.trace": './fraction.trace is not a valid trace: line 1: found "1.5", expected',
+            "huge.trace": f'./huge.trace is not a valid trace: line 1: found "{"9" * 40}", expected a whole number of milliseconds',
+            "falling.trace": "./falling.trace is not a valid trace: line 2 is earlier than the one before it",
+            "octets.trace": "cannot read the trace ./octets.trace: line 2: found an octet that is not UTF-8",
+        }
+    ),
     # strategies
     strategy("plain.py", "strategy 'plain.py': expected FILE.py:CLASS"),
     strategy("gone.py:A", "gone.py: cannot read the strategy: No such file"),
@@ -206,6 +221,10 @@ COMMANDS = [
         ["run", "good.toml", "--set", "capture=[{point='src', file='c.pcapng'}]", "--out", "file"],
         "file: cannot make the folder: File exists",
     ),
+    # folders with results of another kind, which are refused before anything runs
+    ("a run into a sweep", ["run", "good.toml", "--out", "swept"], "swept: found a sweep, expected a folder without results"),
+    ("a sweep into a run", ["sweep", "good.toml", "--out", "kept"], "kept: found the result of a run, expected a folder"),
+    ("an emulation into a sweep", ["emulate", "good.toml", "--out", "swept"], "or with the result of an emulation"),
     # results that are none
     *[
         (f"{verb} {name}", [verb, name], words)
@@ -338,6 +357,9 @@ CALLS: list[tuple[str, Any, str]] = [
     ("run(strategies=[…])", lambda: LAB.run(TABLE, strategies=["a"]), "expected classes by name"),
     ("run(strategies={1: …})", lambda: LAB.run(TABLE, strategies={1: 2}), "expected classes by name"),
     ("a strategy that is none", lambda: LAB.run(TABLE, set=CUSTOM, strategies={"m": 3}), 'strategies["m"]: found int'),
+    ("run(seed=2.5)", lambda: LAB.run(TABLE, seed=2.5), "found 2.5, expected a whole number"),
+    ("emulate(at=42)", lambda: LAB.emulate(TABLE, at=42), "at: found 42, expected a node and a command such as"),
+    ("emulate(at=text)", lambda: LAB.emulate(TABLE, at=("src", "ls")), "at: the command: found 'ls', expected a list"),
     ("emulate(42)", lambda: LAB.emulate(42), "found a scenario of type int"),
     # arguments of sweep
     *[
@@ -351,6 +373,16 @@ CALLS: list[tuple[str, Any, str]] = [
             ({"flow.0.mss": 5}, "grid 'flow.0.mss': found 5, expected a list of values"),
             ({"flow.0.congestion": "cubic"}, "found 'cubic', expected a list of values"),
             ({"flow.0.mss": []}, "found no value, expected at least one"),
+            ({"flow.0.mss": np.array(5)}, "grid 'flow.0.mss': found array(5), expected a list of values"),
+            ({"flow.0.mss": np.ones((2, 2))}, "expected a list of values"),
+            ({"flow.0.mss": {"500B"}}, "expected a list of values"),
+            ({"flow.0.mss": [math.nan]}, "flow.0.mss: found nan, expected a finite number"),
+            ({"flow.0.mss": [object]}, "flow.0.mss: found a value of type type, expected text, a number"),
+            (
+                {"report": {"x": {}}},
+                "grid 'report': found a name under which no variants can be kept (report.json), expected another",
+            ),
+            ({"../p": {"x": {}}}, "grid '../p': found a name under which no variants can be kept (../p.json)"),
             ({"p": {"x": 42}}, "p.json: x.set: found 42, expected a list"),
             ({"p": {"x": [1]}}, "p.json: x.set: found 1 in the list, expected text"),
             ({"p": {1: {}}}, "p.json: found the name 1, expected one without commas"),
@@ -365,11 +397,16 @@ CALLS: list[tuple[str, Any, str]] = [
             (None, "seeds: found None"),
             ([], "seeds: found []"),
             ([1.5], "seeds: found [1.5]"),
+            (True, "seeds: found True"),
+            (np.ones(2), "seeds: found [np.float64(1.0), np.float64(1.0)], expected how many, or a list of whole numbers"),
+            (np.ones((2, 2), int), "expected how many, or a list of whole numbers"),
+            ({1, 2}, "seeds: found {1, 2}, expected how many"),
             ([1, 1], "seeds: found a seed twice in 1, 1"),
             ([2**64], "expected a whole number of at most"),
         ]
     ],
     ("sweep(jobs=0)", lambda: sweep(jobs=0), "jobs: found 0, expected a whole number of at least 1"),
+    ("sweep(jobs=True)", lambda: sweep(jobs=True), "jobs: found True, expected a whole number of at least 1"),
     ("sweep(jobs='x')", lambda: sweep(jobs="x"), "jobs: found 'x', expected a whole number"),
     ("sweep(out=None)", lambda: sweep(out=None), "out: found None, expected the path"),
     ("sweep(out with a NUL)", lambda: sweep(out="a\0b"), "out: found 'a\\x00b', expected the path"),
@@ -384,6 +421,7 @@ CALLS: list[tuple[str, Any, str]] = [
     ),
     ("bounds without numbers", lambda: Variation.parse("flow.0.start", "a..b"), "found 'a..b', expected two bounds"),
     ("variants of a number", lambda: Variants.read(cast(Any, 42)), "variants: found 42, expected the path"),
+    ("the name of variants", lambda: Variants.read("variants.toml", "near"), "names of variants: found 'near', expected a list"),
     # results
     ("load_result(42)", lambda: LAB.load_result(42), "directory: found 42, expected the path"),
     ("load_result(sweep)", lambda: LAB.load_result("swept"), "swept: found a sweep or a study, expected the result of a run"),

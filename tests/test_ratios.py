@@ -60,3 +60,14 @@ def test_only_cells_that_say_something_are_coloured(cells):
 def test_less_may_be_better(cells):
     drawn = figures.ratio_map(cells, "policy", "path", "ratio", less_is_better=True)
     assert drawn.data[1].z[0][1] == pytest.approx(-math.log2(2))
+
+
+def test_titles_of_panels_have_room_side_by_side(cells):
+    narrow, wide = (
+        figures.ratio_map(
+            cells.with_columns(panel=pl.Series([title] * 4 + ["other"])), "path", "policy", "x", "panel"
+        ).layout.meta
+        for title in ("one", "DAASS 10, 100 kB")
+    )
+    # Two columns of cells in each panel are narrower than a long title, and wider than a short one.
+    assert wide["least_width"] - narrow["least_width"] == 2 * (9 * len("DAASS 10, 100 kB ") - 2 * 31)

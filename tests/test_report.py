@@ -6,8 +6,6 @@ import importlib.util
 import json
 import math
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from acklab.errors import StoreError, UsageError
 from acklab.report import Document, Figure, Section, Table, render, write_report
 from acklab.studies import StudyResult, find
 from acklab.verdict import BOUNDS, Finding
+from browser import needs_a_browser, page_in_a_browser
 
 CLAIM = Finding(
     "s.a",
@@ -77,13 +76,59 @@ def test_a_document_survives_a_round_trip(tmp_path):
     read = Document.read(tmp_path)
     assert read.to_dict() == DOCUMENT.to_dict()
     assert render([read]) == render([DOCUMENT])
-    (tmp_path / "report.json").write_text(json.dumps({"format": 1, "name": "s"}))
-    with pytest.raises(StoreError, match="does not fit"):
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (["format"], 2, "format: found 2, expected 1, which this version reads"),
+        (["title"], None, "title: found None, expected text"),
+        (["seeds"], "three", "seeds: found 'three', expected a whole number"),
+        (["colour"], "red", "colour: found an unknown key"),
+        (["sections"], 3, "sections: found 3, expected a list"),
+        (["findings", 0], 3, "findings.0: found 3, expected a table"),
+        (["findings", 0, "measured"], "much", "findings.0.measured: found 'much', expected a number"),
+        (["findings", 0, "published"], None, "findings.0: published: found nan, expected a finite number"),
+        (["findings", 0, "verdict"], "fine", "findings.0: verdict: found 'fine', expected one of reproduced"),
+        (["findings", 0, "tolerance"], "3 %%", "findings.0: tolerance '3 %%': expected a share such as"),
+        (["sections", 0, "items", 0, "kind"], "map", "sections.0.items.0: found 'map', expected 'table', 'figure'"),
+        (["sections", 0, "items", 0, "figure", "layout", "height"], "high", "layout.height: found 'high', expected a number"),
+        (["sections", 0, "items", 1, "rows", 0, 1], 5, "sections.0.items.1.table.rows.0.1: found 5, expected text"),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_a_damaged_document_is_refused_with_its_place(tmp_path, place, value, message):
+    DOCUMENT.write(tmp_path)
+    path = tmp_path / "report.json"
+    values = json.loads(path.read_text())
+    within = values
+    for key in place[:-1]:
+        within = within[key]
+    within[place[-1]] = value
+    path.write_text(json.dumps(values))
+    with pytest.raises(StoreError, match=re.escape(f"{path}: ") + ".*" + re.escape(message)):
+        Document.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "found damaged JSON (Expecting value: line 1 column 1 (char 0)), expected the report of a study"),
+        ('{"a":' * 10_000, "found damaged JSON (maximum recursion depth exceeded"),
+        ("[]", "found a value of type list, expected the report of a study"),
+        ("{}", "format: found None, expected 1"),
+        ('{"format": 1}', "name: found no such key; title: found no such key; question: found no such key; and 6 more; expected"),
+    ],
+)
+def test_what_is_no_document_is_refused(tmp_path, text, message):
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(StoreError, match=re.escape(f"{path}: {message}")):
         Document.read(tmp_path)
 
 
 def test_the_best_value_is_marked():
-    row = re.search(r"<tr><td class=\"\">m</td>.*?</tr>", render([DOCUMENT]))
+    row = re.search(r"<tr><td class=\"name\">m</td>.*?</tr>", render([DOCUMENT]))
     assert row is not None
     assert row[0].count("best") == 1
     assert 'class="num best">1<' in row[0]
@@ -157,21 +202,9 @@ def test_of_a_long_run_a_part_of_the_air_is_drawn():
     assert 19.5 < end < 20.5
 
 
-def drawn_by_a_browser(page: Path) -> str:
-    # A window that is high enough for all figures: those out of view are drawn later.
-    options = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=1200,9000",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-    )
-    words = ["chromium", *options, f"file://{page}"]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
-
-
-needs_a_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def drawn_by_a_browser(page: Path, until: str = "document.querySelector('.main-svg')") -> str:
+    dom: str = page_in_a_browser(page, until)
+    return dom
 
 
 @needs_a_browser
@@ -194,6 +227,24 @@ def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
     dom = drawn_by_a_browser(page)
     assert dom.count('class="main-svg"') >= 1
     assert "19999" in dom
+
+
+@needs_a_browser
+def test_what_is_out_of_view_costs_nothing_and_is_printed(tmp_path: Path):
+    above = [Section(f"Table {number}", items=[Table(["a"], [["1"]] * 300)]) for number in range(20)]
+    page = tmp_path / "report.html"
+    page.write_text(render([replace(DOCUMENT, sections=(*above, *DOCUMENT.sections))]))
+    laid_out = (
+        "[...document.querySelectorAll('section.part > h2')].map((head) => head.checkVisibility({ contentVisibilityAuto: true }))"
+    )
+    # Frames have passed, and all is unpacked.
+    ready = (
+        "performance.now() > 1000 && [...document.querySelectorAll('script[data-packed]')].every((script) => texts.has(script))"
+    )
+    shown, started = page_in_a_browser(page, ready, f"[{laid_out}, 'Plotly' in window]", height=800)
+    assert (shown[0], shown[-1], started) == (True, False, False)
+    printed = f"{ready} && (dispatchEvent(new Event('beforeprint')), document.querySelector('.main-svg'))"
+    assert page_in_a_browser(page, printed, "document.querySelectorAll('.js-plotly-plot').length", height=800) == 1
 
 
 def test_nodes_of_cells_are_told_apart_and_tables_without_rows_left_out(fake, scenario, tmp_path: Path):
@@ -234,9 +285,10 @@ def test_a_click_on_a_cell_tells_its_command(tmp_path: Path):
     document.write(tmp_path / "s")
     page = write_report(tmp_path)
     point = "{ data: plot.data[0], customdata: plot.data[0].customdata[0][0] }"
-    click = f"const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }});"
-    page.write_text(f"{page.read_text()}<script>setTimeout(() => {{ {click} }}, 1000);</script>")
-    assert f'<code class="command">{command}</code>' in drawn_by_a_browser(page)
+    drawn = "document.querySelector('.plot')?._ev?.listenerCount('plotly_click')"
+    click = f"(() => {{ const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }}); }})()"
+    told = "document.querySelector('figure > .command').textContent"
+    assert page_in_a_browser(page, drawn, f"{click} ?? {told}") == command
 
 
 def test_gauges_are_well_formed():
@@ -286,7 +338,7 @@ def test_several_studies_have_an_overview():
 
 def test_headers_have_a_scope_and_figures_a_text():
     page = render([DOCUMENT]).split("</head>")[1]
-    assert len(re.findall("<th[ >]", page)) == page.count('scope="col"') + page.split('class="readme"')[1].split("</table>")[
+    assert len(re.findall("<th[ >]", page)) == page.count('scope="col"') + page.split('class="readme part"')[1].split("</table>")[
         0
     ].count("<th>")
     assert 'role="img" aria-label="a figure"' in page
@@ -298,6 +350,14 @@ def test_long_tables_can_be_filtered():
     assert 'class="filter"' in page
     assert "… 7,960 more rows" in page
     assert 'class="filter"' not in render([DOCUMENT])
+
+
+def test_names_are_not_broken_and_sentences_have_room():
+    sentence = "as the sender asks: 4 in a round trip, 2 to 256 packets"
+    table = Table(["policy", "an ACK", "of", "ratio"], [["per-packet", sentence, "a few of the paths", "1.18"]], numeric_from=3)
+    page = render([replace(DOCUMENT, sections=(Section("Names", items=[table]),))])
+    cells = re.findall(r'<td class="([^"]*)">([^<]*)</td>', page.split("</head>")[1])
+    assert cells == [("name", "per-packet"), ("sentence", sentence), ("", "a few of the paths"), ("num", "1.18")]
 
 
 def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_path, monkeypatch):

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,6 +19,7 @@ HEAVY = {"numpy", "pandas", "polars", "pyarrow", "duckdb", "plotly", "scipy", "j
 
 COMMAND = """
 import sys
+from importlib import import_module
 sys.argv = ["acklab", *{words!r}]
 from acklab.cli import main
 try:
@@ -74,3 +77,31 @@ def test_all_that_the_package_lists_exists():
             assert hasattr(acklab, name), name
     assert "core" not in dir(acklab)
     assert (Path(acklab.__file__).parent / "py.typed").exists()
+
+
+PUBLIC = [
+    "errors",
+    "figures",
+    "report",
+    "statistics",
+    "strategies",
+    "studies",
+    "studies.closed_form",
+    "studies.emulated",
+    "sweeps",
+]
+
+
+def test_every_module_that_the_package_lists_is_public():
+    listed = {name for name in acklab.__all__ if isinstance(getattr(acklab, name), ModuleType)}
+    assert listed <= set(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_completion_offers_what_users_call(name):
+    # Neither what a module imports nor its submodules, some of which share the name of a function.
+    module = import_module(f"acklab.{name}")
+    offered = {word for word in dir(module) if not word.startswith("__")}
+    assert offered == set(getattr(module, "__all__", offered))
+    assert offered
+    assert not any(isinstance(getattr(module, word), ModuleType) for word in offered)

@@ -6,9 +6,13 @@ import signal
 import threading
 import time
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import acklab
+from acklab.scenario import overrides
 from acklab.sweeps.grid import Grid, Variation, split_values
 
 GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval": ["1ms", "5ms", "10ms"]}
@@ -158,3 +162,51 @@ def test_grid_columns_are_short_but_never_ambiguous():
 
 def test_values_split_at_commas_outside_brackets():
     assert split_values('a,{x = 1, y = "b,c"},[1,2]') == ["a", '{x = 1, y = "b,c"}', "[1,2]"]
+
+
+COLUMN = pd.Series([5, 6], index=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("given", "seeds"),
+    [
+        (np.int64(2), (42, 43)),
+        (np.arange(3), (0, 1, 2)),
+        (range(5, 7), (5, 6)),
+        ((seed for seed in (5, 6)), (5, 6)),
+        (COLUMN, (5, 6)),
+        (pl.Series([5, 6]), (5, 6)),
+        ((np.uint8(5), 6), (5, 6)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_seeds_are_any_list_of_whole_numbers(fake, scenario, tmp_path, given, seeds):
+    result = acklab.sweep(scenario, seeds=given, jobs=np.int8(2), out=tmp_path / "out", quiet=True)
+    assert result.seeds == seeds
+    assert {type(seed) for seed in result.seeds} == {int}
+    assert acklab.load_sweep(tmp_path / "out").seeds == seeds
+
+
+@pytest.mark.parametrize(
+    ("given", "choices"),
+    [
+        (np.array([5, 6]), ("5", "6")),
+        (np.array([0.5, 1.5]), ("0.5", "1.5")),
+        (np.array([True, False]), ("true", "false")),
+        (np.array(["cubic", "bbr"]), ("cubic", "bbr")),
+        (np.linspace(1, 2, 2), ("1.0", "2.0")),
+        (range(5, 7), ("5", "6")),
+        ((number for number in (5, 6)), ("5", "6")),
+        (COLUMN, ("5", "6")),
+        (pl.Series(["cubic", "bbr"]), ("cubic", "bbr")),
+        ([np.float64(1.5), np.array([1, 2]), [np.int8(3)], {"a": np.bool_(1)}], ("1.5", "[1, 2]", "[3]", "{a = true}")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_choices_of_a_grid_are_any_list_of_values(given, choices):
+    assert Grid.of({"flow.0.x": given}).values == {"flow.0.x": choices}
+
+
+def test_overrides_hold_numbers_of_numpy():
+    given = {"a": np.int64(3), "b": np.float64(1.5), "c": np.bool_(0), "d": COLUMN, "e": range(2), "f": {"x": np.int8(1)}}
+    assert overrides(given) == ["a=3", "b=1.5", "c=false", "d=[5, 6]", "e=[0, 1]", "f={x = 1}"]

@@ -56,11 +56,16 @@ _NAMES = {
 }
 
 
-def check(scenario: Any, *, set: "Overrides" = ()) -> dict[str, Any]:
-    """Checks a scenario (file or dict) and returns it in full, with every preset resolved. Raises ScenarioError."""
+def check(scenario: Any, *, set: "Overrides" = (), base: Any = None) -> dict[str, Any]:
+    """Checks a scenario (file or dict) and returns it in full, with every preset resolved.
+
+    `base` is the folder that trace files are relative to, as in `run`: they are read. Raises ScenarioError for all that a run refuses, but for
+    the name of a strategy of your own.
+    """
+    from acklab.files import path_of
     from acklab.scenario import Source, overrides
 
-    return Source.of(scenario).load(overrides(set))
+    return Source.of(scenario, None if base is None else path_of(base, "base")).check(overrides(set))
 
 
 def __getattr__(name: str) -> Any:

@@ -359,6 +359,7 @@ QLOG_VERSIONS: list[str]
 REVISION: str
 
 def load(text: str, name: str, sets: list[str]) -> str: ...
+def check(text: str, name: str, sets: list[str], base: str) -> str: ...
 def run(
     text: str,
     name: str,

@@ -62,6 +62,14 @@ def load(text: str, name: str, sets: Sequence[str]) -> dict[str, Any]:
     return cast(dict[str, Any], json.loads(_core.load(text, name, list(sets))))
 
 
+def check(text: str, name: str, sets: Sequence[str], base: Path) -> dict[str, Any]:
+    """As `load`, and checks what a run needs: trace files, which are relative to the folder `base`, cells and routes.
+
+    Raises ScenarioError with the message that `run` has.
+    """
+    return cast(dict[str, Any], json.loads(_core.check(text, name, list(sets), str(base))))
+
+
 def run(
     text: str,
     name: str,

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.errors import UsageError
 from acklab.files import path_of
 from acklab.provenance import Provenance
 from acklab.result import Result
-from acklab.scenario import Overrides, Source, overrides, with_seed
+from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ def emulate(
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
     permission and for a run that fails, Cancelled once `cancel` is cancelled.
     """
+    if at is not None and not (isinstance(at, Sequence) and len(at) == 2 and isinstance(at[0], str)):
+        raise UsageError(f'at: found {at!r}, expected a node and a command such as ("client", ["ping", "-c", "3", "{{server}}"])')
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     sets = with_seed(overrides(set), seed)
+    foreground = None if at is None else (at[0], texts_of(at[1], "at: the command", "ping"))
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
     done = core.emulate(
-        source.text, source.name, sets, source.base, *folders, at=at, cancel=cancel, watch=watch, may_halt=may_halt
+        source.text, source.name, sets, source.base, *folders, at=foreground, cancel=cancel, watch=watch, may_halt=may_halt
     )
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")

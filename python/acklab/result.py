@@ -63,11 +63,14 @@ class Result(NamedTables):
     def save(self, directory: str | Path) -> Path:
         """Writes the tables as Parquet and the scenario as JSON into a folder.
 
-        Scenario, seed, revision and the command that repeats the run are in the metadata of every file. Raises StoreError.
+        Scenario, seed, revision and the command that repeats the run are in the metadata of every file. The result takes the place of an
+        earlier one of the same kind. Raises StoreError, also for a folder with results of another kind, such as a sweep.
         """
         from acklab import store
+        from acklab.contents import Contents, refuse_others
 
         target = path_of(directory, "directory")
+        refuse_others(target, Contents.EMULATION if "timing" in self.tables else Contents.RUN)
         store.write_tables(target, self.tables, self.provenance)
         return target
 

@@ -2,9 +2,10 @@
 
 import json
 import math
+import operator
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,20 @@ class Source:
         if isinstance(scenario, Source):
             return scenario
         if isinstance(scenario, Mapping):
-            return cls(json.dumps(_plain(scenario, ""), ensure_ascii=False), FROM_DICT, base or Path.cwd())
+            return cls(json.dumps(plain(scenario, ""), ensure_ascii=False), FROM_DICT, base or Path.cwd())
         if not isinstance(scenario, str | os.PathLike):
             raise UsageError(f"found a scenario of type {type(scenario).__name__}, expected the path of a file, or a dict")
         path = path_of(scenario, "scenario")
-        return cls(read_text(path, "scenario", "a scenario as TOML text", ScenarioError), printable(path), base or path.parent)
+        form = "JSON" if path.suffix.lower() == ".json" else "TOML"
+        return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """The scenario in full, with every preset resolved. Raises ScenarioError."""
         return core.load(self.text, self.name, overrides(sets))
+
+    def check(self, sets: Sequence[str] = ()) -> dict[str, Any]:
+        """As `load`, and reads the files that the scenario names. Raises ScenarioError for all that a run would refuse."""
+        return core.check(self.text, self.name, overrides(sets), self.base)
 
     def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
         """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate").
@@ -65,21 +71,39 @@ class Source:
 def overrides(changes: Overrides) -> list[str]:
     """Overrides in the form the core reads: "key=value". Raises UsageError, ScenarioError for a value that no scenario can hold."""
     if isinstance(changes, Mapping):
-        changes = [f"{key}={literal(_plain(value, str(key)))}" for key, value in changes.items()]
+        changes = [f"{key}={literal(plain(value, str(key)))}" for key, value in changes.items()]
     return texts_of(changes, "overrides", "flow.0.congestion=cubic")
 
 
 def texts_of(given: object, what: str, such_as: str) -> list[str]:
     """A list of text, as after an option that is repeated. Raises UsageError, for a single text too: that is a list of letters."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    texts = items_of(given)
+    if texts is None:
         raise UsageError(f'{what}: found {given!r}, expected a list such as ["{such_as}"]')
-    texts = list(given)
     for text in texts:
         if not isinstance(text, str):
             raise UsageError(f'{what}: found {text!r} in the list, expected text such as "{such_as}"')
         if not is_utf8(text):
             raise UsageError(f'{what}: found "{printable(text)}", which is not UTF-8, expected text such as "{such_as}"')
     return texts
+
+
+def items_of(given: object) -> list[Any] | None:
+    """The items of a list, a range, a generator, an array or a column of a table; None for anything else.
+
+    A set is none of them, because the order of what it holds may change from process to process.
+    """
+    if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+        return None
+    return list(given)
+
+
+def whole_number(value: object) -> int | None:
+    """A whole number, of Python or of NumPy; None for anything else."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # it is tried
+    except TypeError:
+        return None
 
 
 def literal(value: object) -> str:
@@ -104,8 +128,8 @@ def with_seed(sets: Sequence[str], seed: int | None) -> list[str]:
     return list(sets) if seed is None else [*sets, f"seed={seed}"]
 
 
-def _plain(value: object, place: str, depth: int = 0) -> object:
-    """A value of a dict as JSON can write it. Raises ScenarioError with the place of what it cannot."""
+def plain(value: object, place: str, depth: int = 0) -> object:
+    """A value of a dict, or of an override, as JSON can write it. Raises ScenarioError with the place of what it cannot."""
     if depth > _DEEPEST:
         raise ScenarioError(
             f"{FROM_DICT}: {place[:60]}…: found more than {_DEEPEST} tables within each other, expected a scenario"
@@ -121,13 +145,13 @@ def _plain(value: object, place: str, depth: int = 0) -> object:
         for key in value:
             if not isinstance(key, str) or not is_utf8(key):
                 raise ScenarioError(f"{FROM_DICT}: {place or 'the scenario'}: found the key {key!r}, expected text")
-        return {key: _plain(item, f"{inside}{key}", depth + 1) for key, item in value.items()}
+        return {key: plain(item, f"{inside}{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, os.PathLike):
-        return _plain(os.fspath(value), place)
+        return plain(os.fspath(value), place)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [_plain(item, f"{inside}{index}", depth + 1) for index, item in enumerate(value)]
+        return [plain(item, f"{inside}{index}", depth + 1) for index, item in enumerate(value)]
     if hasattr(value, "tolist"):  # a number or an array of NumPy
-        return _plain(value.tolist(), place, depth)
+        return plain(value.tolist(), place, depth)
     raise ScenarioError(
         f"{FROM_DICT}: {place}: found a value of type {type(value).__name__}, expected text, a number, a list or a table"
     )

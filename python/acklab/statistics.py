@@ -190,3 +190,20 @@ def ecdf(values: Iterable[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     distinct, counts = np.unique(sample, return_counts=True)
     return distinct, counts.cumsum() / max(len(sample), 1)
+
+
+__all__ = [
+    "Interval",
+    "cov",
+    "ecdf",
+    "intervals",
+    "jain",
+    "mean_interval",
+    "pseudo_values",
+    "ratios",
+    "uses_of_air",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,12 @@ def read_json(path: Path, expected: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StoreError(f"{path}: cannot read it: {_reason(error)}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: found damaged JSON ({error}), expected {expected}") from error
 
 
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder.
+    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder, and removes other tables of an earlier run.
 
     Raises StoreError; files that were there before and could not be replaced are still whole.
     """
@@ -86,6 +86,15 @@ def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Pr
         with writing(directory / f"{name}.parquet") as temporary:
             _write(temporary, table.replace_schema_metadata(metadata))
     write_json(directory / SCENARIO_FILE, provenance.scenario)
+    remove_stale(directory, tables, "acklab.scenario")
+
+
+def remove_stale(directory: Path, tables: Container[str], key: str) -> None:
+    """Removes tables of earlier results that are not among `tables`: their metadata have the key `key`."""
+    for path in directory.glob("*.parquet"):
+        with contextlib.suppress(StoreError):  # somebody has removed it first, or it is not ours
+            if path.stem not in tables and key in read_metadata(path):
+                path.unlink(missing_ok=True)
 
 
 def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:

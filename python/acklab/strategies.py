@@ -169,3 +169,7 @@ __all__ = [
     "Strategies",
     "Window",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -70,12 +70,11 @@ class Finding:
         """Returns all fields as plain values."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Finding":
-        """Reads the result of `to_dict`."""
+    @staticmethod
+    def with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of `to_dict` with NaN for each number that JSON could not write."""
         numbers = ("published", "measured", "low", "high", "as_written")
-        full: dict[str, Any] = {name: math.nan if name in numbers and value is None else value for name, value in values.items()}
-        return cls(**full)
+        return {name: math.nan if name in numbers and value is None else value for name, value in values.items()}
 
 
 def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple[float, float]:

@@ -48,7 +48,7 @@ def sections(bench: Bench) -> list[Section]:
         )
     listed = [
         Table(
-            ["", "", "source"],
+            [axis, "what it is", "source"],
             [[name, of.title, of.source] for name, of in bench.variants(files[axis]).chosen.items()],
             axis,
             numeric_from=3,

@@ -193,6 +193,19 @@ pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World,
     Ok((world, Plan { relays, ..plan(scenario, plans) }))
 }
 
+/// Checks what a valid scenario needs to be run, by either [`run`](crate::run()) or [`emulate`](crate::emulate()): the trace files that it
+/// names, its cells and its routes.
+///
+/// # Errors
+/// As [`run`](crate::run()) and with the same message, but for a strategy or transport that is not among those of `options`: those of the
+/// user are known only to a run.
+pub fn check(scenario: &Scenario, options: &RunOptions) -> Result<(), Error> {
+    match Parts::<Packet>::new(scenario, options) {
+        Ok(_) | Err(Error::NoStrategy { .. }) => Ok(()),
+        Err(why) => Err(why),
+    }
+}
+
 fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> Result<Vec<Link<P>>, Error> {
     let mut links = Vec::new();
     for direction in 0..2 * scenario.link.len() {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`scenario`] | the scenario language: a typed document that is parsed, validated and described by a JSON Schema |
 //! | `strategies` | [`Strategies`]: ACK policies, congestion controllers and transports that the user adds |
+//! | [`check`] | what a run needs besides a valid scenario, without the run |
 //! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
 //! | [`emulate()`] | the same scenario in real time, with the packets of real applications and of the kernel's TCP |
 //! | `build` | the network of a scenario: links, cells, flows and observers |
@@ -39,6 +40,7 @@ mod strategies;
 mod table;
 pub mod transports;
 
+pub use build::check;
 pub use emulate::emulate;
 pub use error::Error;
 pub use packet::Packet;

@@ -214,9 +214,9 @@ impl Scenario {
     }
 }
 
-/// Reads a scenario from TOML, or from JSON if the text begins with `{`.
+/// Reads a scenario from TOML, or from JSON if `name` ends in `.json` or the text begins with `{`.
 ///
-/// `name` is the name of the text in error messages. `sets` are assignments `path=value` such as `flow.0.congestion=newreno` or
+/// `name` is the name of the text, also in error messages. `sets` are assignments `path=value` such as `flow.0.congestion=newreno` or
 /// `link.btl.reverse.gate.quota=5`, which are applied in order. A path selects the members of tables by key and those of lists by index or
 /// name; a value that is not TOML is text, and an empty value removes the key. `seed` replaces the seed of the scenario.
 ///
@@ -249,7 +249,7 @@ fn read(
 ) -> Result<Scenario, Refusal> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut document =
-        document::parse(text).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
+        document::parse(text, name).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
     sets::apply(&mut document, sets)?;
     shorthand::write_out(&mut document);
     if let Some(seed) = seed {

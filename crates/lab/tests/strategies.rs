@@ -6,7 +6,7 @@ mod own_strategy;
 use crate::common::names::controllers;
 use acklab_base::{Duration, Instant};
 use acklab_lab::scenario::{Scenario, load, load_for};
-use acklab_lab::{Error, Results, RunOptions, Strategies, run};
+use acklab_lab::{Error, Results, RunOptions, Strategies, check, run};
 use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
 
 const SCENARIO: &str = r#"
@@ -111,6 +111,18 @@ fn a_run_refuses_names_that_it_does_not_know() {
         refused("flow.0.congestion={ custom = \"mine\" }", mine()),
         "flow \"flow_1\": congestion.name: found \"mine\", expected the name of a strategy that was added to the run, and none was added"
     );
+}
+
+/// A check does not know the strategies of a run, but the files that it reads.
+#[test]
+fn a_check_refuses_what_a_run_refuses_but_for_names_of_strategies() {
+    let checked = |sets: &[&str]| check(&read(SCENARIO, sets), &RunOptions::default()).map_err(|why| why.to_string());
+    assert_eq!(checked(&[]), Ok(()));
+    let set = ["link.0.forward={ trace = { file = \"gone.trace\" } }", "flow.0.ack.policy=delayed", "flow.0.ack.name="];
+    let refused = run(&read(SCENARIO, &set), &RunOptions::default(), || true).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("cannot read the trace gone.trace"), "{refused}");
+    assert_eq!(checked(&set), Err(refused.clone()));
+    assert_eq!(checked(&set[..1]), Err(refused));
 }
 
 #[test]

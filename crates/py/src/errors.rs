@@ -23,11 +23,17 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
         | Error::KernelStack { .. }
         | Error::Kernel { .. }
         | Error::NoNode { .. }
+        | Error::NoRate { .. }
         | Error::NoRoute { .. }
         | Error::NoStrategy { .. }
+        | Error::NoTime { .. }
         | Error::ReadTrace { .. }
         | Error::Trace { .. }
-        | Error::Schedule { .. } => ScenarioError::new_err(message),
+        | Error::Schedule { .. }
+        | Error::SplitBothWays { .. }
+        | Error::SplitKernel { .. }
+        | Error::Transport { .. }
+        | Error::Wifi { .. } => ScenarioError::new_err(message),
         Error::Stopped => Cancelled::new_err(message),
         _ => RunError::new_err(message),
     }

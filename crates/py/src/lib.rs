@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use super::emulate::{EmulationResult, acquire_permission, calibrate, emulate};
     #[pymodule_export]
-    use super::run::{RunResult, load, metrics, run, schema};
+    use super::run::{RunResult, check, load, metrics, run, schema};
     #[pymodule_export]
     use super::strategies::controller::ControllerStart;
     #[pymodule_export]

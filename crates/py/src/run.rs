@@ -37,6 +37,17 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
     Ok(scenario.canonical_json().to_string())
 }
 
+/// Like `load`, but also checks what a run needs: the trace files that the scenario names, relative to the folder `base`, its cells and its
+/// routes. Raises `ScenarioError`, as `run` does.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
+pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, base: PathBuf) -> PyResult<String> {
+    let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
+    let options = RunOptions { base, ..RunOptions::default() };
+    py.detach(|| acklab_lab::check(&scenario, &options)).map_err(|why| failed(name, &why))?;
+    Ok(scenario.canonical_json().to_string())
+}
+
 /// Runs a scenario with the interpreter detached.
 ///
 /// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures; `qlog` is the

@@ -36,6 +36,10 @@ def emulate_command(
 ) -> None:
     """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
     foreground = _foreground(at, shell, words)
+    if folder is not None:
+        from acklab.contents import Contents, refuse_others
+
+        refuse_others(folder, Contents.EMULATION)
     core.acquire_permission()
     with _watched(file.name, page, port, foreground is not None) as watch:
         result = emulate(

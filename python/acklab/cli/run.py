@@ -33,10 +33,13 @@ def run_command(
     scenario = source.load(with_seed(sets, seed))
     # As with a capture program, files go where they are asked for, and else to the current folder.
     captures = folder or Path()
-    if folder is not None and scenario.get("capture"):
+    if folder is not None:
+        from acklab.contents import Contents, refuse_others
         from acklab.store import make_folder
 
-        make_folder(folder)
+        refuse_others(folder, Contents.RUN)
+        if scenario.get("capture"):
+            make_folder(folder)
     reached = 0.0
     try:
         with run_bar(source.name) as bar:
@@ -67,7 +70,7 @@ def run_command(
 def check_command(file: Path, sets: list[str], as_json: bool) -> None:
     """Checks a scenario; with `as_json` prints it in full."""
     source = Source.of(file)
-    scenario = source.load(sets)
+    scenario = source.check(sets)
     if as_json:
         print(json.dumps(scenario))
     else:

@@ -45,3 +45,7 @@ __all__ = [
     "ratio_map",
     "save",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

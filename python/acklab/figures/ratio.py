@@ -17,6 +17,8 @@ _LABELS = 96
 _CELL = 31
 _MARGINS = 200
 """Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
+_LETTER = 9
+"""Width in pixels of a letter in the title of a panel: titles stand side by side."""
 
 
 def ratio_map(
@@ -86,7 +88,8 @@ def ratio_map(
         "y": 1, "yanchor": "top", "tickvals": [sign * math.log2(value) for value in ticks], "ticktext": [f"{value:.3g}" for value in ticks],
     }  # fmt: skip
     figure.update_layout(coloraxis={"colorscale": DIVERGING, "cmin": -edge, "cmax": edge, "colorbar": bar})
-    return widen(finish(figure, height), _CELL * len(columns) * min(wrap, len(panels)) + _MARGINS)
+    narrowest = max(_CELL * len(columns), *(_LETTER * (len(str(name or "")) + 1) for name in panels))
+    return widen(finish(figure, height), narrowest * min(wrap, len(panels)) + _MARGINS)
 
 
 def _is_short(names: Sequence[object]) -> bool:

@@ -11,3 +11,7 @@ from acklab.report.sources import collect, write_report
 from acklab.tables import Table, compare, metric_table
 
 __all__ = ["Document", "Figure", "Section", "Table", "collect", "compare", "metric_table", "render", "write_report"]
+
+
+def __dir__() -> list[str]:
+    return __all__

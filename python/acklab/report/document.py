@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import plotly.graph_objects as go
+from pydantic import ValidationError
 
 from acklab import store
 from acklab.errors import StoreError
+from acklab.faults import faults
+from acklab.report.stored import StoredDocument
 from acklab.tables import Table
 from acklab.verdict import Finding
 
@@ -97,14 +100,19 @@ class Document:
 
     @classmethod
     def read(cls, folder: Path) -> "Document":
-        """Reads a document from a folder. Raises StoreError."""
+        """Reads a document from a folder. Raises StoreError with the place of what does not belong into one."""
         path = folder / store.STUDY_FILE
         expected = "the report of a study that acklab wrote"
         values = store.read_json(path, expected)
+        if not isinstance(values, dict):
+            raise StoreError(f"{path}: found a value of type {type(values).__name__}, expected {expected}")
+        if (found := values.pop("format", None)) != _FORMAT:
+            raise StoreError(
+                f"{path}: format: found {found!r}, expected {_FORMAT}, which this version reads; run the study again"
+            )
         try:
-            if values.pop("format") != _FORMAT:
-                raise StoreError(f"{path}: found another format than this version reads; run the study again")
-            findings = tuple(Finding.from_dict(finding) for finding in values.pop("findings"))
-            return cls(**values, findings=findings)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise StoreError(f"{path}: found a document that does not fit ({error}), expected {expected}") from error
+            stored = StoredDocument.model_validate(values)
+        except ValidationError as error:
+            # A file of another kind has a fault in every line.
+            raise StoreError(f"{path}: {faults(error, most=3)}; expected {expected}") from error
+        return cls(**values | {"findings": tuple(stored.findings)})

@@ -5,8 +5,9 @@ import datetime
 import gzip
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from itertools import zip_longest
 from typing import Any
 
 import jinja2
@@ -20,6 +21,12 @@ from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, U
 
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
 
+_LINE, _LETTERS, _ROW, _CLAIM = 26, 90, 34, 41
+"""Height of a line of text, letters in it, and height of a row and of a claim, in pixels of a wide page: a scroll bar that is about right."""
+
+_NAME, _SENTENCE = 16, 40
+"""Letters up to which a cell is a name, and beyond which it is a sentence."""
+
 _LARGE = 10_000
 """Figures larger than this number of octets are compressed in the page. The browser unpacks them when they come into view."""
 
@@ -29,7 +36,13 @@ def render(documents: Sequence[Document]) -> str:
     page = resources.files("acklab.report") / "page"
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(
-        markdown=_markdown, written=written, number=_number, gauge=_gauge, tolerance=_tolerance, plain=_without_heading
+        markdown=_markdown,
+        written=written,
+        number=_number,
+        gauge=_gauge,
+        tolerance=_tolerance,
+        plain=_without_heading,
+        height=_height_of_text,
     )
     environment.globals.update(verdicts=VERDICTS, classes=_CLASSES)
     template = environment.from_string((page / "report.html.j2").read_text(encoding="utf-8"))
@@ -55,6 +68,7 @@ def _view(document: Document, index: int) -> dict[str, Any]:
     view = document.to_dict()
     view["anchor"] = f"study-{index}"
     view["findings"] = document.findings
+    view["height"] = _height_of_claims(document.findings)
     view["counts"] = {verdict: sum(finding.verdict == verdict for finding in document.findings) for verdict in VERDICTS}
     for number, section in enumerate(view["sections"]):
         section["anchor"] = f"{view['anchor']}-{number}"
@@ -69,7 +83,33 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["best"] = {tuple(cell) for cell in item["best"]}
                 # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
+                item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
+        section["height"] = _height_of_section(section)
     return view
+
+
+def _width(column: Sequence[str]) -> str:
+    """Whether a column of text is of names, which are not broken, or of sentences, which have room for some words in a line."""
+    longest = max(map(len, column))
+    return "name" if longest <= _NAME else "sentence" if longest > _SENTENCE else ""
+
+
+def _height_of_text(text: str) -> int:
+    """The height of a text in Markdown, in pixels, about."""
+    return sum(_LINE * (1 + len(line) // _LETTERS) for line in text.splitlines() if line)
+
+
+def _height_of_section(section: Mapping[str, Any]) -> int:
+    """The height of a section, in pixels, about."""
+    figures: int = sum(item["height"] + 4 * _LINE for item in section["items"] if item["kind"] == "figure")
+    rows: int = sum(len(item["rows"]) + 4 for item in section["items"] if item["kind"] == "table")
+    return 3 * _LINE + _height_of_text(section["text"]) + figures + rows * _ROW
+
+
+def _height_of_claims(findings: Sequence[Finding]) -> int:
+    """The height of a card of claims, in pixels, about."""
+    notes = sum(_height_of_text(finding.note) for finding in findings if finding.verdict != REPRODUCED)
+    return 3 * _LINE + len(findings) * _CLAIM + notes
 
 
 def _packed(text: str) -> str:

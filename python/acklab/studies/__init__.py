@@ -50,4 +50,8 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_NAMES[name]), name)
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 __all__ = ["Bench", "Claim", "Finding", "Measure", "Runs", "Study", "StudyResult", "discover", "find", "run_study"]

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from acklab import store
 from acklab.errors import StoreError, UsageError
+from acklab.faults import Location, faults
 from acklab.studies.claim import Claim, Strict
 from acklab.studies.folders import CLAIMS_FILE, names, studies_folder
 from acklab.studies.tables import expand
@@ -73,8 +74,7 @@ class Study:
         except OSError as error:
             raise StoreError(f"{path}: cannot read it: {error.strerror}") from error
         except ValidationError as error:
-            places = "; ".join(f"{_place(item['loc'], claims)}: {item['msg']}" for item in error.errors())
-            raise StoreError(f"{path}: {places}") from error
+            raise StoreError(f"{path}: {faults(error, place=lambda place: _place(place, claims))}") from error
         except tomllib.TOMLDecodeError as error:
             raise StoreError(f"{path}: expected TOML: {error}") from error
         except ValueError as error:
@@ -91,7 +91,7 @@ class Study:
         return study
 
 
-def _place(location: tuple[int | str, ...], claims: Sequence[Mapping[str, Any]]) -> str:
+def _place(location: Location, claims: Sequence[Mapping[str, Any]]) -> str:
     """The path of a key, with claims by their ids: a row of a table has no number of its own."""
     if location[0] == "claim" and len(location) > 1 and isinstance(location[1], int):
         location = ("claim", str(claims[location[1]].get("id", location[1])), *location[2:])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from acklab import core, store
+from acklab.contents import Contents, refuse_others
 from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
 from acklab.report.document import Document, Section
@@ -85,6 +86,7 @@ def run_study(
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     bench = Bench(study, Path(out) / study.name, quick, jobs, quiet)
+    refuse_others(bench.folder, Contents.STUDY)
     return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
 
 
@@ -110,9 +112,10 @@ def _simulate(bench: Bench) -> StudyResult:
 def _emulate(bench: Bench, out: Path) -> StudyResult:
     study = bench.study
     file = emulated.read(study)
+    folder = out / emulated.name_of(study)
+    refuse_others(folder, Contents.STUDY)
     rows = emulated.compare(bench, file)
     document = emulated.document(study, file.text, rows)
-    folder = out / document.name
     document.write(folder)
     store.write_json(folder / "emulated.json", {"emulated": [row.row() for row in rows]})
     return StudyResult(study, folder, (), document, tuple(rows))

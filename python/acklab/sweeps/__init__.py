@@ -30,3 +30,7 @@ __all__ = [
     "load_sweep",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from acklab.errors import UsageError
-from acklab.scenario import literal, texts_of
+from acklab.scenario import items_of, literal, plain, texts_of
 from acklab.sweeps.variants import Variants
 
 Axes = Mapping[str, Iterable[object] | Mapping[str, object] | Variants]
@@ -126,9 +126,10 @@ def _axis(name: str, given: "Iterable[object] | Mapping[str, object] | Variants"
         return Axis.of_variants(given)
     if isinstance(given, Mapping):
         return Axis.of_variants(Variants.of(name, given))
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    items = items_of(given)
+    if items is None:
         raise UsageError(f"grid {name!r}: found {given!r}, expected a list of values")
-    values = [literal(value) for value in given]
+    values = [literal(plain(value, name)) for value in items]
     if len({*values}) < len(values):
         raise UsageError(f"grid {name!r}: found a value twice in {', '.join(values)}")
     return Axis.of_values(name, values)

@@ -1,6 +1,5 @@
 """One table over all points of a sweep, in the order of the points and not of their execution."""
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from acklab.errors import StoreError
-from acklab.store import read_metadata, read_table, table_files, writing
+from acklab.store import read_table, remove_stale, table_files, writing
 from acklab.sweeps.point import Point
 
 _ROWS_AT_ONCE = 1 << 16
@@ -70,16 +69,9 @@ def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metada
                 merged[name].add(table)
         for table in merged.values():
             table.flush()
-    _remove_stale(store, merged)
+    # Tables over the points of an earlier grid that this one does not yield.
+    remove_stale(store, merged, "acklab.grid")
     return {name: store / f"{name}.parquet" for name in merged}
-
-
-def _remove_stale(store: Path, merged: Mapping[str, object]) -> None:
-    """Removes tables over the points of an earlier grid that this one does not yield."""
-    for path in store.glob("*.parquet"):
-        with contextlib.suppress(StoreError):  # another sweep has removed it first, or it is not ours
-            if path.stem not in merged and "acklab.grid" in read_metadata(path):
-                path.unlink(missing_ok=True)
 
 
 def _with_columns(table: pa.Table, index: int, seed: int, columns: Mapping[str, str]) -> pa.Table:

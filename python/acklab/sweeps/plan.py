@@ -4,10 +4,11 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from acklab import core
 from acklab.errors import UsageError
-from acklab.scenario import Source
+from acklab.scenario import Source, items_of, whole_number
 from acklab.strategy_files import StrategyFile
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.point import Point
@@ -30,7 +31,7 @@ class Plan:
         cls,
         source: Source,
         grid: Grid,
-        seeds: int | Sequence[int],
+        seeds: SupportsIndex | Iterable[SupportsIndex],
         sets: Sequence[str] = (),
         vary: Sequence[Variation] = (),
         strategies: Sequence[StrategyFile] = (),
@@ -71,16 +72,17 @@ class Plan:
         }
 
 
-def _seeds(seeds: int | Sequence[int], source: Source, sets: Sequence[str]) -> tuple[int, ...]:
+def _seeds(seeds: SupportsIndex | Iterable[SupportsIndex], source: Source, sets: Sequence[str]) -> tuple[int, ...]:
     """The seeds themselves: a number of them is counted up from that of the scenario. Raises ScenarioError, UsageError."""
-    if isinstance(seeds, int):
-        if seeds < 1:
-            raise UsageError(f"found {seeds} seeds, expected at least 1")
+    if (count := whole_number(seeds)) is not None:
+        if count < 1:
+            raise UsageError(f"found {count} seeds, expected at least 1")
         first = int(source.load(sets)["seed"])
-        return tuple(range(first, first + seeds))
-    chosen = tuple(seeds) if isinstance(seeds, Iterable) else ()
-    if not chosen or not all(isinstance(seed, int) for seed in chosen):
-        raise UsageError(f"seeds: found {seeds!r}, expected how many, or a list of whole numbers")
+        return tuple(range(first, first + count))
+    items = items_of(seeds) or []
+    chosen = tuple(seed for seed in map(whole_number, items) if seed is not None)
+    if not chosen or len(chosen) < len(items):
+        raise UsageError(f"seeds: found {items or seeds!r}, expected how many, or a list of whole numbers")
     if len(set(chosen)) < len(chosen):
         raise UsageError(f"seeds: found a seed twice in {', '.join(map(str, chosen))}, expected each once")
     return chosen

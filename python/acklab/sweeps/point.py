@@ -30,8 +30,8 @@ class Point:
 
     @classmethod
     def of(cls, source: Source, sets: Sequence[str], seed: int, strategies: Sequence[StrategyFile] = ()) -> "Point":
-        """Checks the scenario of the point and computes its digest. Raises ScenarioError, UsageError."""
-        scenario = source.load(with_seed(sets, seed))
+        """Checks the scenario of the point and the files that it names, and computes its digest. Raises ScenarioError, UsageError."""
+        scenario = source.check(with_seed(sets, seed))
         used = _strategies(scenario, source, {file.name: file for file in strategies})
         return cls(source, tuple(sets), seed, digest(scenario, source.base, used), used)
 
@@ -103,24 +103,13 @@ def digest(scenario: dict[str, Any], base: Path, strategies: Sequence[StrategyFi
     return state.hexdigest()[:32]
 
 
-_LARGEST_TRACE = 1 << 28
-"""Octets of the largest trace, as the core has it."""
-
-
 def _digest_of_trace(path: Path) -> bytes:
-    state, read = hashlib.sha256(), 0
+    """The digest of a file that the core has read before."""
     try:
         with path.open("rb") as file:
-            while octets := file.read(1 << 20):
-                state.update(octets)
-                read += len(octets)
-                if read > _LARGEST_TRACE:
-                    raise ScenarioError(
-                        f"{printable(path)}: found more than {_LARGEST_TRACE >> 20} MiB, expected a trace in mahimahi's format"
-                    )
+            return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
-        raise ScenarioError(f"{printable(path)}: cannot read the trace file: {error.strerror}") from error
-    return state.digest()
+        raise ScenarioError(f"{printable(path)}: cannot read the trace: {error.strerror}") from error
 
 
 def _files(value: Any) -> Iterator[str]:

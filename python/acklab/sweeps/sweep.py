@@ -2,16 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from acklab import core, store
+from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
-from acklab.scenario import Overrides, Source, overrides
+from acklab.scenario import Overrides, Source, overrides, whole_number
 from acklab.store import SWEEP_FILE
 from acklab.strategy_files import StrategyFile, strategy_files
 from acklab.sweeps.execution import Watcher, execute
@@ -140,11 +141,11 @@ def sweep(
     scenario: str | Path | Mapping[str, Any] | Source,
     *,
     grid: Axes | Sequence[str] | Grid = (),
-    seeds: int | Sequence[int] = 1,
+    seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
     out: str | Path,
     set: Overrides = (),
     vary: Mapping[str, str] | Sequence[str] = (),
-    jobs: int | None = None,
+    jobs: SupportsIndex | None = None,
     base: str | Path | None = None,
     watch: Watcher | None = None,
     quiet: bool = False,
@@ -152,7 +153,7 @@ def sweep(
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
-    `grid` gives values by key, or named variants with their overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}`
+    `grid` gives values by key (a list, a range, a column or an array), or named variants with their overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}`
     or `{"path": Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the scenario, or the seeds themselves. `vary`
     gives values that are drawn anew for each seed but the first, such as `{"flow.0.start": "0ms..5ms"}`. Results are kept in the
     folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended.
@@ -162,15 +163,17 @@ def sweep(
 
     The tables are the same, to the octet, for any number of `jobs` (default: one a core). Points that fail are listed in `failures`
     of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
-    Cancelled on Ctrl-C, StoreError if results cannot be kept.
+    Cancelled on Ctrl-C, StoreError if results cannot be kept, also in a folder that holds those of a run, an emulation or a study.
     """
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     directory = path_of(out, "out")
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+    at_once = None if jobs is None else whole_number(jobs)
+    if jobs is not None and (at_once is None or at_once < 1):
         raise UsageError(f"jobs: found {jobs!r}, expected a whole number of at least 1")
     plan = Plan.of(
         source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
     )
+    refuse_others(directory, Contents.SWEEP)
     replaced = _replaced(directory, plan)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
@@ -181,10 +184,10 @@ def sweep(
                 store.write_json(directory / f"{name}.json", Variants.of(name, given).document())
     points = [point for point, _ in plan.points]
     with progress_bar(quiet or watch is not None) as bar:
-        outcome = execute(points, directory, jobs, watch or bar)
+        outcome = execute(points, directory, at_once, watch or bar)
     columns = _columns(plan, directory)
     rows = [(point, {columns[key]: value for key, value in values.items()}) for point, values in plan.points]
-    _merge(rows, directory, plan, jobs)
+    _merge(rows, directory, plan, at_once)
     failed = {point.digest: message for point, message in outcome.failed}
     _write_summary(directory, plan, columns, failed)
     return SweepResult(

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from acklab.errors import UsageError
 from acklab.files import path_of, printable, read_text
-from acklab.scenario import overrides
+from acklab.scenario import overrides, texts_of
+from acklab.store import SCENARIO_FILE, STUDY_FILE, SWEEP_FILE
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -77,7 +78,12 @@ class Variants:
     @classmethod
     def of(cls, name: str, given: Mapping[str, object]) -> "Variants":
         """Variants from overrides by name: {"L = 8": {"flow.0.ack.segments": 8}}; `name` is that of the axis. Raises UsageError."""
-        return cls._checked(f"{name}.json", {variant: {"set": sets} for variant, sets in given.items()})
+        file = f"{name}.json"
+        if "/" in name or not name or file in (SCENARIO_FILE, SWEEP_FILE, STUDY_FILE):
+            raise UsageError(
+                f"grid {name!r}: found a name under which no variants can be kept ({file}), expected another such as 'path'"
+            )
+        return cls._checked(file, {variant: {"set": sets} for variant, sets in given.items()})
 
     @classmethod
     def parse(cls, text: str) -> "Variants":
@@ -104,7 +110,7 @@ class Variants:
 
     def only(self, names: Iterable[str]) -> "Variants":
         """Returns the variants with these names, in the order of the file; all if there are no names. Raises UsageError for an unknown name."""
-        wanted = list(names)
+        wanted = texts_of(names, "names of variants", "short")
         if unknown := [name for name in wanted if name not in self.chosen]:
             raise UsageError(f"{self.file}: found no variant {unknown[0]!r}, it has {', '.join(self.chosen)}")
         if not wanted or set(wanted) == set(self.chosen):

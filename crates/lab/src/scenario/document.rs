@@ -8,6 +8,7 @@ pub(super) use toml::parse_value as parse_toml_value;
 use indexmap::IndexMap;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 
 /// The origin of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +79,10 @@ pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
-/// Parses a whole document.
-pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
-    if text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }
+/// Parses the whole document `name`. No scenario in TOML begins with `{`, so a document in JSON may have any name.
+pub(super) fn parse(text: &str, name: &str) -> Result<Node, SyntaxError> {
+    let has_name_of_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    if has_name_of_json || text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }
 }
 
 impl Node {

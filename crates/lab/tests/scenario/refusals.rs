@@ -183,6 +183,15 @@ fn json_is_refused_by_path() {
 }
 
 #[test]
+fn the_name_of_a_file_says_that_it_is_json() {
+    let refusal = |text: &str, name: &str| load(text, name, &[], None).unwrap_err();
+    assert!(refusal("[1, 2]", "x.json").to_string().starts_with("x.json: found a list of 2, expected a table"));
+    assert_eq!(refusal("duration = 1", "x.JSON").message(), "this is not JSON: expected value");
+    assert_eq!(refusal("", "x.json").place(), "x.json:1:1");
+    assert!(refusal("[1, 2]", "x.toml").message().starts_with("this is not TOML: "));
+}
+
+#[test]
 fn the_whole_message() {
     let refusal = read(&edited("interval = \"5ms\"", "intervall = \"5ms\""), &[]).unwrap_err();
     let expected = r#"

@@ -8,6 +8,10 @@ report      the numbers side by side
 
 from acklab.studies.emulated.comparison import compare
 from acklab.studies.emulated.definition import EmulatedFile, read
-from acklab.studies.emulated.report import Comparison, document
+from acklab.studies.emulated.report import Comparison, document, name_of
 
-__all__ = ["Comparison", "EmulatedFile", "compare", "document", "read"]
+__all__ = ["Comparison", "EmulatedFile", "compare", "document", "name_of", "read"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationError
 
 from acklab.errors import StoreError, UsageError
+from acklab.faults import faults
 from acklab.studies.claim import Claim, Strict, metric_text
 from acklab.studies.definition import Study
 from acklab.studies.folders import studies_folder
@@ -74,7 +75,6 @@ def read(study: Study) -> EmulatedFile:
     except OSError as error:
         raise StoreError(f"{path}: cannot read it: {error.strerror}") from error
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise StoreError(f"{path}: {places}") from error
+        raise StoreError(f"{path}: {faults(error)}") from error
     except tomllib.TOMLDecodeError as error:
         raise StoreError(f"{path}: expected TOML: {error}") from error

@@ -46,6 +46,11 @@ class Comparison:
         return {name: _plain(value) for name, value in plain.items()}
 
 
+def name_of(study: Study) -> str:
+    """The name of an emulated study, which is that of its folder."""
+    return f"{study.name}_emulated"
+
+
 def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
     """What the report shows of them."""
     commands = [command for row in rows for command in (row.simulation, row.emulation)]
@@ -58,7 +63,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
         f"{'and all may be trusted.' if all(row.trusted == row.emulated.count for row in rows) else 'and where fewer are trusted than were run, packets were late every time.'}"
     )
     return Document(
-        name=f"{study.name}_emulated",
+        name=name_of(study),
         title=f"{study.file.title}: emulated",
         question=study.file.question,
         revision=core.revision(),
