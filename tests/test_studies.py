@@ -81,7 +81,7 @@ def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
     ratio = f"{head}[[claim]]{first}"
     ratio += 'variants = ["kinds.toml:slow"]\nset = ["flow.0.mss=1000B"]\nrelative_to = { variants = [] }\n'
     (study.folder / "claims.toml").write_text(ratio)
-    (finding,) = run_study(find("test"), tmp_path / "out", quiet=True).findings
+    (finding,) = run_study("test", tmp_path / "out", quiet=True).findings
     own, other = finding.command.splitlines()
     assert own == "acklab run studies/test/one.toml --set flow.0.congestion=cubic --set flow.0.mss=1000B --seed 42"
     assert other == "acklab run studies/test/one.toml --set flow.0.mss=1000B --seed 42"

@@ -9,7 +9,7 @@ use arrow_array::UInt64Array;
 use std::fs;
 use std::process::Command;
 
-const REPEATS: usize = 9;
+const REPEATS: usize = 11;
 
 /// A scenario and the assignments that change it.
 struct Work {
@@ -128,27 +128,23 @@ fn main() {
         "{:<48} {:>8} {:>8} {:>12} {:>14} {:>14} {:>9}",
         "scenario", "ns/hop", "ns/wake", "Mpackets/s", "CPU s / sim s", "vs ns-3", "peak MB"
     );
-    // CPU seconds for a simulated second, and for a delivered octet.
-    let mut costs = [(f64::NAN, f64::NAN); WORK.len()];
-    for (index, (Work { name, against, .. }, cheapest)) in WORK.iter().zip(cheapest_of_all()).enumerate() {
-        let Some(cost) = cheapest else {
+    for (Work { name, against, .. }, line) in WORK.iter().zip(rounds()) {
+        let Some(cost) = line.cheapest else {
             println!("{name:<48} failed");
             continue;
         };
-        let a_second = cost.cpu_seconds / cost.simulated_seconds;
-        let an_octet = cost.cpu_seconds / cost.delivered;
-        costs[index] = (a_second, an_octet);
         let ratio = match against {
             Against::Nothing => String::new(),
-            Against::Ns3(reference) => format!("{:.0} x", reference / a_second),
-            Against::Stock(stock) => format!("{:.2} of stock", a_second / costs[*stock].0),
-            Against::Tcp(tcp) => format!("{:.2} of TCP", an_octet / costs[*tcp].1),
+            Against::Ns3(reference) => format!("{:.0} x", reference / cost.of_a_second()),
+            Against::Stock(_) => format!("{:.2} of stock", median(line.ratios)),
+            Against::Tcp(_) => format!("{:.2} of TCP", median(line.ratios)),
         };
         println!(
-            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {a_second:>14.6} {ratio:>14} {:>9.1}",
+            "{name:<48} {:>8.1} {:>8.1} {:>12.2} {:>14.6} {ratio:>14} {:>9.1}",
             cost.cpu_seconds / cost.hops * 1e9,
             cost.cpu_seconds / cost.wakes * 1e9,
             cost.hops / cost.cpu_seconds / 1e6,
+            cost.of_a_second(),
             cost.peak_megabytes,
         );
     }
@@ -173,21 +169,56 @@ fn sweep((index, packets): (usize, u32)) {
             cost.frames / cost.simulated_seconds,
             cost.cpu_seconds / cost.frames * 1e9,
             cost.cpu_seconds / cost.hops * 1e9,
-            cost.cpu_seconds / cost.simulated_seconds,
+            cost.of_a_second(),
             cost.peak_megabytes,
         );
     }
 }
 
-/// The cheapest run of each of [`WORK`]. They run in rounds, so that a slow minute of the machine makes none of them dearer than another.
-fn cheapest_of_all() -> Vec<Option<Cost>> {
-    let mut cheapest: Vec<Option<Cost>> = WORK.iter().map(|_| None).collect();
+/// What all runs of one of [`WORK`] tell.
+#[derive(Default)]
+struct Line {
+    cheapest: Option<Cost>,
+    /// Its cost over that of what it is compared with, which runs right after it: the speed of a machine changes from second to second.
+    ratios: Vec<f64>,
+}
+
+/// The lines of [`WORK`]. They run in rounds, so that a slow minute of the machine makes none of them dearer than another.
+fn rounds() -> Vec<Line> {
+    let mut lines: Vec<Line> = WORK.iter().map(|_| Line::default()).collect();
     for _ in 0..REPEATS {
-        for (index, found) in cheapest.iter_mut().enumerate() {
-            *found = cheaper(found.take(), in_a_process(index, &[]));
+        for (index, line) in lines.iter_mut().enumerate() {
+            let Some(cost) = in_a_process(index, &[]) else { continue };
+            if let Against::Stock(other) | Against::Tcp(other) = WORK[index].against
+                && let Some(reference) = in_a_process(other, &[])
+            {
+                let compared = |cost: &Cost| match WORK[index].against {
+                    Against::Tcp(_) => cost.of_an_octet(),
+                    _ => cost.of_a_second(),
+                };
+                line.ratios.push(compared(&cost) / compared(&reference));
+            }
+            line.cheapest = cheaper(line.cheapest.take(), Some(cost));
         }
     }
-    cheapest
+    lines
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+impl Cost {
+    /// CPU seconds for a simulated second.
+    fn of_a_second(&self) -> f64 {
+        self.cpu_seconds / self.simulated_seconds
+    }
+
+    /// CPU seconds for a delivered octet.
+    fn of_an_octet(&self) -> f64 {
+        self.cpu_seconds / self.delivered
+    }
 }
 
 fn cheapest(index: usize, sets: &[String]) -> Option<Cost> {

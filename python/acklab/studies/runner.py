@@ -17,7 +17,7 @@ from acklab.statistics import Interval, mean_interval
 from acklab.studies import emulated
 from acklab.studies.bench import Bench
 from acklab.studies.claim import Claim
-from acklab.studies.definition import Study
+from acklab.studies.definition import Study, find
 from acklab.studies.emulated import Comparison
 from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
@@ -68,7 +68,7 @@ class StudyResult:
 
 
 def run_study(
-    study: Study,
+    study: Study | str,
     out: str | Path,
     *,
     quick: bool = False,
@@ -76,7 +76,7 @@ def run_study(
     quiet: bool = False,
     way: str = SIMULATE,
 ) -> StudyResult:
-    """Runs every scenario of a study over its seeds, judges its claims, and draws its figures.
+    """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
 
     Results go to the folder of that name in `out`; runs that are there already are not repeated. With the way "emulate" it runs the points
     in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
@@ -85,6 +85,7 @@ def run_study(
     """
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
+    study = find(study) if isinstance(study, str) else study
     bench = Bench(study, Path(out) / study.name, quick, jobs, quiet)
     refuse_others(bench.folder, Contents.STUDY)
     return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
