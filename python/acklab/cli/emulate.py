@@ -81,7 +81,9 @@ def calibrate_command(as_json: bool, may_halt: bool) -> None:
     )
     out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us")
     still = measured["standstill_us"]
-    out.print(f"without load, the processor stood still for {still['total']:,.0f} us of 900 ms, {still['longest']:,.0f} us at most")
+    out.print(
+        f"without load, the processor stood still for {still['total']:,.0f} us of 900 ms, {still['longest']:,.0f} us at most"
+    )
 
 
 @contextlib.contextmanager
