@@ -230,6 +230,15 @@ def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
 
 
 @needs_a_browser
+def test_figures_in_view_are_drawn_when_the_page_has_loaded(tmp_path: Path):
+    """Whoever takes a picture of a page does so when it has loaded."""
+    (tmp_path / "s").mkdir()
+    DOCUMENT.write(tmp_path / "s")
+    drawn = "document.querySelectorAll('.js-plotly-plot .main-svg').length > 0"
+    assert page_in_a_browser(write_report(tmp_path), "true", drawn) is True
+
+
+@needs_a_browser
 def test_what_is_out_of_view_costs_nothing_and_is_printed(tmp_path: Path):
     above = [Section(f"Table {number}", items=[Table(["a"], [["1"]] * 300)]) for number in range(20)]
     page = tmp_path / "report.html"

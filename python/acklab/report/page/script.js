@@ -91,10 +91,25 @@ async function drawOne(plot) {
     mark(plot.closest(".scroll"));
   }
   const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
-  Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options).then(() => {
-    Plotly.relayout(plot, ink());
-    plot.on("plotly_click", (event) => tell(plot, event.points[0]));
-  });
+  await Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options);
+  plot.on("plotly_click", (event) => tell(plot, event.points[0]));
+  await Plotly.relayout(plot, ink());
+}
+
+function isInView(element) {
+  const box = element.getBoundingClientRect();
+  return box.top < innerHeight && box.bottom > 0;
+}
+
+// The page has loaded when the figures in view are drawn, for whoever takes a picture of it then. A document that is open holds the load event.
+async function drawBeforeLoad(plots) {
+  const frame = document.createElement("iframe");
+  frame.hidden = true;
+  document.body.append(frame);
+  frame.contentDocument.open();
+  await Promise.allSettled(plots.map(drawOne));
+  frame.contentDocument.close();
+  frame.remove();
 }
 
 function draw() {
@@ -104,6 +119,9 @@ function draw() {
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); drawOne(entry.target); }
   }, { rootMargin: "1200px" });
+  // Only of parts in view: to ask where a figure is makes the browser lay out its part.
+  const first = plots.filter((plot) => isInView(plot.closest(".part") ?? plot) && isInView(plot));
+  if (first.length) drawBeforeLoad(first);
   plots.forEach((plot) => seen.observe(plot));
   // Printing cannot wait, so all are unpacked before, while nothing else is to be done.
   addEventListener("load", async () => {
