@@ -9,8 +9,7 @@ use acklab_lab::emulate::{EmulateOptions, Emulation, Foreground, Sample, permiss
 use acklab_lab::scenario::load;
 use acklab_lab::{Error, RunOptions, emulate, run};
 use acklab_live::AwakeProcessors;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 const PATH: &str = r#"
