@@ -29,7 +29,7 @@ pub enum Outcome {
 ///
 /// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the time, not with the later time of the
 /// clock, so that delays do not accumulate along a path. Packets enter the world at the time at which they are read, after all machines
-/// whose deadlines lie before. The driver sleeps between deadlines.
+/// whose deadlines lie before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early).
 #[derive(Debug)]
 pub struct Driver {
     clock: WallClock,

@@ -16,8 +16,8 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// Reads the clock for the time `during` and finds the gaps between readings. The calling thread should have real-time priority, so that no other
-    /// thread makes gaps. No emulator can deliver a packet in such a gap.
+    /// Reads the clock for the time `during` and finds the gaps between readings. The calling thread should have real-time priority, so
+    /// that no other thread makes gaps. No emulator can deliver a packet in such a gap.
     #[must_use]
     pub fn measure(during: Duration) -> Self {
         let clock = WallClock::start();

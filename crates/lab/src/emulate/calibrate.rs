@@ -62,8 +62,8 @@ pub struct Calibration {
     pub granted: Granted,
 }
 
-/// Measures this machine for five seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it returns `false`. The calling thread carries
-/// the packets and should end afterwards.
+/// Measures this machine for five seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it
+/// returns `false`. The calling thread carries the packets and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.

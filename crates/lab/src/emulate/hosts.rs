@@ -77,8 +77,8 @@ impl KernelHosts {
         let octets = packet.take_octets();
         if octets.capacity() >= self.mtu {
             self.memory.push(octets);
+            self.spare.push(packet);
         }
-        self.spare.push(packet);
     }
 
     /// Reads a packet from a device into the inbox of its port. Returns `false` if none waits.
