@@ -128,15 +128,7 @@ pub fn emulate(
         realtime::share_a_processor();
     }
     let privileges = Privileges::of_carrier(options.may_halt);
-    let driver = Driver::new(&mut world, clock)
-        .and_then(|mut driver| {
-            world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
-            if privileges.granted().is_awake {
-                driver.wake_early();
-            }
-            Ok(driver)
-        })
-        .map_err(host_error("cannot wait for packets"))?;
+    let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, scenario.duration));
     let mut ride = Ride { driver, plan: &plan, monitor, ended_early: None };
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);

@@ -90,15 +90,8 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
     let pace = Arc::new(AtomicU64::new(MODERATE));
     let source = Source::start(sender, Arc::clone(&pace)).map_err(host_error("cannot start the sender"))?;
     let privileges = Privileges::of_carrier(may_halt);
-    let driver = Driver::new(&mut world, clock).and_then(|mut driver| {
-        world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
-        if privileges.granted().is_awake {
-            driver.wake_early();
-        }
-        Ok(driver)
-    });
-    let mut bench =
-        Bench { driver: driver.map_err(host_error("cannot wait for packets"))?, world, goes_on, until: Instant::ZERO };
+    let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
+    let mut bench = Bench { driver, world, goes_on, until: Instant::ZERO };
     bench.run()?;
     bench.run()?;
     let late =

@@ -2,11 +2,14 @@
 
 use super::addresses;
 use super::end::KernelEnd;
+use super::host_error;
 use super::packet::{Note, RealPacket};
 use crate::build::World;
+use crate::error::Error;
 use crate::flows::{Flow, Measured};
 use acklab_base::{Datagram, FlowTable, Instant, MachineId, PortId};
-use acklab_live::Outlet;
+use acklab_live::realtime::Granted;
+use acklab_live::{Driver, Outlet, WallClock};
 use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
@@ -153,6 +156,19 @@ impl Measured for KernelHosts {
     fn flows_mut(&mut self) -> &mut [Flow<KernelEnd>] {
         &mut self.flows
     }
+}
+
+/// The driver of `world`, which watches all of its devices.
+pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, granted: Granted) -> Result<Driver, Error> {
+    let watching = |world: &mut RealWorld| -> io::Result<Driver> {
+        let mut driver = Driver::new(world, clock)?;
+        world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+        if granted.is_awake {
+            driver.wake_early();
+        }
+        Ok(driver)
+    };
+    watching(world).map_err(host_error("cannot wait for packets"))
 }
 
 /// Reads a packet from a device at `now`. Returns the machine of its port, or `None` if no packet waits.
